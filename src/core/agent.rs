@@ -1,0 +1,248 @@
+//! Which processes are agents: signatures as data, matched on facts and never on mere text.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::process::{Details, Process};
+
+/// The signatures that claimtop ships.
+const BUILT_IN: &str = include_str!("../../assets/agents.toml");
+
+/// Every signature in use.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signatures {
+    /// The agents, a user's own before the built-in ones.
+    #[serde(default, rename = "agent")]
+    pub agents: Vec<Signature>,
+}
+
+/// How one agent's processes look.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// The name in JSON, such as `claude-code`.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// Whether a parent and its child both match and only the last of them is the window.
+    #[serde(default)]
+    pub leaf: bool,
+    /// A process is this agent when one of these fits.
+    #[serde(default, rename = "match")]
+    pub matches: Vec<Pattern>,
+    /// What else it may be; the first that fits.
+    #[serde(default, rename = "role")]
+    pub roles: Vec<Pattern>,
+}
+
+/// What a process must look like: every key that is given, any value within one key.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pattern {
+    /// The main thread's name.
+    pub comm: Vec<String>,
+    /// A part of the executable's path.
+    pub exe_contains: Vec<String>,
+    /// The executable's file name.
+    pub exe_name: Vec<String>,
+    /// The file name of the first argument.
+    pub argv0: Vec<String>,
+    /// The end of the first argument after the name that is no option.
+    pub script: Vec<String>,
+    /// An argument anywhere after the name.
+    pub argv: Vec<String>,
+    /// The first argument after the name.
+    pub argv1: Vec<String>,
+    /// What a process that fits is.
+    pub role: Role,
+}
+
+/// What an agent's process is to its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The agent itself.
+    #[default]
+    Agent,
+    /// It starts the agent and waits.
+    Launcher,
+    /// A short or side command.
+    Helper,
+    /// It serves several sessions.
+    Daemon,
+    /// A session only if the agent's own registry says so.
+    Spare,
+}
+
+/// The interpreters whose processes are looked at more closely.
+const INTERPRETERS: [&str; 3] = ["node", "bun", "python"];
+
+impl Signatures {
+    /// Returns the signatures that claimtop ships.
+    ///
+    /// # Errors
+    /// The parser's message; a test proves that the shipped file has none.
+    pub fn built_in() -> Result<Self, toml::de::Error> {
+        toml::from_str(BUILT_IN)
+    }
+
+    /// Puts a user's own signatures before these.
+    pub fn with_own(mut self, own: Vec<Signature>) -> Self {
+        self.agents.splice(0..0, own);
+        self
+    }
+
+    /// Returns the title of an agent.
+    pub fn title<'a>(&'a self, name: &'a str) -> &'a str {
+        self.agents.iter().find(|agent| agent.name == name).map_or(name, |agent| &agent.title)
+    }
+
+    /// Returns the thread names that make a process worth a closer look.
+    pub fn candidates(&self) -> Candidates {
+        let mut comms = BTreeSet::new();
+        for pattern in self.agents.iter().flat_map(|agent| &agent.matches) {
+            comms.extend(pattern.comm.iter().cloned());
+            comms.extend(pattern.exe_name.iter().cloned());
+        }
+        comms.extend(self.agents.iter().map(|agent| agent.name.clone()));
+        // Copilot names its main thread so.
+        comms.extend(["MainThread", "claude", "claude.exe"].map(str::to_owned));
+        Candidates { comms }
+    }
+
+    /// Decides which agent a process is and what it is to its window.
+    pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
+        let details = process.details.as_ref()?;
+        self.agents.iter().find_map(|agent| {
+            let fit = agent.matches.iter().find(|pattern| pattern.fits(process, details))?;
+            let other = agent.roles.iter().find(|pattern| pattern.fits(process, details));
+            Some((agent, other.map_or(fit.role, |pattern| pattern.role)))
+        })
+    }
+}
+
+/// The thread names that make a process worth a closer look.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    comms: BTreeSet<String>,
+}
+
+impl Candidates {
+    /// Returns whether a process of this thread name could be an agent. Version numbers count:
+    /// Claude Code's native installer runs a file named by its version.
+    pub fn may_be(&self, comm: &str) -> bool {
+        self.comms.contains(comm)
+            || INTERPRETERS.iter().any(|name| comm.starts_with(name))
+            || (comm.starts_with(|c: char| c.is_ascii_digit()) && comm.contains('.'))
+    }
+}
+
+impl Pattern {
+    fn fits(&self, process: &Process, details: &Details) -> bool {
+        let exe = details.exe.as_ref().map_or("", |exe| exe.raw());
+        let argv0 = details.argv.first().map_or("", |arg| arg.raw());
+        let rest = details.argv.get(1..).unwrap_or_default();
+        let argv1 = rest.first().map_or("", |arg| arg.raw());
+        let script = rest.iter().map(|arg| arg.raw()).find(|arg| !arg.starts_with('-')).unwrap_or("");
+        any(&self.comm, |comm| process.comm.raw() == comm)
+            && any(&self.exe_contains, |part| exe.contains(part))
+            && any(&self.exe_name, |name| file_name(exe) == name)
+            && any(&self.argv0, |name| file_name(argv0.trim_end()) == name)
+            && any(&self.script, |end| script.ends_with(end))
+            && any(&self.argv, |arg| rest.iter().any(|given| given.raw() == arg))
+            && any(&self.argv1, |arg| argv1 == arg)
+    }
+}
+
+/// Returns whether a key is not given, or one of its values fits.
+fn any(values: &[String], fits: impl Fn(&str) -> bool) -> bool {
+    values.is_empty() || values.iter().any(|value| fits(value))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::process::{ProcessId, ProcessState};
+
+    fn process(comm: &str, exe: &str, argv: &[&str]) -> Process {
+        Process {
+            id: ProcessId { pid: 100, start_ticks: 1 },
+            parent: 1,
+            state: ProcessState::Running,
+            comm: comm.into(),
+            tty: None,
+            session: 100,
+            pidfd_inode: None,
+            has_exited: None,
+            details: Some(Details {
+                exe: Some(exe.into()),
+                argv: argv.iter().map(|arg| (*arg).into()).collect(),
+                ..Details::default()
+            }),
+        }
+    }
+
+    #[track_caller]
+    fn check(comm: &str, exe: &str, argv: &[&str], expected: Option<(&str, Role)>) {
+        let signatures = Signatures::built_in().unwrap_or_default();
+        let found =
+            signatures.classify(&process(comm, exe, argv)).map(|(agent, role)| (agent.name.clone(), role));
+        assert_eq!(found, expected.map(|(name, role)| (name.to_owned(), role)));
+    }
+
+    #[test]
+    fn the_shipped_signatures_parse() {
+        assert_eq!(Signatures::built_in().map(|all| all.agents.len()).ok(), Some(8));
+    }
+
+    #[test]
+    fn agents_are_known_by_their_executables() {
+        let npm = "/opt/a/node_modules/@anthropic-ai/claude-code/bin/claude.exe";
+        check("claude", npm, &["claude"], Some(("claude-code", Role::Agent)));
+        check(
+            "2.1.197",
+            "/home/u/.local/share/claude/versions/2.1.197",
+            &["claude"],
+            Some(("claude-code", Role::Agent)),
+        );
+        check("claude", "/usr/bin/node", &["claude", "", ""], Some(("claude-code", Role::Agent)));
+        check("node", "/usr/bin/node", &["node", "/opt/n/.bin/codex"], Some(("codex", Role::Launcher)));
+        let gemini = ["/usr/bin/node", "--max-old-space-size=12052", "/opt/g/node_modules/.bin/gemini"];
+        check("node", "/usr/bin/node", &gemini, Some(("gemini", Role::Agent)));
+        check("MainThread", "/o/@github/copilot-linux-x64/copilot", &["x"], Some(("copilot", Role::Agent)));
+    }
+
+    #[test]
+    fn helpers_and_daemons_of_an_agent_are_no_agents() {
+        let claude = "/o/node_modules/@anthropic-ai/claude-code-linux-x64/claude";
+        check("claude", claude, &[claude, "daemon", "run"], Some(("claude-code", Role::Daemon)));
+        check("claude", claude, &[claude, "--bg-pty-host", "/tmp/s"], Some(("claude-code", Role::Daemon)));
+        check("claude", claude, &[claude, "--bg-spare", "/tmp/s"], Some(("claude-code", Role::Spare)));
+        check("claude", claude, &["claude", "mcp", "serve"], Some(("claude-code", Role::Helper)));
+        check(
+            "codex",
+            "/x/codex-linux-x64/vendor/bin/codex",
+            &["codex", "app-server"],
+            Some(("codex", Role::Daemon)),
+        );
+    }
+
+    #[test]
+    fn names_in_arguments_and_paths_make_no_agent() {
+        check("vim", "/usr/bin/vim", &["vim", "claude.md"], None);
+        check("grep", "/usr/bin/grep", &["grep", "claude"], None);
+        check("bash", "/usr/bin/bash", &["bash", "-c", "source /home/u/.claude/shell-snapshots/s.sh"], None);
+        check("npm exec claude", "/usr/bin/node", &["npm exec claude", ""], None);
+        check("sh", "/usr/bin/dash", &["sh", "-c", "claude"], None);
+        check("python3", "/home/u/claude/bin/python3", &["python3", "app.py"], None);
+        check("claude", "/home/u/bin/claude", &["claude"], None);
+        check("Claude", "/Applications/Claude.app/Contents/MacOS/Claude", &["Claude"], None);
+        check("node", "/usr/bin/node", &["node", "/srv/mcp/claude-server.js"], None);
+    }
+}

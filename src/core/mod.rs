@@ -1,0 +1,19 @@
+//! What the world means: identities, records, claims, verdicts and findings, all pure.
+
+pub mod agent;
+pub mod assess;
+pub mod context;
+pub mod evidence;
+pub mod file;
+pub mod finding;
+pub mod json;
+pub mod key;
+pub mod liveness;
+pub mod plan;
+pub mod process;
+pub mod record;
+pub mod report;
+pub mod rules;
+pub mod snapshot;
+pub mod text;
+pub mod window;

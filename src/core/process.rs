@@ -1,0 +1,117 @@
+//! The process table as facts: who is there, and how complete the look was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text::Untrusted;
+
+/// What names one process for as long as the machine is up: the PID and the start in raw
+/// clock ticks since boot (field 22 of `/proc/<pid>/stat`, after the last `)`; proc(5)).
+///
+/// A PID alone is reused. Two processes can even share PID and tick (a tick is 10 ms), so
+/// where the kernel has pidfs (6.9 and later) [`Process::pidfd_inode`] tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessId {
+    /// The PID in claimtop's own PID namespace.
+    pub pid: u32,
+    /// The start, in clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+/// The scheduler's state of a process (field 3 of `/proc/<pid>/stat`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessState {
+    /// R, S, D, I and the like: it exists and may run.
+    Running,
+    /// T or t: it exists and is held; it keeps what it has.
+    Stopped,
+    /// Z with one thread left: it has exited and waits to be reaped.
+    Zombie,
+    /// Z while other threads run on: the leader has exited, the process has not.
+    LeaderExited,
+}
+
+/// One process, as far as it could be read.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// PID and start.
+    pub id: ProcessId,
+    /// The parent's PID; 0 when there is none in this namespace.
+    pub parent: u32,
+    /// The scheduler's state.
+    pub state: ProcessState,
+    /// The name of the main thread, at most 15 bytes.
+    pub comm: Untrusted,
+    /// The controlling terminal (`pts/3`), if there is one.
+    pub tty: Option<String>,
+    /// The session ID (field 6 of stat), in PIDs.
+    pub session: u32,
+    /// The inode of its pidfd on pidfs: unique for one boot, even when PID and tick are not.
+    pub pidfd_inode: Option<u64>,
+    /// Whether a pidfd says that the process has exited; `None` when none could be opened.
+    pub has_exited: Option<bool>,
+    /// What is only read for processes that matter.
+    pub details: Option<Details>,
+}
+
+/// The costlier facts of a process, each absent when it could not be read.
+#[derive(Clone, Debug, Default)]
+pub struct Details {
+    /// The effective user.
+    pub uid: Option<u32>,
+    /// The executable, with a trailing ` (deleted)` taken off (proc(5)).
+    pub exe: Option<Untrusted>,
+    /// The arguments, the first being the name as typed.
+    pub argv: Vec<Untrusted>,
+    /// The working directory.
+    pub cwd: Option<Untrusted>,
+    /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
+    /// element when the process lives in claimtop's own namespace.
+    pub ns_pids: Vec<u32>,
+    /// The few environment variables that matter, by name.
+    pub env: BTreeMap<String, Untrusted>,
+    /// CPU use in percent of one core.
+    pub cpu_percent: Option<f32>,
+    /// Resident memory, in bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// One look at all processes.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessTable {
+    /// Every PID that was listed, whether or not it could be read.
+    pub listed: BTreeSet<u32>,
+    /// Why the list may lack processes; `None` when it is complete.
+    pub partial: Option<String>,
+    /// What could be read, by PID.
+    pub by_pid: BTreeMap<u32, Process>,
+}
+
+impl ProcessTable {
+    /// Returns what was read of `pid`.
+    pub fn get(&self, pid: u32) -> Option<&Process> {
+        self.by_pid.get(&pid)
+    }
+
+    /// Returns whether a complete look proves that no process has this PID.
+    pub fn proves_absent(&self, pid: u32) -> bool {
+        self.partial.is_none() && !self.listed.contains(&pid)
+    }
+}
+
+/// How many levels of parents are walked before the chain is given up.
+pub const MAX_DEPTH: usize = 32;
+
+/// Walks from `pid` (included) to the root: at most [`MAX_DEPTH`] levels, and never round a
+/// cycle, which a scan that races with forks and exits can show.
+pub fn ancestry(table: &ProcessTable, pid: u32) -> Vec<&Process> {
+    let mut chain: Vec<&Process> = Vec::new();
+    let mut next = pid;
+    while let Some(process) = table.get(next) {
+        if chain.len() >= MAX_DEPTH || chain.iter().any(|seen| seen.id.pid == next) {
+            break;
+        }
+        chain.push(process);
+        next = process.parent;
+    }
+    chain
+}

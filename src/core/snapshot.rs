@@ -1,0 +1,140 @@
+//! One moment of the world: everything that was read, before anything is judged.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::process::{ProcessId, ProcessTable};
+use super::record::{Format, Ownership, Problem, Record};
+use super::text::Untrusted;
+
+/// Everything that one look found. Records are read first, processes second: the other way
+/// round, a process born in between would look dead.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// When the look was finished.
+    pub taken_at: Timestamp,
+    /// The machine and who is looking.
+    pub host: Host,
+    /// All processes.
+    pub processes: ProcessTable,
+    /// All session records.
+    pub records: Vec<Record>,
+    /// Files that have a session file's name but gave no record.
+    pub broken: Vec<BrokenFile>,
+    /// The repositories that were looked in.
+    pub repos: Vec<Repo>,
+    /// How each source fared.
+    pub sources: Vec<SourceHealth>,
+    /// Agents that claimtop itself has seen alive, also in earlier looks.
+    pub seen_agents: Vec<SeenAgent>,
+}
+
+/// The machine and the looker.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The host name.
+    pub name: String,
+    /// The boot ID (`/proc/sys/kernel/random/boot_id`).
+    pub boot_id: Option<String>,
+    /// The inode of claimtop's own PID namespace.
+    pub pid_namespace: Option<u64>,
+    /// When the machine booted, by the wall clock of now: it moves when the clock is set.
+    pub boot_at: Option<Timestamp>,
+    /// Clock ticks per second.
+    pub ticks_per_second: u64,
+    /// The effective user of claimtop.
+    pub uid: u32,
+    /// The zone in which naive local times are read.
+    pub zone: TimeZone,
+}
+
+/// The inode of the initial PID namespace (`PROC_PID_INIT_INO` of the kernel).
+pub const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
+
+impl Host {
+    /// Converts a start in ticks since boot to wall-clock time. Good for showing and for
+    /// comparing with file times; never an identity.
+    pub fn wall_clock(&self, start_ticks: u64) -> Option<Timestamp> {
+        let millis = u128::from(start_ticks) * 1_000 / u128::from(self.ticks_per_second.max(1));
+        let since_boot = jiff::SignedDuration::from_millis(i64::try_from(millis).ok()?);
+        self.boot_at?.checked_add(since_boot).ok()
+    }
+}
+
+/// A file with a session file's name that gave no record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrokenFile {
+    /// The system whose name pattern it matches.
+    pub format: Format,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+    /// Who owns it.
+    pub ownership: Ownership,
+    /// When it was last written, if known.
+    pub written_at: Option<Timestamp>,
+}
+
+/// A git repository with its working trees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repo {
+    /// The common directory (`.git` of the main working tree).
+    pub common_dir: PathBuf,
+    /// The working trees, the main one first.
+    pub worktrees: Vec<Worktree>,
+    /// The refs of the entire CLI: full names below `refs/heads/entire/`.
+    pub entire_refs: Vec<String>,
+}
+
+/// One working tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worktree {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Its name under `worktrees/` of the common directory; empty for the main one.
+    pub id: String,
+    /// The branch that is checked out; `None` when the head is detached or unreadable.
+    pub branch: Option<Untrusted>,
+    /// Whether the folder exists.
+    pub exists: bool,
+    /// The text of `locked`, if git holds it locked.
+    pub locked: Option<Untrusted>,
+}
+
+/// How a source fared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceState {
+    /// Read completely.
+    Ok,
+    /// Read in part.
+    Partial,
+    /// Not read.
+    Failed,
+    /// There is nothing to read.
+    Absent,
+}
+
+/// One source's health badge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceHealth {
+    /// A stable name, such as `processes`, `maia` or `repo:/home/dev/src`.
+    pub id: String,
+    /// How it fared.
+    pub state: SourceState,
+    /// What was read or what went wrong.
+    pub detail: Untrusted,
+}
+
+/// An agent that claimtop has seen alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenAgent {
+    /// Which process.
+    pub id: ProcessId,
+    /// When it was last seen alive.
+    pub last_seen_at: Timestamp,
+}

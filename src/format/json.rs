@@ -1,0 +1,252 @@
+//! Lenient JSON: one object, read once, with every oddity told and none fatal.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::{Parsed, Reading};
+use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
+use crate::core::finding::Code;
+use crate::core::record::{Format, Ownership, Problem, StatedPid};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+
+/// Returns the bytes of a readable file, or what is wrong with it as a broken file.
+///
+/// # Errors
+/// The broken file that describes why there are no bytes.
+pub fn bytes<'a>(format: Format, file: &'a FileImage, reading: &Reading<'_>) -> Result<&'a [u8], BrokenFile> {
+    let problem = match &file.content {
+        Content::Bytes(bytes) => return Ok(bytes),
+        Content::Refused(Refusal::Special(sort)) => {
+            Problem::new(Code::SpecialFile, format!("not a plain file but a {sort}; not opened"))
+        }
+        Content::Refused(Refusal::TooBig(size)) => Problem::new(
+            Code::UnreadableRecord,
+            format!("{size} bytes, more than a session file can have; not read"),
+        ),
+        Content::Refused(Refusal::Linked(links)) => {
+            Problem::new(Code::SpecialFile, format!("has {links} hard links; not read"))
+        }
+        Content::Refused(Refusal::ForeignOwner(uid)) => Problem::new(
+            Code::ForeignOwner,
+            format!("belongs to user {uid}, not to user {}; not read", reading.host.uid),
+        ),
+        Content::Failed(error) => Problem::new(Code::UnreadableRecord, format!("cannot be read: {error}")),
+    };
+    Err(broken(format, file, problem))
+}
+
+/// Describes a file that gives no record.
+pub fn broken(format: Format, file: &FileImage, problem: Problem) -> BrokenFile {
+    BrokenFile {
+        format,
+        path: file.path.clone(),
+        problem,
+        ownership: file.meta.map_or_else(Ownership::default, |meta| meta.ownership),
+        written_at: file.meta.map(|meta| meta.modified_at),
+    }
+}
+
+/// Reads the one JSON object of a file.
+///
+/// # Errors
+/// The broken file: not readable, torn (young or still being written) or corrupt.
+pub fn object(format: Format, file: &FileImage, reading: &Reading<'_>) -> Result<Object, BrokenFile> {
+    let bytes = bytes(format, file, reading)?;
+    parse(bytes).map_err(|why| {
+        let problem = if is_settled(file, reading.now) {
+            Problem::new(Code::CorruptRecord, why)
+        } else {
+            Problem::new(Code::TornRecord, format!("being written just now: {why}"))
+        };
+        broken(format, file, problem)
+    })
+}
+
+/// Returns whether a file has been untouched long enough to be judged corrupt: 1 s by the
+/// later of its two change times.
+pub fn is_settled(file: &FileImage, now: Timestamp) -> bool {
+    file.meta.is_none_or(|meta| {
+        let touched = meta.modified_at.max(meta.changed_at);
+        now.duration_since(touched).as_millis() >= i128::from(SETTLED_AFTER_MS)
+    })
+}
+
+/// Parses bytes as one JSON object. A byte order mark is passed over; anything else that is
+/// not one object is an error in words.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn parse(bytes: &[u8]) -> Result<Object, String> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err("the file is empty".to_owned());
+    }
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(Value::Object(map)) => Ok(Object { map }),
+        Ok(Value::Array(_)) => Err("a JSON list where an object belongs".to_owned()),
+        Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+            Err("a bare JSON value where an object belongs".to_owned())
+        }
+        Err(error) if error.is_eof() => {
+            Err(format!("the JSON breaks off at line {} column {}", error.line(), error.column()))
+        }
+        Err(error) => Err(format!("not JSON: {error}")),
+    }
+}
+
+/// One JSON object, read leniently.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object {
+    map: Map<String, Value>,
+}
+
+impl Object {
+    /// Returns a value.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.map.get(name)
+    }
+
+    /// Returns whether the key is there, also with null.
+    pub fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
+    /// Returns a string.
+    pub fn str(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Value::as_str)
+    }
+
+    /// Returns a string that is not empty, as text from outside.
+    pub fn text(&self, name: &str) -> Option<Untrusted> {
+        self.str(name).filter(|text| !text.is_empty()).map(Untrusted::from)
+    }
+
+    /// Returns a whole number.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(Value::as_i64)
+    }
+
+    /// Returns whether a key is `true`.
+    pub fn is_true(&self, name: &str) -> bool {
+        self.get(name).and_then(Value::as_bool) == Some(true)
+    }
+
+    /// Returns a nested object.
+    pub fn object(&self, name: &str) -> Option<Object> {
+        self.get(name).and_then(Value::as_object).map(|map| Object { map: map.clone() })
+    }
+
+    /// Returns the strings of a list; other elements are passed over.
+    pub fn strings(&self, name: &str) -> Vec<Untrusted> {
+        self.get(name)
+            .and_then(Value::as_array)
+            .map(|list| list.iter().filter_map(Value::as_str).map(Untrusted::from).collect())
+            .unwrap_or_default()
+    }
+
+    /// Returns a PID as it is stated: a JSON number, or a string of digits where
+    /// `digits_allowed`. Anything else that is there is a bad PID.
+    pub fn pid(&self, name: &str, digits_allowed: bool) -> Option<StatedPid> {
+        match self.get(name)? {
+            Value::Null => None,
+            Value::Number(number) => Some(match number.as_i128() {
+                Some(pid) => StatedPid::from_number(pid),
+                None => StatedPid::Bad(Untrusted::new(number.to_string())),
+            }),
+            Value::String(text)
+                if digits_allowed && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) =>
+            {
+                Some(
+                    text.parse()
+                        .map_or_else(|_| StatedPid::Bad(text.as_str().into()), StatedPid::from_number),
+                )
+            }
+            other => Some(StatedPid::Bad(Untrusted::new(other.to_string()))),
+        }
+    }
+}
+
+/// Turns a failed reading into what [`super::read`] returns.
+pub fn parsed(result: Result<crate::core::record::Record, BrokenFile>) -> Parsed {
+    match result {
+        Ok(record) => Parsed::Record(Box::new(record)),
+        Err(broken) => Parsed::Broken(broken),
+    }
+}
+
+/// Adds the problems that every plain file can have: wide permissions and a foreign owner.
+pub fn ownership_problems(
+    file: &FileImage,
+    reading: &Reading<'_>,
+    expected_mode: Option<u32>,
+) -> Vec<Problem> {
+    let Some(meta) = file.meta else { return Vec::new() };
+    let mut problems = Vec::new();
+    let Ownership { uid, mode } = meta.ownership;
+    if uid != reading.host.uid {
+        problems.push(Problem::new(
+            Code::ForeignOwner,
+            format!("belongs to user {uid}, not to user {}", reading.host.uid),
+        ));
+    }
+    if let Some(expected) = expected_mode.filter(|expected| mode & 0o777 & !expected != 0) {
+        problems.push(Problem::new(
+            Code::WideMode,
+            format!("mode {:04o}, wider than the {expected:04o} that its system means", mode & 0o777),
+        ));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_documents_are_errors_in_words() {
+        for (bytes, expected) in [
+            (&b""[..], "the file is empty"),
+            (b" \n", "the file is empty"),
+            (b"[5]", "a JSON list where an object belongs"),
+            (b"5", "a bare JSON value where an object belongs"),
+            (b"{\"a\": 1", "the JSON breaks off at line 1 column 7"),
+        ] {
+            assert_eq!(parse(bytes).err().as_deref(), Some(expected));
+        }
+        for bytes in [&b"{\"a\":NaN}"[..], b"{} {}", b"{\"a\":\"\x1b\"}", b"\xff\xfe{\0}\0", b"{\"a\":1e400}"]
+        {
+            assert!(parse(bytes).is_err_and(|why| why.starts_with("not JSON")), "{bytes:?}");
+        }
+        let deep = format!("{}{}", "{\"a\":".repeat(100_000), "1");
+        assert!(parse(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_double_keys_are_read() {
+        let object = parse(b"\xEF\xBB\xBF{\"a\":\"x\",\"a\":\"y\"}").unwrap_or_default();
+        assert_eq!(object.str("a"), Some("y"));
+    }
+
+    #[test]
+    fn pids_that_cannot_be_one_are_told_as_bad() {
+        let object = parse(
+            br#"{"a":0,"b":1,"c":-1,"d":18446744073709551616,"e":"12","f":12,"g":5.0,"h":null,"i":[1]}"#,
+        )
+        .unwrap_or_default();
+        for name in ["a", "b", "c", "d", "e", "g", "i"] {
+            assert!(matches!(object.pid(name, false), Some(StatedPid::Bad(_))), "{name}");
+        }
+        assert_eq!(object.pid("e", true), Some(StatedPid::Valid(12)));
+        assert_eq!(object.pid("f", false), Some(StatedPid::Valid(12)));
+        assert_eq!(object.pid("h", false), None);
+        assert_eq!(object.pid("missing", false), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parsing_is_total(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+        }
+    }
+}

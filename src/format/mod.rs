@@ -1,0 +1,98 @@
+//! Every format that claimtop reads: where its files are, and what their bytes mean.
+//!
+//! Adding a format is one file here and its line in [`PLACES`], [`FileKind`] and [`read`].
+
+pub mod claude_code;
+pub mod entire;
+pub mod json;
+pub mod leo;
+pub mod maia;
+pub mod observability;
+pub mod time;
+
+use jiff::Timestamp;
+
+use crate::core::file::FileImage;
+use crate::core::record::{Format, Record};
+use crate::core::snapshot::{BrokenFile, Host};
+
+/// A folder that formats keep their files in; the collector knows where each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// The temporary folder.
+    Tmp,
+    /// The home.
+    Home,
+    /// Claude Code's configuration folder (`$CLAUDE_CONFIG_DIR`, else `~/.claude`).
+    ClaudeConfig,
+    /// The cache folder (`$XDG_CACHE_HOME`, else `~/.cache`).
+    Cache,
+    /// The git common directory of each repository.
+    GitCommon,
+    /// Every working tree of each repository.
+    Worktree,
+}
+
+/// One folder to list, and which of its files matter.
+pub struct Place {
+    /// The system that keeps files there.
+    pub format: Format,
+    /// The folder that `dir` starts from.
+    pub base: Base,
+    /// The folder below `base`; empty for `base` itself; a part may be `*`.
+    pub dir: &'static str,
+    /// Tells what a file is by its name; `None` for files that are not this format's.
+    pub recognise: fn(name: &str) -> Option<FileKind>,
+}
+
+/// What a file is, by its place and name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// One of Maia's.
+    Maia(maia::Kind),
+    /// One of the observability system's.
+    Observability(observability::Kind),
+    /// One of the entire CLI's.
+    Entire(entire::Kind),
+    /// One of LEO's.
+    Leo(leo::Kind),
+    /// One of Claude Code's.
+    ClaudeCode(claude_code::Kind),
+}
+
+/// Every folder of every format.
+pub fn places() -> impl Iterator<Item = &'static Place> {
+    [maia::PLACES, observability::PLACES, entire::PLACES, leo::PLACES, claude_code::PLACES]
+        .into_iter()
+        .flatten()
+}
+
+/// What one file gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parsed {
+    /// A record, with its problems inside.
+    Record(Box<Record>),
+    /// Nothing usable: what is wrong.
+    Broken(BrokenFile),
+    /// A file of the system that means nothing to claimtop.
+    Ignored,
+}
+
+/// What a parser may know besides the bytes.
+pub struct Reading<'a> {
+    /// The machine, for zones and host names.
+    pub host: &'a Host,
+    /// The moment of the look.
+    pub now: Timestamp,
+}
+
+/// Reads one file: total, for any bytes.
+pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    match kind {
+        FileKind::Maia(kind) => maia::read(kind, file, reading),
+        FileKind::Observability(kind) => observability::read(kind, file, reading),
+        FileKind::Entire(kind) => entire::read(kind, file, reading),
+        FileKind::Leo(kind) => leo::read(kind, file, reading),
+        FileKind::ClaudeCode(kind) => claude_code::read(kind, file, reading),
+    }
+}

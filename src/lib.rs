@@ -1,0 +1,6 @@
+//! claimtop.
+
+pub mod config;
+pub mod core;
+pub mod format;
+pub mod source;

@@ -1,0 +1,3 @@
+//! The claimtop program.
+
+fn main() {}
