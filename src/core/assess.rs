@@ -1,8 +1,26 @@
 //! Judges a snapshot: windows, verdicts, claims and findings, each with its evidence.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+
 use super::agent::Signatures;
-use super::report::{Report, ReportHost, SCHEMA};
-use super::snapshot::Snapshot;
+use super::claim::{ClaimFacts, judge_claims};
+use super::context::{CONTEXT_VARIABLE, is_valid_id};
+use super::key::Key;
+use super::liveness::{judge, window_of_record};
+use super::process::ProcessState;
+use super::record::{Format, Record, RecordKind, Role, StatedPid};
+use super::report::{
+    ContextId, ContextSource, HolderView, LocationView, RecordView, RepoView, Report, ReportHost, SCHEMA,
+    StaleView, Verdict, WindowState, WindowView,
+};
+use super::rules::{self, Facts};
+use super::snapshot::{Repo, Snapshot, Worktree};
+use super::text::Untrusted;
+use super::window::Window;
+use super::world::World;
 
 /// What a person can set about judging.
 #[derive(Clone, Debug, Default)]
@@ -11,8 +29,42 @@ pub struct Policy {
     pub signatures: Signatures,
 }
 
+/// A record with everything that judging adds.
+pub struct Judged<'a> {
+    /// What was read.
+    pub record: &'a Record,
+    /// Its key.
+    pub key: Key,
+    /// Whether its holder lives.
+    pub verdict: Verdict,
+    /// The PID of the window that it belongs to.
+    pub window: Option<u32>,
+}
+
 /// Judges a snapshot.
-pub fn assess(snapshot: &Snapshot, _policy: &Policy) -> Report {
+pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
+    let world = World::new(snapshot, &policy.signatures);
+    let mut judged: Vec<Judged<'_>> =
+        snapshot.records.iter().map(|record| judge_record(record, &world)).collect();
+    lend_verdicts(&mut judged);
+    let mut windows: Vec<WindowView> =
+        world.windows.iter().map(|window| view_window(window, &world)).collect();
+    let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
+    let records: Vec<RecordView> = judged.iter().map(|record| view_record(record, &world, &keys)).collect();
+    let claims = judge_claims(&ClaimFacts { judged: &judged, world: &world, window_keys: &keys });
+    for window in &mut windows {
+        let own = |key: &Option<Key>| key.as_ref() == Some(&window.key);
+        window.records = records.iter().filter(|r| own(&r.window)).map(|r| r.key.clone()).collect();
+        window.claims = claims.iter().filter(|c| own(&c.window)).map(|c| c.key.clone()).collect();
+    }
+    let findings = rules::findings(&Facts {
+        world: &world,
+        judged: &judged,
+        windows: &windows,
+        records: &records,
+        claims: &claims,
+        index: rules::Index::new(&judged),
+    });
     Report {
         schema: SCHEMA,
         taken_at: snapshot.taken_at,
@@ -22,9 +74,159 @@ pub fn assess(snapshot: &Snapshot, _policy: &Policy) -> Report {
             pid_namespace: snapshot.host.pid_namespace,
         },
         sources: snapshot.sources.clone(),
-        windows: Vec::new(),
+        windows,
+        records,
+        claims,
+        findings,
+    }
+}
+
+fn judge_record<'a>(record: &'a Record, world: &World<'_>) -> Judged<'a> {
+    let verdict = judge(record, world);
+    let window = window_of_record(record, &verdict, world);
+    let path = Untrusted::from_path(record.location.path());
+    Judged { record, key: Key::derive('r', &[record.format.name(), path.raw()]), verdict, window }
+}
+
+/// Gives companions the verdict of the record that they belong to: they have no life of their own.
+fn lend_verdicts(judged: &mut [Judged<'_>]) {
+    let owners: BTreeMap<(Format, &Untrusted), (Verdict, Option<u32>)> = judged
+        .iter()
+        .filter(|judged| judged.record.kind == RecordKind::Session)
+        .filter_map(|judged| {
+            let context = judged.record.context_id.as_ref()?;
+            Some(((judged.record.format, context), (judged.verdict.clone(), judged.window)))
+        })
+        .collect();
+    for companion in judged.iter_mut().filter(|judged| judged.record.kind == RecordKind::Companion) {
+        let context = companion.record.context_id.as_ref();
+        if let Some((verdict, window)) =
+            context.and_then(|context| owners.get(&(companion.record.format, context)))
+        {
+            companion.verdict = verdict.clone();
+            companion.window = *window;
+        }
+    }
+}
+
+fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
+    let process = window.process;
+    let details = process.details.clone().unwrap_or_default();
+    let pid = process.id.pid;
+    let start = process.id.start_ticks.to_string();
+    let host = &world.snapshot.host;
+    let registry = world.sessions.get(&pid).and_then(|_| world.registered(pid).first());
+    WindowView {
+        key: Key::derive('w', &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
+        pid,
+        start_ticks: process.id.start_ticks,
+        started_at: world.started_at(process),
+        agent: window.agent.to_owned(),
+        state: match process.state {
+            ProcessState::Running | ProcessState::LeaderExited => WindowState::Running,
+            ProcessState::Stopped => WindowState::Stopped,
+            ProcessState::Zombie => WindowState::Zombie,
+        },
+        context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
+        session_id: world.sessions.get(&pid).map(|session| (*session).clone()),
+        activity: registry.and_then(|record| activity(record)),
+        name: registry.map(|record| record.title.clone()),
+        tty: process.tty.clone(),
+        pane: details.env.get("TMUX_PANE").cloned(),
+        repo: details.cwd.as_ref().and_then(|cwd| repo_of(Path::new(cwd.raw()), &world.snapshot.repos)),
+        cwd: details.cwd,
+        cpu_percent: details.cpu_percent,
+        memory_bytes: details.memory_bytes,
         records: Vec::new(),
         claims: Vec::new(),
-        findings: Vec::new(),
+    }
+}
+
+/// Returns a window's context ID: what its environment names, else its own PID.
+fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
+    match given.filter(|id| is_valid_id(id.raw())) {
+        Some(id) => ContextId { value: id.clone(), source: ContextSource::Env, stable: true },
+        None => ContextId { value: pid.to_string().into(), source: ContextSource::AgentPid, stable: true },
+    }
+}
+
+/// Returns what the agent says of itself, such as `waiting: permission prompt`.
+fn activity(record: &Record) -> Option<Untrusted> {
+    let status = fact(record, "status")?;
+    Some(match fact(record, "waiting for") {
+        Some(what) => format!("{}: {}", status.raw(), what.raw()).into(),
+        None => status.clone(),
+    })
+}
+
+/// Returns a record's further fact by name.
+pub fn fact<'a>(record: &'a Record, name: &str) -> Option<&'a Untrusted> {
+    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
+}
+
+/// Returns the repository and working tree that a folder is in: the deepest that fits.
+pub fn worktree_of<'a>(folder: &Path, repos: &'a [Repo]) -> Option<(&'a Repo, &'a Worktree)> {
+    repos
+        .iter()
+        .flat_map(|repo| repo.worktrees.iter().map(move |worktree| (repo, worktree)))
+        .filter(|(_, worktree)| folder.starts_with(&worktree.path))
+        .max_by_key(|(_, worktree)| worktree.path.components().count())
+}
+
+fn repo_of(folder: &Path, repos: &[Repo]) -> Option<RepoView> {
+    let (repo, worktree) = worktree_of(folder, repos)?;
+    let root = repo.worktrees.first().unwrap_or(worktree);
+    Some(RepoView {
+        root: Untrusted::from_path(&root.path),
+        worktree: Untrusted::from_path(&worktree.path),
+        branch: worktree.branch.clone(),
+    })
+}
+
+fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, Key>) -> RecordView {
+    let record = judged.record;
+    RecordView {
+        key: judged.key.clone(),
+        format: record.format,
+        kind: record.kind,
+        generation: record.generation,
+        variant: record.variant,
+        session_id: record.session_id.clone(),
+        context_id: record.context_id.clone(),
+        title: record.title.clone(),
+        location: LocationView::File { path: Untrusted::from_path(record.location.path()) },
+        holder: record.holder.as_ref().map(|holder| HolderView {
+            pid: holder.pid.as_ref().and_then(StatedPid::valid),
+            role: role_of(judged, holder.role),
+            start_ticks: holder.start_ticks,
+            boot_id: holder.boot_id.clone(),
+            host: holder.host.clone(),
+        }),
+        verdict: judged.verdict.clone(),
+        heartbeat_at: record.heartbeat_at,
+        stale: staleness(record, world.snapshot.taken_at),
+        ended: record.has_ended,
+        window: judged.window.and_then(|pid| windows.get(&pid).cloned()),
+        written_at: record.written_at,
+        facts: record.facts.clone(),
+    }
+}
+
+/// Returns which process the PID is, where the living process tells more than the format.
+fn role_of(judged: &Judged<'_>, stated: Role) -> Role {
+    let pid = judged.record.holder.as_ref().and_then(|holder| holder.pid.as_ref()?.valid());
+    match (stated, judged.window) {
+        (Role::Unknown | Role::Shell, Some(window)) if pid == Some(window) => Role::Agent,
+        (Role::Unknown, Some(_)) => Role::Shell,
+        (Role::Agent | Role::Shell | Role::Hook | Role::Daemon | Role::Unknown, _) => stated,
+    }
+}
+
+fn staleness(record: &Record, now: Timestamp) -> StaleView {
+    let last = record.heartbeat_at.unwrap_or(record.written_at);
+    let age_seconds = now.duration_since(last).as_secs();
+    match record.expiry.as_ref() {
+        Some(expiry) => StaleView { is: expiry.at <= now, age_seconds, rule: expiry.rule.to_owned() },
+        None => StaleView { is: false, age_seconds, rule: "its system has no time limit for it".to_owned() },
     }
 }

@@ -1,1 +1,475 @@
-//! TODO
+//! Verdicts: whether a record's holder lives, with proof for every "dead".
+//!
+//! The one rule above all: an answer of Dead needs proof, and forgetting any fact may turn an
+//! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
+//! hook), its death proves nothing as long as some window could still be the owner.
+
+use super::evidence::Evidence;
+use super::process::{Process, ancestry};
+use super::record::{Binding, Format, Holder, Record, Role, StatedPid};
+use super::report::{Reason, Verdict, VerdictState};
+use super::snapshot::INITIAL_PID_NAMESPACE;
+use super::text::Untrusted;
+use super::window::window_of;
+use super::world::{PossibleAgent, World, has_exited};
+
+/// Judges one record: by its own PID where that is the agent's, else by whatever binds its
+/// session to a process, else by whether any living window could own it.
+pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
+    let mut ladder = Ladder::default();
+    let own = own_verdict(record, world, &mut ladder);
+    if let Some(verdict) = own {
+        return verdict.with(ladder);
+    }
+    if let Some(answer) = by_session(record, world, &mut ladder) {
+        return answer.with(ladder);
+    }
+    by_possible_owners(record, world, &mut ladder).with(ladder)
+}
+
+/// The facts, in the order in which they were weighed.
+#[derive(Default)]
+struct Ladder {
+    facts: Vec<Evidence>,
+}
+
+impl Ladder {
+    fn add(&mut self, fact: &str, value: impl Into<Untrusted>, source: impl Into<Untrusted>) {
+        self.facts.push(Evidence::new(fact, value, source));
+    }
+}
+
+/// A verdict without its evidence.
+#[derive(Clone, Copy)]
+struct Answer(VerdictState, Reason);
+
+impl Answer {
+    fn with(self, ladder: Ladder) -> Verdict {
+        Verdict { state: self.0, reason: self.1, evidence: ladder.facts }
+    }
+}
+
+const fn alive(reason: Reason) -> Option<Answer> {
+    Some(Answer(VerdictState::Alive, reason))
+}
+
+const fn dead(reason: Reason) -> Option<Answer> {
+    Some(Answer(VerdictState::Dead, reason))
+}
+
+const fn unknown(reason: Reason) -> Option<Answer> {
+    Some(Answer(VerdictState::Unknown, reason))
+}
+
+/// Judges by the record's own PID; `None` when that PID cannot decide.
+fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let holder = record.holder.as_ref()?;
+    if let Some(answer) = elsewhere(holder, world, ladder) {
+        return Some(answer);
+    }
+    let pid = match holder.pid.as_ref()? {
+        StatedPid::Valid(pid) => *pid,
+        StatedPid::Bad(text) => {
+            ladder.add("pid", text.clone(), "record");
+            return unknown(Reason::BadPid);
+        }
+    };
+    ladder.add("pid", format!("{pid} ({})", role_words(holder.role)), "record");
+    match world.snapshot.processes.get(pid) {
+        Some(process) => present(record, holder, process, world, ladder),
+        None => absent(record, holder, pid, world, ladder),
+    }
+}
+
+/// Judges what the record says about machine and boot.
+fn elsewhere(holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let here = &world.snapshot.host;
+    if let Some(host) = holder.host.as_ref() {
+        ladder.add("host", host.clone(), "record");
+        if !host.raw().eq_ignore_ascii_case(&here.name) {
+            ladder.add("this host", here.name.as_str(), "uname");
+            return unknown(Reason::OtherHost);
+        }
+    }
+    let recorded = holder.boot_id.as_ref()?;
+    ladder.add("boot", recorded.clone(), "record");
+    match here.boot_id.as_deref() {
+        None => unknown(Reason::Unreadable),
+        Some(boot) if boot == recorded.raw() => None,
+        Some(boot) => {
+            ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
+            dead(Reason::OtherBoot)
+        }
+    }
+}
+
+fn role_words(role: Role) -> &'static str {
+    match role {
+        Role::Agent => "the agent's",
+        Role::Shell => "a shell's",
+        Role::Hook => "a short-lived helper's",
+        Role::Daemon => "a daemon's",
+        Role::Unknown => "the format does not say whose",
+    }
+}
+
+/// Judges a PID that is there.
+fn present(
+    record: &Record,
+    holder: &Holder,
+    process: &Process,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let source = format!("/proc/{}/stat", process.id.pid);
+    ladder.add(
+        "process",
+        format!("{} started at tick {}", process.comm, process.id.start_ticks),
+        source.as_str(),
+    );
+    let is_same = match holder.start_ticks {
+        Some(start) => {
+            ladder.add("recorded start", format!("tick {start}"), "record");
+            start == process.id.start_ticks
+        }
+        None => !is_younger(record, process, world, ladder),
+    };
+    if !is_same {
+        let reason = if holder.start_ticks.is_some() { Reason::OtherProcess } else { Reason::BornLater };
+        return gone(record, holder, process.id.pid, reason, world, ladder);
+    }
+    if has_exited(process) {
+        ladder.add("exited", "it has exited and waits to be reaped", "pidfd, or state Z with one thread");
+        return gone(record, holder, process.id.pid, Reason::Exited, world, ladder);
+    }
+    if holder.start_ticks.is_some() {
+        return alive(Reason::SameProcess);
+    }
+    if holder.role == Role::Agent && is_foreign(record, process) {
+        ladder.add("user", "the process belongs to another user than the record", source);
+        return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, ladder);
+    }
+    if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
+        ladder.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
+    }
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns whether the PID's process is younger than the record's last write.
+fn is_younger(record: &Record, process: &Process, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let Some(started) = world.started_at(process) else { return false };
+    let is_younger = world.is_born_after(process, record.written_at);
+    if is_younger {
+        ladder.add("process start", started.to_string(), "start tick and boot time");
+        ladder.add("last write", record.written_at.to_string(), "file time");
+    }
+    is_younger
+}
+
+fn is_foreign(record: &Record, process: &Process) -> bool {
+    let uid = process.details.as_ref().and_then(|details| details.uid);
+    uid.is_some_and(|uid| uid != record.ownership.uid)
+}
+
+/// Judges a PID that is not in the table.
+fn absent(
+    record: &Record,
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let table = &world.snapshot.processes;
+    if table.listed.contains(&pid) {
+        ladder.add("process", "there, but it may not be read", "/proc");
+        return unknown(Reason::NoPermission);
+    }
+    if let Some(why) = table.partial.as_ref() {
+        ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
+        return unknown(Reason::PartialScan);
+    }
+    ladder.add("process", "no process has this PID", "complete scan of /proc after the record was read");
+    gone(record, holder, pid, Reason::NoProcess, world, ladder)
+}
+
+/// Decides what it means that the process behind the stored PID is over: death for an agent's
+/// PID, nothing yet for a helper's, and nothing at all where another PID namespace could have
+/// written the number.
+fn gone(
+    record: &Record,
+    holder: &Holder,
+    pid: u32,
+    reason: Reason,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    if reason != Reason::Exited
+        && let Some(answer) = in_other_namespace(holder, pid, world, ladder)
+    {
+        return Some(answer);
+    }
+    if holder.role == Role::Agent || was_seen_as_agent(record, pid, world, ladder) {
+        return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
+    }
+    // Which reason a helper's death had is told later, if nothing living can own the record.
+    None
+}
+
+fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let Some(boot) = world.snapshot.host.boot_at else { return false };
+    let is_before = record.written_at.checked_add(super::world::SLACK).is_ok_and(|at| at < boot);
+    if is_before {
+        ladder.add("boot", format!("the machine booted at {boot}, after the last write"), "boot clock");
+    }
+    is_before
+}
+
+/// Looks for the process in other PID namespaces, as far as they can be seen from here.
+fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let inner = world.inner(pid);
+    if let Some(process) = inner {
+        ladder.add(
+            "other namespace",
+            format!("process {} here is {pid} in its own PID namespace", process.id.pid),
+            "NSpid of /proc/<pid>/status",
+        );
+        return match holder.start_ticks {
+            Some(start) if start == process.id.start_ticks => alive(Reason::SameProcess),
+            Some(_) => None,
+            None => unknown(Reason::OtherNamespace),
+        };
+    }
+    if let Some(who) = world.possible_agents.iter().find(|agent| may_count_as(holder, agent)) {
+        ladder.add(
+            "other namespace",
+            format!("{} may have this number in its own PID namespace", who.name()),
+            "/proc",
+        );
+        return unknown(Reason::OtherNamespace);
+    }
+    let namespace = world.snapshot.host.pid_namespace;
+    let is_stated_here = holder.host.is_some() || holder.boot_id.is_some();
+    if namespace == Some(INITIAL_PID_NAMESPACE) || is_stated_here || seen(pid, holder, world) {
+        return None;
+    }
+    ladder.add(
+        "namespace",
+        "claimtop is not in the machine's first PID namespace; the number may count in another one",
+        "/proc/self/ns/pid",
+    );
+    unknown(Reason::OtherNamespace)
+}
+
+/// Returns whether an agent of which the namespace could not be read may be the holder.
+fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unread(process) => process,
+    };
+    let is_unread = process.details.as_ref().is_none_or(|details| details.ns_pids.is_empty());
+    is_unread && holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
+}
+
+fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
+    world.snapshot.seen_agents.iter().any(|agent| {
+        agent.id.pid == pid && holder.start_ticks.is_none_or(|start| start == agent.id.start_ticks)
+    })
+}
+
+/// Returns whether the PID is known to have been an agent's: claimtop saw it alive as one, or
+/// the agent's own registry names it.
+fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let was_there = |start: u64| {
+        let limit = record.written_at.checked_add(super::world::SLACK);
+        let started = world.snapshot.host.wall_clock(start);
+        started.zip(limit.ok()).is_some_and(|(started, limit)| started <= limit)
+    };
+    let by_us = world
+        .snapshot
+        .seen_agents
+        .iter()
+        .find(|agent| agent.id.pid == pid && was_there(agent.id.start_ticks));
+    if let Some(agent) = by_us {
+        ladder.add(
+            "role",
+            format!("claimtop saw it as an agent until {}", agent.last_seen_at),
+            "earlier look",
+        );
+        return true;
+    }
+    let registry = world.registered(pid).iter().find(|other| {
+        other
+            .holder
+            .as_ref()
+            .is_some_and(|holder| holder.role == Role::Agent && holder.start_ticks.is_some_and(was_there))
+    });
+    if let Some(other) = registry {
+        ladder.add(
+            "role",
+            "the agent's own registry names this PID",
+            Untrusted::from_path(other.location.path()),
+        );
+    }
+    registry.is_some()
+}
+
+/// Judges by whatever else binds the record's session to a living process.
+fn by_session(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let session = record.session_id.as_ref()?;
+    if let Some(pid) = world.pids_of_session(session).next() {
+        ladder.add(
+            "session",
+            format!("PID {pid} runs this session"),
+            "Claude Code's registry, PID and start match",
+        );
+        return alive(Reason::SameProcess);
+    }
+    let bound = world
+        .snapshot
+        .records
+        .iter()
+        .filter(|other| other.session_id.as_ref() == Some(session) && !std::ptr::eq(*other, record));
+    let process = bound
+        .filter_map(|other| other.holder.as_ref().map(|holder| (other, holder)))
+        .filter(|(_, holder)| matches!(holder.binding, Binding::Marker | Binding::Tick | Binding::Owner))
+        .find_map(|(other, holder)| living(other, holder, session, world))
+        .or_else(|| named_in_arguments(session, world))?;
+    ladder.add(
+        "session",
+        format!("PID {} runs this session", process.id.pid),
+        "marker, tick, owner or arguments",
+    );
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns the process that another record of the session binds it to, if it lives and is not
+/// certain to run another session by now.
+fn living<'a>(
+    other: &Record,
+    holder: &Holder,
+    session: &Untrusted,
+    world: &World<'a>,
+) -> Option<&'a Process> {
+    let mut ladder = Ladder::default();
+    if elsewhere(holder, world, &mut ladder).is_some() {
+        return None;
+    }
+    let pid = holder.pid.as_ref()?.valid()?;
+    let process = world.snapshot.processes.get(pid)?;
+    let is_alive = present(other, holder, process, world, &mut ladder)
+        .is_some_and(|answer| answer.0 == VerdictState::Alive);
+    let window = window_of(&world.snapshot.processes, &world.windows, pid)?;
+    (is_alive && may_run(window.process.id.pid, session, world)).then_some(process)
+}
+
+/// Returns whether a window is not certain to run another session than this.
+fn may_run(pid: u32, session: &Untrusted, world: &World<'_>) -> bool {
+    world.sessions.get(&pid).is_none_or(|certain| *certain == session)
+}
+
+fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a Process> {
+    if !is_uuid(session.raw()) {
+        return None;
+    }
+    let names = |process: &Process| {
+        process.details.as_ref().is_some_and(|details| {
+            details
+                .argv
+                .iter()
+                .any(|arg| arg == session || arg.raw().strip_prefix("--resume=") == Some(session.raw()))
+        })
+    };
+    world
+        .windows
+        .iter()
+        .map(|window| window.process)
+        .find(|process| names(process) && may_run(process.id.pid, session, world))
+}
+
+/// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
+/// own it.
+fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let has_pid = record.holder.as_ref().is_some_and(|holder| holder.pid.is_some());
+    let open = if has_pid { Reason::WrongRole } else { Reason::NoPid };
+    let table = &world.snapshot.processes;
+    if let Some(why) = table.partial.as_ref() {
+        ladder.add("processes", format!("not all can be seen: {why}"), "/proc");
+        return Answer(VerdictState::Unknown, Reason::PartialScan);
+    }
+    if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
+        ladder.add("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
+        return Answer(VerdictState::Unknown, Reason::OtherNamespace);
+    }
+    if let Some(who) = world.possible_agents.iter().find_map(|agent| could_own(record, agent, world)) {
+        ladder.add("possible owner", format!("{who} lives and could be the owner"), "process table");
+        return Answer(VerdictState::Unknown, open);
+    }
+    ladder.add("possible owners", "no agent that lives could have written it", "complete scan of /proc");
+    let reason = if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { Reason::NoProcess };
+    Answer(VerdictState::Dead, reason)
+}
+
+/// Returns who could be the record's owner: an agent of that system (or a process that could
+/// be one, for all that was read of it), old enough, of the same user, and not certain to run
+/// another session.
+fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> Option<String> {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return Some(agent.name()),
+        PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
+        PossibleAgent::Known(..) => return None,
+        PossibleAgent::Unread(process) => process,
+    };
+    let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
+        // A session can be resumed by a younger process; only another certain session excludes it.
+        Some(session) => may_run(process.id.pid, session, world),
+        None => !world.is_born_after(process, record.written_at),
+    };
+    (could && !is_foreign(record, process)).then(|| agent.name())
+}
+
+/// Returns whether a system works with an agent. Maia, observability and LEO are hooks of
+/// Claude Code; other agents never run them.
+fn runs_on(format: Format, agent: &str) -> bool {
+    match format {
+        Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode => agent.contains("claude"),
+        Format::Entire => true,
+    }
+}
+
+/// Returns whether text has the shape of a UUID, as agents' session IDs do.
+pub fn is_uuid(text: &str) -> bool {
+    let groups = [8, 4, 4, 4, 12];
+    let mut parts = text.split('-');
+    groups.iter().all(|length| {
+        parts
+            .next()
+            .is_some_and(|part| part.len() == *length && part.bytes().all(|b| b.is_ascii_alphanumeric()))
+    }) && parts.next().is_none()
+}
+
+/// Returns the window that a judged record belongs to: its own PID's, or its session's.
+pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -> Option<u32> {
+    if verdict.state != VerdictState::Alive {
+        return None;
+    }
+    let table = &world.snapshot.processes;
+    let own = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()?.valid());
+    let of_own =
+        own.and_then(|pid| window_of(table, &world.windows, pid)).map(|window| window.process.id.pid);
+    let session = record.session_id.as_ref();
+    of_own
+        .filter(|_| own.is_some_and(|pid| !ancestry(table, pid).is_empty()))
+        .or_else(|| session.and_then(|session| world.pids_of_session(session).next()))
+        .or_else(|| session.and_then(|session| bound_window(session, world)))
+}
+
+/// Returns the window to which a marker, a tick or an argument binds a session.
+fn bound_window(session: &Untrusted, world: &World<'_>) -> Option<u32> {
+    let by_record = world
+        .records_of(session)
+        .iter()
+        .filter_map(|other| other.holder.as_ref().map(|holder| (*other, holder)))
+        .find_map(|(other, holder)| living(other, holder, session, world));
+    let process = by_record.or_else(|| named_in_arguments(session, world))?;
+    window_of(&world.snapshot.processes, &world.windows, process.id.pid).map(|window| window.process.id.pid)
+}

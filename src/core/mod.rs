@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod assess;
+pub mod claim;
 pub mod context;
 pub mod evidence;
 pub mod file;
@@ -17,3 +18,4 @@ pub mod rules;
 pub mod snapshot;
 pub mod text;
 pub mod window;
+pub mod world;

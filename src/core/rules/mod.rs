@@ -1,1 +1,149 @@
-//! TODO
+//! Findings: one file per family, each rule a function of the judged world.
+
+mod files;
+mod generations;
+mod holders;
+mod identity;
+mod sharing;
+mod staleness;
+
+use std::collections::HashMap;
+
+use super::assess::Judged;
+use super::evidence::Evidence;
+use super::finding::{Code, Finding, Remedy};
+use super::key::Key;
+use super::record::{Format, RecordKind};
+use super::report::{ClaimView, RecordView, WindowView};
+use super::text::Untrusted;
+use super::world::World;
+
+/// What rules look at.
+pub struct Facts<'a> {
+    /// The snapshot with its windows and certain sessions.
+    pub world: &'a World<'a>,
+    /// The judged records.
+    pub judged: &'a [Judged<'a>],
+    /// The windows as shown.
+    pub windows: &'a [WindowView],
+    /// The records as shown, in the order of `judged`.
+    pub records: &'a [RecordView],
+    /// The claims as shown.
+    pub claims: &'a [ClaimView],
+    /// Where to find records fast.
+    pub index: Index<'a>,
+}
+
+/// Finds records by key, and session records by what they tie to a window.
+pub struct Index<'a> {
+    by_key: HashMap<&'a Key, &'a Judged<'a>>,
+    sessions: HashMap<(Format, &'a Untrusted), Vec<&'a Judged<'a>>>,
+}
+
+impl<'a> Index<'a> {
+    /// Indexes all judged records.
+    pub fn new(judged: &'a [Judged<'a>]) -> Self {
+        let mut sessions: HashMap<_, Vec<_>> = HashMap::new();
+        for one in judged.iter().filter(|one| one.record.kind == RecordKind::Session) {
+            if let Some(context) = one.record.context_id.as_ref() {
+                sessions.entry((one.record.format, context)).or_default().push(one);
+            }
+        }
+        Self { by_key: judged.iter().map(|one| (&one.key, one)).collect(), sessions }
+    }
+
+    /// Returns the record of a key.
+    fn of_key(&self, key: &Key) -> Option<&'a Judged<'a>> {
+        self.by_key.get(key).copied()
+    }
+
+    /// Returns the session records of one system with one context ID.
+    fn sessions(&self, format: Format, context: &'a Untrusted) -> &[&'a Judged<'a>] {
+        self.sessions.get(&(format, context)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// One family of rules.
+type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
+
+/// Every family.
+const FAMILIES: [Family; 6] = [
+    identity::findings,
+    sharing::findings,
+    holders::findings,
+    generations::findings,
+    staleness::findings,
+    files::findings,
+];
+
+/// Finds everything, worst first, in a stable order.
+pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut all: Vec<Finding> = FAMILIES.iter().flat_map(|family| family(facts)).collect();
+    all.sort_by(|a, b| {
+        b.severity.cmp(&a.severity).then(a.code.cmp(&b.code)).then(a.subjects.cmp(&b.subjects))
+    });
+    all
+}
+
+/// Builds a finding.
+fn finding(
+    code: Code,
+    subjects: Vec<Key>,
+    message: String,
+    evidence: Vec<Evidence>,
+    remedy: Remedy,
+) -> Finding {
+    Finding { code, severity: code.severity(), subjects, message, evidence, remedy }
+}
+
+/// States where a record stands, as evidence.
+fn record_evidence(judged: &Judged<'_>) -> Evidence {
+    let fact = format!("{} {}", judged.record.format.name(), judged.record.variant);
+    Evidence::new(&fact, judged.record.title.clone(), Untrusted::from_path(judged.record.location.path()))
+        .at(judged.record.written_at)
+}
+
+/// States what a window is, as evidence.
+fn window_evidence(window: &WindowView) -> Evidence {
+    let value = format!("{} PID {}", window.agent, window.pid);
+    let evidence = Evidence::new("window", value, format!("/proc/{}/stat", window.pid));
+    match window.started_at {
+        Some(at) => evidence.at(at),
+        None => evidence,
+    }
+}
+
+/// Names a window for a sentence: its own name, or its agent, with the PID.
+fn window_name(window: &WindowView) -> String {
+    match window.name.as_ref() {
+        Some(name) => format!("{name} (PID {})", window.pid),
+        None => format!("{} (PID {})", window.agent, window.pid),
+    }
+}
+
+/// Joins names for a sentence: `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+impl<'a> Facts<'a> {
+    /// Returns the window of a PID.
+    fn window(&self, pid: u32) -> Option<&'a WindowView> {
+        self.windows.iter().find(|window| window.pid == pid)
+    }
+}
+
+/// Returns a file's name for a sentence.
+fn file_name(judged: &Judged<'_>) -> String {
+    let path = judged.record.location.path();
+    path.file_name().map_or_else(String::new, |name| Untrusted::from_path(std::path::Path::new(name)).shown())
+}
+
+/// States a number with its noun: `1 window`, `3 windows`.
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

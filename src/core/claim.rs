@@ -1,0 +1,144 @@
+//! Claims: what every record holds, and how each claim stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::assess::Judged;
+use super::key::Key;
+use super::process::Process;
+use super::record::{Record, Resource, ResourceKind, StatedClaim, SurfaceState};
+use super::report::{ClaimStatus, ClaimView, Reason, Releasable, VerdictState};
+use super::world::World;
+
+/// What claims are judged from.
+pub struct ClaimFacts<'a> {
+    /// The judged records.
+    pub judged: &'a [Judged<'a>],
+    /// The snapshot with its windows.
+    pub world: &'a World<'a>,
+    /// The windows' keys by PID.
+    pub window_keys: &'a BTreeMap<u32, Key>,
+}
+
+/// Judges every claim of every record.
+pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
+    let contested = contested(facts.judged);
+    let all =
+        facts.judged.iter().flat_map(|judged| judged.record.claims.iter().map(move |claim| (judged, claim)));
+    all.map(|(judged, claim)| {
+        let status = status(judged, claim, facts);
+        let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet);
+        let is_contested = is_live && contested.contains(&claim.resource);
+        let status = if is_contested { ClaimStatus::Contested } else { status };
+        ClaimView {
+            key: key_of(judged, claim),
+            resource: claim.resource.clone(),
+            record: judged.key.clone(),
+            window: holder_window(judged, facts).and_then(|pid| facts.window_keys.get(&pid).cloned()),
+            since: claim.since.or(judged.record.started_at),
+            status,
+            surfaces: claim.surfaces.clone(),
+            releasable: releasable(judged, claim, status, facts.world),
+        }
+    })
+    .collect()
+}
+
+/// Returns the key of a claim: its record and its resource.
+pub fn key_of(judged: &Judged<'_>, claim: &StatedClaim) -> Key {
+    Key::derive('c', &[judged.key.as_str(), claim.resource.kind.name(), claim.resource.id.raw()])
+}
+
+/// Returns whether only one session at a time may hold such a thing. A persona, a working tree
+/// and a shadow branch are shared by design or by habit; sharing a tree is its own finding.
+pub fn is_exclusive(kind: ResourceKind) -> bool {
+    match kind {
+        ResourceKind::Project | ResourceKind::WorkItem | ResourceKind::Task | ResourceKind::Lock => true,
+        ResourceKind::Session => true,
+        ResourceKind::AgentRole | ResourceKind::Worktree | ResourceKind::Branch | ResourceKind::Files => {
+            false
+        }
+    }
+}
+
+/// Finds the exclusive resources that two living windows hold.
+pub fn contested(judged: &[Judged<'_>]) -> BTreeSet<Resource> {
+    let mut holders: BTreeMap<&Resource, BTreeSet<u32>> = BTreeMap::new();
+    for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
+        for claim in &record.record.claims {
+            if let Some(window) =
+                record.window.filter(|_| is_known(claim) && is_exclusive(claim.resource.kind))
+            {
+                holders.entry(&claim.resource).or_default().insert(window);
+            }
+        }
+    }
+    holders
+        .into_iter()
+        .filter(|(_, windows)| windows.len() > 1)
+        .map(|(resource, _)| resource.clone())
+        .collect()
+}
+
+/// Returns whether a claim says at all what is held; a local null beside an unread database
+/// does not.
+fn is_known(claim: &StatedClaim) -> bool {
+    !claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Missing)
+}
+
+/// Returns the window that holds a record's claims: the record's own, or the one in which its
+/// session was resumed.
+fn holder_window(judged: &Judged<'_>, facts: &ClaimFacts<'_>) -> Option<u32> {
+    judged.window.or_else(|| resumed_in(judged.record, facts.world))
+}
+
+/// Returns the window that is certain to run the record's session by now, under another PID.
+pub fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
+    world.pids_of_session(record.session_id.as_ref()?).next()
+}
+
+fn status(judged: &Judged<'_>, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> ClaimStatus {
+    let now = facts.world.snapshot.taken_at;
+    let is_past = judged.record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
+    if !is_known(claim) {
+        return ClaimStatus::Unproven;
+    }
+    match judged.verdict.state {
+        VerdictState::Alive if is_past => ClaimStatus::Quiet,
+        VerdictState::Alive => ClaimStatus::Held,
+        VerdictState::Dead if resumed_in(judged.record, facts.world).is_some() => ClaimStatus::Held,
+        VerdictState::Dead => ClaimStatus::Dead,
+        VerdictState::Unknown if is_past => ClaimStatus::Expired,
+        VerdictState::Unknown => ClaimStatus::Unproven,
+    }
+}
+
+/// Decides how a claim may be let go. Dead needs one key; but a PID that was taken over by
+/// another agent could be the clock's fault, so that asks for more.
+fn releasable(
+    judged: &Judged<'_>,
+    claim: &StatedClaim,
+    status: ClaimStatus,
+    world: &World<'_>,
+) -> Releasable {
+    if !is_known(claim) || judged.record.ownership.uid != world.snapshot.host.uid {
+        return Releasable::No;
+    }
+    let is_taken_by_agent = judged.verdict.reason == Reason::BornLater
+        && holder_process(judged.record, world)
+            .is_some_and(|process| world.windows.iter().any(|window| window.process.id == process.id));
+    match status {
+        ClaimStatus::Dead if !is_taken_by_agent => Releasable::Yes,
+        ClaimStatus::Dead
+        | ClaimStatus::Contested
+        | ClaimStatus::Ghost
+        | ClaimStatus::Expired
+        | ClaimStatus::Unproven
+        | ClaimStatus::Quiet
+        | ClaimStatus::Held => Releasable::Confirm,
+    }
+}
+
+fn holder_process<'a>(record: &Record, world: &World<'a>) -> Option<&'a Process> {
+    let pid = record.holder.as_ref()?.pid.as_ref()?.valid()?;
+    world.snapshot.processes.get(pid)
+}

@@ -1,0 +1,82 @@
+//! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
+
+use super::{Facts, finding, record_evidence};
+use crate::core::evidence::Evidence;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::key::Key;
+use crate::core::snapshot::{BrokenFile, SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+
+/// Finds what reading itself showed.
+pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+    let mut found = of_records(facts);
+    let snapshot = facts.world.snapshot;
+    found.extend(snapshot.broken.iter().map(of_broken));
+    found.extend(snapshot.sources.iter().filter_map(of_source));
+    found.extend(partial(facts));
+    found
+}
+
+/// Problems inside records; legacy forms are told by their own family.
+fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
+    let problems = facts
+        .judged
+        .iter()
+        .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
+    problems
+        .filter(|(_, problem)| problem.code != Code::LegacyRecord)
+        .map(|(judged, problem)| {
+            let path = Untrusted::from_path(judged.record.location.path());
+            let message = format!("{path}: {}", problem.message);
+            finding(
+                problem.code,
+                vec![judged.key.clone()],
+                message,
+                vec![record_evidence(judged)],
+                remedy(problem.code),
+            )
+        })
+        .collect()
+}
+
+fn of_broken(broken: &BrokenFile) -> Finding {
+    let path = Untrusted::from_path(&broken.path);
+    let message = format!("{path}: {}", broken.problem.message);
+    let mut evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone());
+    evidence.at = broken.written_at;
+    let key = Key::derive('r', &[broken.format.name(), path.raw()]);
+    finding(broken.problem.code, vec![key], message, vec![evidence], remedy(broken.problem.code))
+}
+
+/// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when
+/// a person asks for it; everything odd is left alone.
+fn remedy(code: Code) -> Remedy {
+    let may_park = matches!(code, Code::CorruptRecord | Code::LeftoverTemp);
+    if may_park { Remedy::Park } else { Remedy::None }
+}
+
+fn of_source(source: &SourceHealth) -> Option<Finding> {
+    let message = match source.state {
+        SourceState::Failed => format!("{} could not be read: {}", source.id, source.detail),
+        SourceState::Partial if source.id != "processes" => {
+            format!("{} could be read only in part: {}", source.id, source.detail)
+        }
+        SourceState::Ok | SourceState::Absent | SourceState::Partial => return None,
+    };
+    let key = Key::derive('s', &[&source.id]);
+    let evidence = Evidence::new("source", source.detail.clone(), source.id.as_str());
+    Some(finding(Code::SourceFailed, vec![key], message, vec![evidence], Remedy::None))
+}
+
+fn partial(facts: &Facts<'_>) -> Option<Finding> {
+    let why = facts.world.snapshot.processes.partial.as_ref()?;
+    let message = format!("not all processes can be seen ({why}): what cannot be seen is never called dead");
+    let evidence = Evidence::new("process scan", why.as_str(), "/proc");
+    Some(finding(
+        Code::PartialScan,
+        vec![Key::derive('s', &["processes"])],
+        message,
+        vec![evidence],
+        Remedy::None,
+    ))
+}

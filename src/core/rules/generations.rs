@@ -1,0 +1,76 @@
+//! Findings about old forms: legacy records, split generations, and files without an owner.
+
+use super::{Facts, finding, record_evidence, window_evidence, window_name};
+use crate::core::assess::Judged;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::record::{Format, Generation, RecordKind};
+use crate::core::report::{VerdictState, WindowView};
+
+/// Finds records in old forms.
+pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+    let legacy = facts.judged.iter().filter(|judged| {
+        judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
+    });
+    legacy.map(|judged| tell(judged, facts)).chain(split(facts)).collect()
+}
+
+fn tell(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
+    let is_global = judged.record.format == Format::Maia && judged.record.context_id.is_none();
+    if is_global {
+        return tell_global(judged, facts);
+    }
+    let text = judged.record.problems.iter().find(|problem| problem.code == Code::LegacyRecord);
+    let what = text.map_or("in an old form", |problem| problem.message.as_str());
+    let remedy = match judged.verdict.state {
+        VerdictState::Alive if judged.window.is_some() => Remedy::Migrate,
+        VerdictState::Dead => Remedy::Park,
+        VerdictState::Alive | VerdictState::Unknown => Remedy::None,
+    };
+    let message = format!("{}: {what}", judged.record.title);
+    finding(Code::LegacyRecord, vec![judged.key.clone()], message, vec![record_evidence(judged)], remedy)
+}
+
+/// The one file per machine: the next window without a record of its own adopts it.
+fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
+    let heirs: Vec<&WindowView> = facts.windows.iter().filter(|window| may_inherit(window, facts)).collect();
+    let mut evidence = vec![record_evidence(judged)];
+    evidence.extend(heirs.iter().map(|window| window_evidence(window)));
+    let subjects = std::iter::once(judged.key.clone()).chain(heirs.iter().map(|window| window.key.clone()));
+    let title = &judged.record.title;
+    if let [only] = heirs.as_slice() {
+        let message = format!("{title}: the machine-wide legacy file; only {} can own it", window_name(only));
+        return finding(Code::LegacyRecord, subjects.collect(), message, evidence, Remedy::Migrate);
+    }
+    let message = match heirs.len() {
+        0 => format!("{title}: the machine-wide legacy file has no owner; the next window would inherit it"),
+        n => format!(
+            "{title}: the machine-wide legacy file could be any of {n} windows'; the first to look adopts it"
+        ),
+    };
+    finding(Code::AmbiguousLegacy, subjects.collect(), message, evidence, Remedy::Park)
+}
+
+/// Returns whether a window would adopt the global file: Claude Code without a record of Maia's.
+fn may_inherit(window: &WindowView, facts: &Facts<'_>) -> bool {
+    window.agent.contains("claude")
+        && !facts
+            .judged
+            .iter()
+            .any(|judged| judged.record.format == Format::Maia && judged.window == Some(window.pid))
+}
+
+/// A legacy and a current record of one context: only the current one is read.
+fn split<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
+    let old = facts.judged.iter().filter(|judged| {
+        judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
+    });
+    old.filter_map(move |old| {
+        let id = old.record.context_id.as_ref()?;
+        let same = facts.index.sessions(old.record.format, id);
+        let new = same.iter().find(|new| new.record.generation == Generation::Current)?;
+        let message = format!("context {id} has an old and a current record; only the current one is read");
+        let evidence = vec![record_evidence(old), record_evidence(new)];
+        let subjects = vec![old.key.clone(), new.key.clone()];
+        Some(finding(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
+    })
+}

@@ -1,0 +1,214 @@
+//! Findings about one holder: dead, recycled, suspended, quiet, foreign.
+
+use std::collections::BTreeMap;
+
+use super::{Facts, count, file_name, finding, record_evidence};
+use crate::core::assess::Judged;
+use crate::core::claim::resumed_in;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::key::Key;
+use crate::core::process::ProcessState;
+use crate::core::record::{RecordKind, Role, StatedPid};
+use crate::core::report::{Reason, VerdictState};
+use crate::core::text::Untrusted;
+use crate::core::world::has_exited;
+
+/// Finds what is wrong with single holders.
+pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+    let mut found = dead(facts);
+    found.extend(facts.judged.iter().filter(|judged| is_holding(judged)).filter_map(|judged| {
+        wrong_pid(judged, facts)
+            .or_else(|| suspended(judged, facts))
+            .or_else(|| quiet(judged, facts))
+            .or_else(|| foreign(judged))
+    }));
+    found
+}
+
+/// Returns whether a record stands for a holder at all.
+fn is_holding(judged: &Judged<'_>) -> bool {
+    let is_of_kind = match judged.record.kind {
+        RecordKind::Session | RecordKind::Marker | RecordKind::Tick | RecordKind::Lock => true,
+        RecordKind::Pointer | RecordKind::Companion | RecordKind::Metadata | RecordKind::Temporary => false,
+    };
+    is_of_kind && !judged.record.has_ended
+}
+
+/// Tells every dead holder once: the records of one session of one system belong together.
+fn dead(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut groups: BTreeMap<(Code, Key), Vec<&Judged<'_>>> = BTreeMap::new();
+    for judged in facts.judged.iter().filter(|judged| is_holding(judged)) {
+        if let Some(code) = dead_code(judged, facts) {
+            let group = match judged.record.session_id.as_ref() {
+                Some(session) => Key::derive('g', &[judged.record.format.name(), session.raw()]),
+                None => judged.key.clone(),
+            };
+            groups.entry((code, group)).or_default().push(judged);
+        }
+    }
+    groups.into_iter().filter_map(|((code, _), members)| tell_dead(code, &members)).collect()
+}
+
+fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
+    if judged.verdict.state != VerdictState::Dead || resumed_in(judged.record, facts.world).is_some() {
+        return None;
+    }
+    if judged.record.kind == RecordKind::Lock {
+        return Some(Code::StaleLock);
+    }
+    Some(match judged.verdict.reason {
+        Reason::OtherProcess | Reason::BornLater | Reason::NotAnAgent => Code::RecycledPid,
+        Reason::OtherBoot => Code::RebootedHolder,
+        Reason::NoProcess
+        | Reason::Exited
+        | Reason::SameProcess
+        | Reason::ProcessPresent
+        | Reason::OtherHost
+        | Reason::OtherNamespace
+        | Reason::NoPermission
+        | Reason::PartialScan
+        | Reason::NoPid
+        | Reason::BadPid
+        | Reason::WrongRole
+        | Reason::Unreadable => Code::DeadHolder,
+    })
+}
+
+fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
+    let first = members.first()?;
+    let subjects = members.iter().map(|judged| judged.key.clone()).collect();
+    let mut evidence = first.verdict.evidence.clone();
+    evidence.extend(members.iter().map(|judged| record_evidence(judged)));
+    let title = &first.record.title;
+    let why = why_dead(first);
+    let more = match members.len() {
+        1 => String::new(),
+        n => format!(" ({} of one session)", count(n, "record")),
+    };
+    let message = format!("{title}: {why}{more}");
+    let claims = members.iter().any(|judged| !judged.record.claims.is_empty());
+    Some(finding(code, subjects, message, evidence, if claims { Remedy::Release } else { Remedy::Park }))
+}
+
+fn why_dead(judged: &Judged<'_>) -> String {
+    let pid = pid_of(judged).map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
+    match judged.verdict.reason {
+        Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),
+        Reason::BornLater => format!("{pid} is another process by now, born after the record's last write"),
+        Reason::NotAnAgent => format!("{pid} is another user's process, not the agent"),
+        Reason::OtherBoot => "its holder lived before the last boot".to_owned(),
+        Reason::Exited => format!("{pid} has exited and is not yet reaped"),
+        Reason::NoProcess
+        | Reason::SameProcess
+        | Reason::ProcessPresent
+        | Reason::OtherHost
+        | Reason::OtherNamespace
+        | Reason::NoPermission
+        | Reason::PartialScan
+        | Reason::NoPid
+        | Reason::BadPid
+        | Reason::WrongRole
+        | Reason::Unreadable => match pid_of(judged) {
+            Some(_) => format!("{pid} is gone"),
+            None => "no agent that lives can own it".to_owned(),
+        },
+    }
+}
+
+/// Returns the PID that a record states.
+pub(super) fn pid_of(judged: &Judged<'_>) -> Option<u32> {
+    judged.record.holder.as_ref()?.pid.as_ref().and_then(StatedPid::valid)
+}
+
+/// Tells a helper's or former process's PID that is gone while the session lives.
+fn wrong_pid(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+    let pid = pid_of(judged)?;
+    let lives_in = match judged.verdict.state {
+        VerdictState::Alive => judged.window,
+        VerdictState::Dead => resumed_in(judged.record, facts.world),
+        VerdictState::Unknown => None,
+    }?;
+    let process = facts.world.snapshot.processes.get(pid);
+    let is_gone = process.is_none_or(has_exited)
+        || process.is_some_and(|process| facts.world.is_born_after(process, judged.record.written_at));
+    if !is_gone || pid == lives_in {
+        return None;
+    }
+    let message = format!(
+        "{}: PID {pid} in {} is gone, but the session lives in PID {lives_in}: do not release",
+        judged.record.title,
+        file_name(judged)
+    );
+    Some(finding(
+        Code::WrongPid,
+        vec![judged.key.clone()],
+        message,
+        judged.verdict.evidence.clone(),
+        Remedy::None,
+    ))
+}
+
+/// Tells a stopped holder: it keeps what it has.
+fn suspended(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+    let pid =
+        judged.window.or_else(|| pid_of(judged)).filter(|_| judged.verdict.state == VerdictState::Alive)?;
+    let process = facts.world.snapshot.processes.get(pid)?;
+    if process.state != ProcessState::Stopped {
+        return None;
+    }
+    let message =
+        format!("{}: PID {pid} is stopped; it keeps its claims and can be continued", judged.record.title);
+    let evidence = judged.verdict.evidence.clone();
+    Some(finding(Code::SuspendedHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+}
+
+/// Tells a living holder whose sign of life is past its system's limit.
+fn quiet(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+    let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= facts.world.snapshot.taken_at)?;
+    if judged.verdict.state != VerdictState::Alive {
+        return None;
+    }
+    let message = format!(
+        "{}: alive but quiet ({}); busy or waiting, do not release",
+        judged.record.title, expiry.rule
+    );
+    let evidence = judged.verdict.evidence.clone();
+    Some(finding(Code::QuietHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+}
+
+/// Tells a holder on another host or in another PID namespace.
+fn foreign(judged: &Judged<'_>) -> Option<Finding> {
+    let what = match judged.verdict.reason {
+        Reason::OtherHost => {
+            let host =
+                judged.record.holder.as_ref()?.host.as_ref().map_or_else(String::new, Untrusted::shown);
+            format!("held on host {host}; its processes cannot be seen from here")
+        }
+        Reason::OtherNamespace => "held in another PID namespace, perhaps a container".to_owned(),
+        Reason::SameProcess if is_inner(judged) => {
+            "held in another PID namespace of this machine, and alive there".to_owned()
+        }
+        Reason::SameProcess
+        | Reason::ProcessPresent
+        | Reason::NoProcess
+        | Reason::OtherProcess
+        | Reason::BornLater
+        | Reason::NotAnAgent
+        | Reason::OtherBoot
+        | Reason::Exited
+        | Reason::NoPermission
+        | Reason::PartialScan
+        | Reason::NoPid
+        | Reason::BadPid
+        | Reason::WrongRole
+        | Reason::Unreadable => return None,
+    };
+    let message = format!("{}: {what}", judged.record.title);
+    let evidence = judged.verdict.evidence.clone();
+    Some(finding(Code::ForeignHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+}
+
+fn is_inner(judged: &Judged<'_>) -> bool {
+    judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
+        && judged.verdict.evidence.iter().any(|evidence| evidence.fact == "other namespace")
+}

@@ -1,0 +1,170 @@
+//! Findings about places: one tree, one slot, the same files, one resource.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::identity::distinct;
+use super::{Facts, count, file_name, finding, listed, record_evidence, window_evidence, window_name};
+use crate::core::assess::Judged;
+use crate::core::claim::contested;
+use crate::core::evidence::Evidence;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::record::{Format, RecordKind, Resource, ResourceKind};
+use crate::core::report::{VerdictState, WindowView};
+use crate::core::text::Untrusted;
+
+/// Finds windows that are in each other's way.
+pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+    let mut found = same_worktree(facts);
+    found.extend(overlapping_files(facts));
+    found.extend(facts.judged.iter().filter_map(|judged| overwritten(judged, facts)));
+    found.extend(contested_claims(facts));
+    found
+}
+
+/// Two live windows in one working tree.
+fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut trees: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows {
+        if let Some(repo) = window.repo.as_ref() {
+            trees.entry(&repo.worktree).or_default().push(window);
+        }
+    }
+    trees
+        .into_iter()
+        .filter(|(_, windows)| windows.len() > 1)
+        .map(|(tree, windows)| {
+            let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+            let message = format!(
+                "{} work in one tree, {tree}: edits and commits can mix; give one of them a worktree of its own",
+                listed(&names)
+            );
+            let subjects = windows.iter().map(|window| window.key.clone()).collect();
+            let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
+            evidence.push(Evidence::new("working tree", tree.clone(), "working directories"));
+            finding(Code::SameWorktree, subjects, message, evidence, Remedy::None)
+        })
+        .collect()
+}
+
+/// Returns whether a record may well stand for live work: not dead, not ended, not expired.
+fn is_current(judged: &Judged<'_>, facts: &Facts<'_>) -> bool {
+    let now = facts.world.snapshot.taken_at;
+    match judged.verdict.state {
+        _ if judged.record.has_ended => false,
+        VerdictState::Alive => true,
+        VerdictState::Dead => false,
+        VerdictState::Unknown => judged.record.expiry.as_ref().is_some_and(|expiry| expiry.at > now),
+    }
+}
+
+/// Two live records that touch the same files in one working tree.
+fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut trees: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
+    for judged in
+        facts.judged.iter().filter(|judged| !judged.record.files.is_empty() && is_current(judged, facts))
+    {
+        if let Some(tree) = judged.record.cwd.as_deref() {
+            trees.entry(tree).or_default().push(judged);
+        }
+    }
+    let mut found = Vec::new();
+    for (tree, records) in trees {
+        for (at, one) in records.iter().enumerate() {
+            let others = records.iter().skip(at + 1).filter(|other| !is_same_holder(one, other));
+            found.extend(others.filter_map(|other| tell_overlap(tree, one, other)));
+        }
+    }
+    found
+}
+
+fn is_same_holder(one: &Judged<'_>, other: &Judged<'_>) -> bool {
+    let same_session = one.record.session_id.is_some() && one.record.session_id == other.record.session_id;
+    let same_window = one.window.is_some() && one.window == other.window;
+    same_session || same_window
+}
+
+fn tell_overlap(tree: &Path, one: &Judged<'_>, other: &Judged<'_>) -> Option<Finding> {
+    let touched: BTreeSet<&Untrusted> = one.record.files.iter().collect();
+    let both: Vec<String> =
+        other.record.files.iter().filter(|file| touched.contains(file)).map(Untrusted::shown).collect();
+    let first = both.first()?;
+    let more = if both.len() > 1 { format!(" and {} more", both.len() - 1) } else { String::new() };
+    let message = format!(
+        "{} and {} both touch {first}{more} in {}: a commit of one can take the other's lines",
+        one.record.title,
+        other.record.title,
+        Untrusted::from_path(tree)
+    );
+    let mut evidence = vec![record_evidence(one), record_evidence(other)];
+    evidence.push(Evidence::new("files of both", both.join(", "), "records"));
+    let subjects = vec![one.key.clone(), other.key.clone()];
+    Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+}
+
+/// Two live windows that write one slot: only the last one's session is kept.
+fn overwritten(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+    if judged.record.format != Format::Observability || judged.record.kind != RecordKind::Session {
+        return None;
+    }
+    let project = judged.record.context_id.as_ref()?;
+    let writers: Vec<&WindowView> = facts
+        .windows
+        .iter()
+        .filter(|window| {
+            window.agent.contains("claude") && project_of(window).as_deref() == Some(project.raw())
+        })
+        .collect();
+    if writers.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = writers.iter().map(|window| window_name(window)).collect();
+    let message = format!(
+        "{} write one slot, {}: only the last one's session is kept, the other's events go to it",
+        listed(&names),
+        file_name(judged)
+    );
+    let subjects = writers.iter().map(|window| window.key.clone()).chain([judged.key.clone()]).collect();
+    let mut evidence = vec![record_evidence(judged)];
+    evidence.extend(writers.iter().map(|window| window_evidence(window)));
+    Some(finding(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
+}
+
+/// Returns the observability system's project of a window: the name of the nearest folder
+/// with `.git`, which every linked worktree has too, else of the working directory.
+pub(super) fn project_of(window: &WindowView) -> Option<String> {
+    let folder = match window.repo.as_ref() {
+        Some(repo) => &repo.worktree,
+        None => window.cwd.as_ref()?,
+    };
+    folder.raw().rsplit('/').next().map(str::to_owned)
+}
+
+/// Two live holders of one exclusive resource. A session shared by two processes is told as
+/// that, not once more here.
+fn contested_claims(facts: &Facts<'_>) -> Vec<Finding> {
+    contested(facts.judged)
+        .into_iter()
+        .filter(|resource| resource.kind != ResourceKind::Session)
+        .filter_map(|resource| tell_contested(&resource, facts))
+        .collect()
+}
+
+fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
+    let claims: Vec<_> =
+        facts.claims.iter().filter(|claim| &claim.resource == resource && claim.window.is_some()).collect();
+    let holders: Vec<&Judged<'_>> =
+        claims.iter().filter_map(|claim| facts.index.of_key(&claim.record)).collect();
+    let windows = distinct(holders.iter().filter_map(|judged| judged.window));
+    let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();
+    let first = names.first()?;
+    let message = format!(
+        "{} {} is held by {}: {first} and the other must agree which of them lets go",
+        resource.kind.name(),
+        resource.id,
+        count(windows.len(), "live window"),
+    );
+    let subjects = claims.iter().map(|claim| claim.key.clone()).collect();
+    let evidence = holders.iter().map(|judged| record_evidence(judged)).collect();
+    Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
+}

@@ -1,0 +1,169 @@
+//! Findings about age and number: stale, expired, about to be deleted, too many, missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::holders::pid_of;
+use super::{Facts, count, file_name, finding, record_evidence, window_evidence, window_name};
+use crate::core::assess::Judged;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::record::{Deletion, Format, RecordKind, Spares};
+use crate::core::report::{ClaimStatus, VerdictState};
+
+/// From how many records of helpers' PIDs on a system counts as flooded.
+const FLOOD: usize = 20;
+
+/// Finds what time and number make a problem.
+pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = facts.judged.iter().filter_map(|judged| stale(judged, facts)).collect();
+    found.extend(facts.judged.iter().filter_map(|judged| deletion_ahead(judged, facts)));
+    found.extend(expired(facts));
+    found.extend(flood(facts));
+    found.extend(facts.judged.iter().filter_map(|judged| orphan(judged, facts)));
+    found.extend(no_record(facts));
+    found
+}
+
+/// A record past its own system's limit whose holder is not known to live.
+fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+    let now = facts.world.snapshot.taken_at;
+    let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
+    let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
+        || judged.record.has_ended
+        || judged.record.kind == RecordKind::Temporary;
+    if is_told_elsewhere {
+        return None;
+    }
+    let message = format!("{}: {}, and no process proves it alive", judged.record.title, expiry.rule);
+    let mut evidence = judged.verdict.evidence.clone();
+    evidence.push(record_evidence(judged));
+    Some(finding(Code::StaleRecord, vec![judged.key.clone()], message, evidence, Remedy::Park))
+}
+
+/// A record that another system's clean-up will remove although it lives or holds unsaved work.
+fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+    let deletion = judged.record.deletion.as_ref()?;
+    let now = facts.world.snapshot.taken_at;
+    let is_live = judged.verdict.state == VerdictState::Alive && !is_spared(judged, deletion, facts);
+    let is_unsaved = judged.record.has_unsaved_work && judged.verdict.state != VerdictState::Alive;
+    let horizon = if is_live { SignedDuration::from_hours(1) } else { SignedDuration::from_hours(24) };
+    let is_near = deletion.at <= now.checked_add(horizon).unwrap_or(Timestamp::MAX);
+    if !is_near || !(is_live || is_unsaved) {
+        return None;
+    }
+    let whose = if is_live { "a live window's record" } else { "a record with unsaved work" };
+    let message = format!("{}: {whose}, {} ({})", judged.record.title, when(deletion.at, now), deletion.rule);
+    let mut evidence = judged.verdict.evidence.clone();
+    evidence.push(record_evidence(judged));
+    Some(finding(Code::DeletionAhead, vec![judged.key.clone()], message, evidence, Remedy::None))
+}
+
+fn when(at: Timestamp, now: Timestamp) -> String {
+    let seconds = at.duration_since(now).as_secs();
+    match seconds {
+        ..=0 => "deleted by the next clean-up".to_owned(),
+        1..7_200 => format!("deleted by the first clean-up after {} min", seconds / 60 + 1),
+        _ => format!("deleted by the first clean-up after {} h", seconds / 3_600),
+    }
+}
+
+/// Returns whether the clean-up leaves this record alone because of its process's name.
+fn is_spared(judged: &Judged<'_>, deletion: &Deletion, facts: &Facts<'_>) -> bool {
+    match deletion.spares {
+        Spares::Nobody => false,
+        Spares::AgentNames => {
+            pid_of(judged).and_then(|pid| facts.world.snapshot.processes.get(pid)).is_some_and(|process| {
+                let comm = process.comm.raw().to_lowercase();
+                comm.contains("claude") || comm.contains("native-binary")
+            })
+        }
+    }
+}
+
+/// Claims past their own lease that nobody proves to hold.
+fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
+    facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(|claim| {
+        let judged = facts.index.of_key(&claim.record)?;
+        let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
+        let message =
+            format!("{} {}: {rule}; no holder is proven", claim.resource.kind.name(), claim.resource.id);
+        Some(finding(
+            Code::ExpiredClaim,
+            vec![claim.key.clone()],
+            message,
+            vec![record_evidence(judged)],
+            Remedy::Release,
+        ))
+    })
+}
+
+/// Very many records of helpers' PIDs: a new session for every call.
+fn flood(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_format: BTreeMap<Format, Vec<&Judged<'_>>> = BTreeMap::new();
+    for judged in facts.judged.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+        if judged.verdict.state != VerdictState::Alive && pid_of(judged).is_some() && is_own_kind(judged) {
+            by_format.entry(judged.record.format).or_default().push(judged);
+        }
+    }
+    by_format
+        .into_iter()
+        .filter(|(_, records)| records.len() >= FLOOD)
+        .map(|(format, records)| {
+            let message = format!(
+                "{} of {} name PIDs that are gone: a new record for every shell or call",
+                count(records.len(), "record"),
+                format.name()
+            );
+            let subjects = records.iter().map(|judged| judged.key.clone()).collect();
+            let evidence = records.iter().take(5).map(|judged| record_evidence(judged)).collect();
+            finding(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
+        })
+        .collect()
+}
+
+/// Returns whether a record is of a sort that floods: a file per helper PID.
+fn is_own_kind(judged: &Judged<'_>) -> bool {
+    match judged.record.format {
+        Format::Maia => true,
+        Format::Leo => judged.record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_")),
+        Format::Observability | Format::Entire | Format::ClaudeCode => false,
+    }
+}
+
+/// A companion without the record that it belongs to.
+fn orphan<'a>(judged: &'a Judged<'a>, facts: &Facts<'a>) -> Option<Finding> {
+    if judged.record.kind != RecordKind::Companion || judged.record.format == Format::Observability {
+        return None;
+    }
+    let context = judged.record.context_id.as_ref()?;
+    if !facts.index.sessions(judged.record.format, context).is_empty() {
+        return None;
+    }
+    let message = format!("{} belongs to context {context}, which has no record any more", file_name(judged));
+    Some(finding(
+        Code::OrphanCompanion,
+        vec![judged.key.clone()],
+        message,
+        vec![record_evidence(judged)],
+        Remedy::Park,
+    ))
+}
+
+/// Live windows that no system knows.
+fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
+    let known: BTreeSet<u32> = facts.judged.iter().filter_map(|judged| judged.window).collect();
+    facts.windows.iter().filter(move |window| !known.contains(&window.pid)).map(|window| {
+        let message = format!(
+            "{}: no system has a record of it (a window at the trust question, or an agent that writes none)",
+            window_name(window)
+        );
+        finding(
+            Code::NoRecord,
+            vec![window.key.clone()],
+            message,
+            vec![window_evidence(window)],
+            Remedy::None,
+        )
+    })
+}

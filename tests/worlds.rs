@@ -1,0 +1,92 @@
+//! Every world under `tests/cases` comes out as it says, and every finding code of the file
+//! formats has a world that raises it and one that comes close and does not.
+
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests say by panicking what is wrong")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use claimtop::core::finding::Code;
+use claimtop::core::report::VerdictState;
+
+fn cases() -> Vec<PathBuf> {
+    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => walk(&path, out),
+                false => out.push(path),
+            }
+        }
+    }
+    let mut all = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"), &mut all);
+    all.retain(|path| path.extension().is_some_and(|ext| ext == "toml"));
+    all.sort();
+    all
+}
+
+#[test]
+fn every_world_comes_out_as_it_says() {
+    let mut failed = Vec::new();
+    for path in cases() {
+        let world = common::load(&path);
+        let differences = common::differences(&world.expect, &world.report());
+        if !differences.is_empty() {
+            failed.push(format!("{} ({}):\n  {}", path.display(), world.title, differences.join("\n  ")));
+        }
+    }
+    assert!(failed.is_empty(), "{} worlds differ:\n{}", failed.len(), failed.join("\n"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn forgetting_any_fact_never_makes_anything_dead(seed in proptest::prelude::any::<u64>()) {
+        for path in cases() {
+            let world = common::load(&path);
+            let full = world.snapshot();
+            let before = common::verdicts(&full);
+            let forgotten = common::forget(&full, seed);
+            for (key, state) in common::verdicts(&forgotten) {
+                let was = before.get(&key);
+                proptest::prop_assert!(
+                    state != VerdictState::Dead || was == Some(&VerdictState::Dead),
+                    "{}: forgetting (seed {seed}) turned {key} from {was:?} into {state:?}", path.display()
+                );
+            }
+        }
+    }
+}
+
+/// The codes that only a database can raise; they come with the databases.
+const OF_DATABASES: [Code; 5] = [
+    Code::GhostMirror,
+    Code::GhostOwner,
+    Code::StrandedItem,
+    Code::MultipleClaims,
+    Code::FinishedItemClaimed,
+];
+
+#[test]
+fn every_code_has_a_world_that_raises_it_and_one_that_does_not() {
+    let mut missing = Vec::new();
+    let raised: BTreeSet<String> =
+        cases().iter().flat_map(|path| common::load(path).expect.findings).collect();
+    for code in Code::ALL.iter().filter(|code| !OF_DATABASES.contains(code)) {
+        let near =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cases/{}-not.toml", code.name()));
+        if !raised.contains(code.name()) {
+            missing.push(format!("no world raises {}", code.name()));
+        }
+        match near.exists() {
+            false => missing.push(format!("no world tests/cases/{}-not.toml", code.name())),
+            true if common::load(&near).expect.findings.iter().any(|found| found == code.name()) => {
+                missing.push(format!("{}-not.toml raises {}", code.name(), code.name()));
+            }
+            true => {}
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
