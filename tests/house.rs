@@ -1,0 +1,103 @@
+//! The arrows between modules are the ones that the crate documentation allows.
+
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test reads its own source")]
+
+use std::path::{Path, PathBuf};
+
+/// What each module may import with `crate::`, beside itself.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("core", &[]),
+    ("config", &["core"]),
+    ("format", &["core"]),
+    ("source", &["core", "format"]),
+    ("act", &["core", "format"]),
+    ("app", &["core", "config"]),
+    ("ui", &["app", "core", "config"]),
+    ("run", &["core", "config", "format", "source", "act", "app", "ui"]),
+    ("cli", &["core", "config", "format", "source", "act", "app", "ui", "run"]),
+];
+
+/// Crates that a module must not name.
+const NEVER: [(&str, &[&str]); 8] = [
+    ("core", &["std::fs", "std::env", "std::process", "std::net", "ratatui", "tokio", "crossterm", "rustix"]),
+    ("config", &["std::fs", "std::env", "ratatui", "tokio", "rustix"]),
+    ("format", &["std::fs", "std::env", "std::process", "ratatui", "tokio", "rustix"]),
+    ("source", &["ratatui", "crossterm"]),
+    ("act", &["ratatui", "crossterm"]),
+    ("app", &["std::fs", "std::env", "std::process", "ratatui", "tokio", "crossterm::terminal", "rustix"]),
+    ("ui", &["std::fs", "std::env", "std::process", "tokio", "rustix"]),
+    ("run", &["clap"]),
+];
+
+fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|ext| ext == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+/// Returns each source file with its top module and its lines that are code and no test.
+fn modules() -> Vec<(PathBuf, String, Vec<String>)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let read = |path: PathBuf| {
+        let first = path.strip_prefix(&src).unwrap().components().next().unwrap();
+        let module = Path::new(&first).file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect();
+        (path, module, lines)
+    };
+    files.into_iter().map(read).collect()
+}
+
+fn imported(line: &str) -> Vec<String> {
+    let after = line.split("crate::").skip(1);
+    after
+        .flat_map(|rest| match rest.strip_prefix('{') {
+            Some(group) => group.split(',').map(|part| part.trim().to_owned()).collect(),
+            None => vec![rest.to_owned()],
+        })
+        .map(|path| path.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+        .collect()
+}
+
+#[test]
+fn every_import_follows_an_arrow_of_the_house() {
+    let mut wrong = Vec::new();
+    for (path, module, lines) in modules() {
+        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == module) else { continue };
+        for target in lines.iter().flat_map(|line| imported(line)) {
+            let is_module = ARROWS.iter().any(|(name, _)| *name == target);
+            if is_module && target != module && !allowed.contains(&target.as_str()) {
+                wrong.push(format!("{}: {module} may not import {target}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn pure_modules_name_nothing_that_does_io() {
+    let mut wrong = Vec::new();
+    for (path, module, lines) in modules() {
+        let Some((_, banned)) = NEVER.iter().find(|(name, _)| *name == module) else { continue };
+        for line in &lines {
+            for name in banned.iter().filter(|name| line.contains(**name)) {
+                wrong.push(format!("{}: {module} never names {name}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_check_itself_can_fail() {
+    assert_eq!(imported("use crate::{core::key, ui};"), ["core", "ui"]);
+    assert_eq!(imported("let x = crate::act::lock::take();"), ["act"]);
+}
