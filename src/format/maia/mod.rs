@@ -10,6 +10,8 @@ mod names;
 mod session;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod totality;
 
 use super::json::parsed;
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
