@@ -1,0 +1,44 @@
+//! A time in one of Maia's files: what it states, whether it can be used, what is wrong with it.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::core::finding::Code;
+use crate::core::record::Problem;
+use crate::format::json::Object;
+use crate::format::{draft, time};
+
+/// How far ahead of now a time may lie before it is called wrong: 24 h, a wrong zone's worth.
+const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_hours(24);
+
+/// A time as one field states it.
+#[derive(Debug, Default)]
+pub(super) struct Moment {
+    /// What is stated, with which Maia itself counts.
+    pub(super) stated: Option<Timestamp>,
+    /// The same, unless it lies in the future.
+    pub(super) at: Option<Timestamp>,
+    /// What is wrong with it.
+    pub(super) problem: Option<Problem>,
+}
+
+/// Reads the time in the field `name`; one without a zone is meant in `zone`. A field that is
+/// absent or null is no time and no problem.
+pub(super) fn read(object: &Object, name: &str, zone: &TimeZone, now: Timestamp) -> Moment {
+    let text = match object.get(name) {
+        None | Some(Value::Null) => return Moment::default(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let stated = time::any(&text, zone);
+    let problem = match stated {
+        Some(at) if now.duration_since(at) >= -AHEAD_AT_MOST => {
+            return Moment { stated, at: stated, problem: None };
+        }
+        Some(_) => "lies in the future",
+        None => "is no time",
+    };
+    let message = format!("{name} {problem}: {}", draft::excerpt(&text, 40));
+    Moment { stated, at: None, problem: Some(Problem::new(Code::BadTimestamp, message)) }
+}
