@@ -50,7 +50,8 @@ fn modules() -> Vec<(PathBuf, String, Vec<String>)> {
         let module = Path::new(&first).file_stem().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect();
+        let lines =
+            code.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_owned).collect();
         (path, module, lines)
     };
     files.into_iter().map(read).collect()
