@@ -1,7 +1,7 @@
 //! Every world under `tests/cases` comes out as it says, and every finding code of the file
 //! formats has a world that raises it and one that comes close and does not.
 
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests say by panicking what is wrong")]
+#![expect(clippy::unwrap_used, reason = "tests say by panicking what is wrong")]
 
 mod common;
 

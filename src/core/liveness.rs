@@ -31,6 +31,8 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
 #[derive(Default)]
 struct Ladder {
     facts: Vec<Evidence>,
+    /// Why the process behind a helper's PID is over, should nothing living own the record.
+    helper_gone: Option<Reason>,
 }
 
 impl Ladder {
@@ -211,7 +213,7 @@ fn gone(
     if holder.role == Role::Agent || was_seen_as_agent(record, pid, world, ladder) {
         return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
     }
-    // Which reason a helper's death had is told later, if nothing living can own the record.
+    ladder.helper_gone = Some(reason);
     None
 }
 
@@ -391,6 +393,10 @@ fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a 
 fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
     let has_pid = record.holder.as_ref().is_some_and(|holder| holder.pid.is_some());
     let open = if has_pid { Reason::WrongRole } else { Reason::NoPid };
+    if record.context_id.is_none() && record.session_id.is_none() {
+        ladder.add("owner", "the record names neither a process nor a session", "record");
+        return Answer(VerdictState::Unknown, open);
+    }
     let table = &world.snapshot.processes;
     if let Some(why) = table.partial.as_ref() {
         ladder.add("processes", format!("not all can be seen: {why}"), "/proc");
@@ -405,7 +411,8 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         return Answer(VerdictState::Unknown, open);
     }
     ladder.add("possible owners", "no agent that lives could have written it", "complete scan of /proc");
-    let reason = if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { Reason::NoProcess };
+    let gone = ladder.helper_gone.unwrap_or(Reason::NoProcess);
+    let reason = if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { gone };
     Answer(VerdictState::Dead, reason)
 }
 

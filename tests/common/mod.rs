@@ -32,9 +32,9 @@ use serde::Deserialize;
 /// One world.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WorldFile {
+pub(crate) struct WorldFile {
     /// What the world is about.
-    pub title: String,
+    pub(crate) title: String,
     #[serde(default)]
     host: HostSpec,
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct WorldFile {
     #[serde(default)]
     source: Vec<SourceSpec>,
     /// What must come out.
-    pub expect: Expect,
+    pub(crate) expect: Expect,
 }
 
 #[derive(Debug, Deserialize)]
@@ -180,30 +180,30 @@ struct SourceSpec {
 /// What must come out of a world.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
+pub(crate) struct Expect {
     /// Every finding code that must come out, sorted; a code twice when it must come twice.
-    pub findings: Vec<String>,
+    pub(crate) findings: Vec<String>,
     /// Parts of messages that must be there.
     #[serde(default)]
-    pub messages: Vec<String>,
+    pub(crate) messages: Vec<String>,
     /// Records, by the end of their path.
     #[serde(default)]
-    pub record: Vec<ExpectRecord>,
+    pub(crate) record: Vec<ExpectRecord>,
     /// Claims, as `kind id`.
     #[serde(default)]
-    pub claim: Vec<ExpectClaim>,
+    pub(crate) claim: Vec<ExpectClaim>,
     /// Windows, by PID.
     #[serde(default)]
-    pub window: Vec<ExpectWindow>,
+    pub(crate) window: Vec<ExpectWindow>,
     /// The PIDs of all windows, where that matters.
     #[serde(default)]
-    pub windows: Option<Vec<u32>>,
+    pub(crate) windows: Option<Vec<u32>>,
 }
 
 /// What must be true of one record.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExpectRecord {
+pub(crate) struct ExpectRecord {
     path: String,
     /// `dead no-process` and the like.
     #[serde(default)]
@@ -223,7 +223,7 @@ pub struct ExpectRecord {
 /// What must be true of one claim.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExpectClaim {
+pub(crate) struct ExpectClaim {
     resource: String,
     status: String,
     #[serde(default)]
@@ -235,7 +235,7 @@ pub struct ExpectClaim {
 /// What must be true of one window.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExpectWindow {
+pub(crate) struct ExpectWindow {
     pid: u32,
     #[serde(default)]
     agent: Option<String>,
@@ -254,7 +254,7 @@ const HOME: &str = "/home/dev";
 const TICKS: u64 = 100;
 
 /// Reads a world.
-pub fn load(path: &Path) -> WorldFile {
+pub(crate) fn load(path: &Path) -> WorldFile {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -287,7 +287,7 @@ impl WorldFile {
     }
 
     /// Makes the snapshot.
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let zone = TimeZone::get(&self.host.zone).expect("a zone");
         let host = Host {
             name: self.host.name.clone(),
@@ -322,7 +322,7 @@ impl WorldFile {
     }
 
     /// Judges the world.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let signatures = Signatures::built_in().expect("signatures");
         assess(&self.snapshot(), &Policy { signatures })
     }
@@ -520,7 +520,7 @@ fn source(spec: &SourceSpec) -> SourceHealth {
 }
 
 /// Compares a report with what its world expects and returns every difference.
-pub fn differences(expect: &Expect, report: &Report) -> Vec<String> {
+pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     let mut out = Vec::new();
     let mut found: Vec<&str> = report.findings.iter().map(|finding| finding.code.name()).collect();
     found.sort_unstable();
@@ -553,7 +553,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, wanted: Option<&T>, found: T
 }
 
 /// Returns how a value reads in JSON, without quotes.
-pub fn json_name<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json_name<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_value(value).expect("a value").as_str().unwrap_or_default().to_owned()
 }
 
@@ -606,7 +606,7 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
 }
 
 /// Returns every record's verdict by key.
-pub fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
+pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
     let signatures = Signatures::built_in().expect("signatures");
     let report = assess(snapshot, &Policy { signatures });
     report.records.into_iter().map(|record| (record.key, record.verdict.state)).collect()
@@ -614,7 +614,7 @@ pub fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
 
 /// Forgets some facts of a snapshot, chosen by `seed`: processes, their parts, records, agents
 /// seen earlier, facts of the host. What is not forgotten stays true.
-pub fn forget(full: &Snapshot, seed: u64) -> Snapshot {
+pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     let mut dice = Dice(seed | 1);
     let mut snapshot = full.clone();
     let chance = 2 + dice.roll(6);
