@@ -1,4 +1,74 @@
-//! claimtop.
+//! claimtop shows every coding-agent window of a machine, the session records and claims tied
+//! to it, and what is dead, stale or in collision, each with the evidence.
+//!
+//! One promise is above everything else: **claimtop never calls a live holder dead, and never
+//! loses a byte.** When it cannot know, it says so.
+//!
+//! # The way of the data
+//!
+//! ```text
+//! hints (inotify, pidfd, timer, key)        hints only say "look again"; truth is a re-read
+//!         |
+//! source   files, processes, repositories   only reads
+//!         v
+//! format   bytes -> records + problems      pure and total: never fails, never panics
+//!         v
+//! core::snapshot::Snapshot                  one moment: records first, processes second
+//!         v
+//! core::assess::assess                      pure: verdicts, claims, findings, with evidence
+//!         v
+//! core::report::Report                      what JSON, text and screen all show
+//!         v
+//! app::update(&mut State, Msg) -> Effects   pure: what the person is doing
+//!         v
+//! ui::draw(&State)                          State -> cells; never changes State
+//! ```
+//!
+//! There is one closed `Msg` enum, one loop and one ordered channel. The screen never performs
+//! an action, it returns one. The same core serves the screen, the one-shot commands and the
+//! tests, whose cases are whole worlds in TOML under `tests/cases`.
+//!
+//! # The modules, and who may import whom
+//!
+//! | module | does | may import |
+//! |---|---|---|
+//! | [`core`] | what the world means: identities, records, verdicts, claims, findings, plans | nothing |
+//! | [`config`] | what a person can set | `core` |
+//! | [`mod@format`] | one file or folder per on-disk format: bytes -> records | `core` |
+//! | [`source`] | reads the world | `core`, `format` |
+//! | [`app`] | state, messages, keys, view models | `core`, `config` |
+//! | [`ui`] | state -> cells, one file per view | `app`, `core`, `config` |
+//! | [`run`] | event loop, terminal guard, signals | all but `cli` |
+//! | [`cli`] | arguments, one-shot commands, the demo | all |
+//!
+//! `tests/house.rs` reads the imports and fails on any other arrow; `.clippy.toml` bans the
+//! dangerous calls outside the one place that may make them. An `act` module, the only one that
+//! changes anything, comes with releasing; until then plans are shown and nothing is touched.
+//!
+//! # How a verdict is reached
+//!
+//! [`core::liveness`] judges each record in three steps and stops at the first that decides:
+//!
+//! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
+//!    as an agent, or the agent's own registry names it): host and boot are compared, then the
+//!    start in raw clock ticks, then whether a pidfd says that it has exited. A number that
+//!    could count in another PID namespace decides nothing.
+//! 2. **Its session**: a registry, marker, tick or argument that binds the session to a living
+//!    process keeps every record of that session alive, whatever became of a helper's PID.
+//! 3. **Who could own it**: a shell's or hook's PID that is gone proves nothing. The record is
+//!    dead only if no living process could be its owner: an agent of that system, of the same
+//!    user, old enough, and not certain to run another session. A process of which too little
+//!    could be read counts as a possible owner.
+//!
+//! That makes a rule that is tested as a property: *forgetting any fact may turn a verdict into
+//! unknown, never into dead.*
+//!
+//! # What is deliberately not here
+//!
+//! No module shells out: peers' own list commands delete while they list. No file is opened by
+//! path through links, and none is opened that is not plain. No text from outside reaches a
+//! terminal unescaped ([`core::text::Untrusted`]). No clock is read outside `source::clock`, no
+//! environment outside `cli`. Nothing here deletes.
 
 pub mod config;
 pub mod core;
