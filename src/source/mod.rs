@@ -2,5 +2,8 @@
 
 pub mod clock;
 pub mod collect;
+pub mod host;
+pub mod open;
+pub mod processes;
 
 pub use collect::{Collector, Places};

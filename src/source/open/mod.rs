@@ -1,0 +1,130 @@
+//! Opens folders and files that anybody may have tampered with, without blocking and without
+//! following a link.
+
+mod error;
+mod image;
+mod meta;
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::io::Errno;
+
+pub use self::error::{OpenError, words};
+pub use self::image::{image, small};
+pub use self::meta::{meta_of, sort_name};
+use crate::core::file::FileMeta;
+
+/// How a folder is opened: itself, never what a link of its name points to.
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What makes two paths the same folder: device and inode.
+pub type FolderId = (u64, u64);
+
+/// An open folder; everything in it is reached by this descriptor and a bare name.
+pub struct Folder {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, without any `/`.
+    pub name: OsString,
+    /// What it is, as far as the listing tells.
+    pub sort: FileType,
+}
+
+impl Folder {
+    /// Opens a folder that is named by its path. Links above the last part are followed.
+    ///
+    /// # Errors
+    /// There is none, it is something else, or the system refuses.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::open_at(CWD, path, path.to_path_buf())
+    }
+
+    /// Opens a folder inside this one.
+    ///
+    /// # Errors
+    /// As [`Folder::open`]; a name with a `/` is refused as well.
+    pub fn enter(&self, name: &OsStr) -> Result<Self, OpenError> {
+        let path = self.path.join(name);
+        if name.as_bytes().contains(&b'/') {
+            return Err(OpenError::Failed { path, source: Errno::INVAL });
+        }
+        Self::open_at(self.fd.as_fd(), Path::new(name), path)
+    }
+
+    fn open_at(at: BorrowedFd<'_>, name: &Path, path: PathBuf) -> Result<Self, OpenError> {
+        match openat(at, name, FOLDER, Mode::empty()) {
+            Ok(fd) => Ok(Self { fd, path }),
+            Err(Errno::NOENT) => Err(OpenError::Absent { path }),
+            // A link gives either of the two; which one depends on the system.
+            Err(source @ (Errno::NOTDIR | Errno::LOOP)) => Err(no_folder(at, name, path, source)),
+            Err(source) => Err(OpenError::Failed { path, source }),
+        }
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns what tells it from every other folder.
+    ///
+    /// # Errors
+    /// `fstat` failed.
+    pub fn id(&self) -> Result<FolderId, OpenError> {
+        let stat = fstat(&self.fd).map_err(|source| self.failed(source))?;
+        Ok((meta::wide(stat.st_dev), meta::wide(stat.st_ino)))
+    }
+
+    /// Lists every name that `matters`, sorted.
+    ///
+    /// # Errors
+    /// The listing failed.
+    pub fn entries(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Vec<Entry>, OpenError> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&self.fd).map_err(|source| self.failed(source))? {
+            let entry = entry.map_err(|source| self.failed(source))?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." && matters(name) {
+                entries.push(Entry { name: name.to_owned(), sort: entry.file_type() });
+            }
+        }
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// Returns what is known of a name without opening it; links are not followed.
+    pub fn look_at(&self, name: &OsStr) -> Option<(FileType, FileMeta)> {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some((FileType::from_raw_mode(stat.st_mode), meta_of(&stat)))
+    }
+
+    fn failed(&self, source: Errno) -> OpenError {
+        OpenError::Failed { path: self.path.clone(), source }
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Tells what stands where a folder should be.
+fn no_folder(at: BorrowedFd<'_>, name: &Path, path: PathBuf, source: Errno) -> OpenError {
+    match statat(at, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Err(Errno::NOENT) => OpenError::Absent { path },
+        // A part above the last one is no folder: so the last one cannot exist.
+        Err(Errno::NOTDIR) => OpenError::Absent { path },
+        Err(_) | Ok(FileType::Directory) => OpenError::Failed { path, source },
+        Ok(sort) => OpenError::NoFolder { path, sort: sort_name(sort) },
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether `/proc` shows every process: only then does absence prove anything.
+
+use std::path::Path;
+
+use rustix::fs::readlinkat;
+use rustix::process::geteuid;
+
+use super::proc::Proc;
+use crate::source::open::{small, words};
+
+/// The most bytes of mounts that are read.
+const MOUNTS: usize = 8 << 20;
+
+/// Returns why the list may lack processes; `None` when it cannot. What cannot be found out is a
+/// reason too.
+pub(super) fn doubt(proc: &Proc) -> Option<String> {
+    let own = readlinkat(proc, "self", Vec::new()).ok();
+    if own.as_ref().map(|own| own.as_bytes()) != Some(std::process::id().to_string().as_bytes()) {
+        return Some("/proc shows another pid namespace".to_owned());
+    }
+    let mounts = match small(Path::new("/proc/self/mountinfo"), MOUNTS) {
+        Ok(mounts) => mounts,
+        Err(error) => return Some(format!("failed to read /proc/self/mountinfo: {}", words(error))),
+    };
+    let mounts = String::from_utf8_lossy(&mounts);
+    let hides = hidden(&mounts)?;
+    (!sees_everything()).then(|| format!("/proc is mounted with hidepid={hides}"))
+}
+
+/// Returns the `hidepid` option of the topmost mount on `/proc` (proc(5)) if it hides anything.
+fn hidden(mounts: &str) -> Option<&str> {
+    let line = mounts.lines().rfind(|line| line.split(' ').nth(4) == Some("/proc"))?;
+    let options = line.split_once(" - ")?.1.split(' ').nth(2)?;
+    let value = options.split(',').find_map(|option| option.strip_prefix("hidepid="))?;
+    (!matches!(value, "0" | "off")).then_some(value)
+}
+
+/// Returns whether we are the root of the whole machine, and not only of a user namespace
+/// (user_namespaces(7)).
+fn sees_everything() -> bool {
+    let map = small(Path::new("/proc/self/uid_map"), 64 << 10).unwrap_or_default();
+    let map = String::from_utf8_lossy(&map);
+    geteuid().is_root() && map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(options: &str, expected: Option<&str>) {
+        let mounts = format!(
+            "22 1 0:20 / /sys rw - sysfs sysfs rw\n\
+             23 1 0:21 / /proc rw,relatime shared:5 - proc proc {options}\n\
+             24 1 0:22 / /proc/sys rw - proc proc rw,hidepid=2\n"
+        );
+        assert_eq!(hidden(&mounts), expected);
+    }
+
+    #[test]
+    fn a_mount_that_hides_processes_is_seen() {
+        check("rw", None);
+        check("rw,hidepid=0", None);
+        check("rw,gid=5,hidepid=2", Some("2"));
+        check("rw,hidepid=invisible", Some("invisible"));
+        check("rw,hidepid=ptraceable", Some("ptraceable"));
+    }
+
+    #[test]
+    fn the_topmost_mount_counts() {
+        let mounts = "23 1 0:21 / /proc rw - proc proc rw,hidepid=2\n\
+                      99 1 0:31 / /proc rw - proc proc rw\n";
+        assert_eq!(hidden(mounts), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! The costlier facts of one process, read through its folder's descriptor.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::readlinkat;
+
+use super::proc::slurp;
+use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::process::Details;
+use crate::core::text::Untrusted;
+
+/// The environment variables that are read; no other one is kept.
+const VARIABLES: [&str; 4] = [CONTEXT_VARIABLE, SESSION_VARIABLE, "TMUX_PANE", "TMUX"];
+/// The most bytes of arguments that are read; the kernel allows about 2 MiB (execve(2)).
+const ARGUMENTS: usize = 128 << 10;
+/// The most bytes of environment that are read.
+const ENVIRONMENT: usize = 2 << 20;
+/// The most bytes of `status` that are read; it has about 1.5 KiB.
+const STATUS: usize = 16 << 10;
+
+/// What stays the same while a process runs one program with one set of arguments.
+#[derive(Clone)]
+pub(super) struct Lasting {
+    exe: Option<Untrusted>,
+    argv: Vec<Untrusted>,
+    uid: Option<u32>,
+    ns_pids: Vec<u32>,
+    env: BTreeMap<String, Untrusted>,
+}
+
+/// Reads all details. User, PIDs and environment are taken from `kept` where the process still
+/// runs the same program with the same arguments.
+pub(super) fn read(folder: &OwnedFd, kept: Option<Lasting>) -> (Details, Lasting) {
+    let folder = folder.as_fd();
+    let (exe, argv) = (exe(folder, "exe"), argv(folder, "cmdline"));
+    let lasting = match kept.filter(|kept| kept.exe == exe && kept.argv == argv) {
+        Some(kept) => kept,
+        None => {
+            let (uid, ns_pids) = status(folder);
+            Lasting { exe, argv, uid, ns_pids, env: environment(folder, "environ") }
+        }
+    };
+    let cwd = readlinkat(folder, "cwd", Vec::new()).ok();
+    let details = Details {
+        uid: lasting.uid,
+        exe: lasting.exe.clone(),
+        argv: lasting.argv.clone(),
+        cwd: cwd.map(|cwd| Untrusted::from_bytes(cwd.as_bytes())),
+        ns_pids: lasting.ns_pids.clone(),
+        env: lasting.env.clone(),
+        cpu_percent: None,
+        memory_bytes: None,
+    };
+    (details, lasting)
+}
+
+/// Reads the executable's path, without the mark of a removed one (proc(5)).
+pub(super) fn exe(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
+    let target = readlinkat(at, path, Vec::new()).ok()?;
+    let bytes = target.as_bytes();
+    Some(Untrusted::from_bytes(bytes.strip_suffix(b" (deleted)").unwrap_or(bytes)))
+}
+
+/// Reads the arguments.
+pub(super) fn argv(at: BorrowedFd<'_>, path: &str) -> Vec<Untrusted> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, ARGUMENTS) {
+        Ok(()) => arguments(&text),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Splits arguments. A process that writes a title over them leaves a long run of empty ones at
+/// the end; one of those is kept.
+fn arguments(text: &[u8]) -> Vec<Untrusted> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    // The last one's end, and one empty argument more.
+    let filled = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = text.len().min(filled + 2);
+    let text = text.get(..end).unwrap_or(text);
+    text.strip_suffix(&[0]).unwrap_or(text).split(|byte| *byte == 0).map(Untrusted::from_bytes).collect()
+}
+
+/// Reads the few environment variables that matter; those of other users cannot be read.
+pub(super) fn environment(at: BorrowedFd<'_>, path: &str) -> BTreeMap<String, Untrusted> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, ENVIRONMENT) {
+        Ok(()) => variables(&text),
+        Err(_) => BTreeMap::new(),
+    }
+}
+
+fn variables(text: &[u8]) -> BTreeMap<String, Untrusted> {
+    let entries = text.split(|byte| *byte == 0).filter_map(|entry| {
+        let name = VARIABLES.into_iter().find(|name| {
+            entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
+        })?;
+        Some((name.to_owned(), Untrusted::from_bytes(entry.get(name.len() + 1..)?)))
+    });
+    // getenv(3) takes the first of equal names.
+    entries.fold(BTreeMap::new(), |mut all, (name, value)| {
+        all.entry(name).or_insert(value);
+        all
+    })
+}
+
+/// Reads the effective user and the PIDs in each namespace.
+fn status(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
+    let mut text = Vec::new();
+    match slurp(at, "status", &mut text, STATUS) {
+        Ok(()) => user_and_pids(&text),
+        Err(_) => (None, Vec::new()),
+    }
+}
+
+fn user_and_pids(text: &[u8]) -> (Option<u32>, Vec<u32>) {
+    let numbers = |name: &[u8]| -> Vec<u32> {
+        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
+        let line = line.and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+        line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
+    };
+    // Real, effective, saved and file system user.
+    (numbers(b"Uid:").get(1).copied(), numbers(b"NSpid:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_arguments(text: &[u8], expected: &[&str]) {
+        let found = arguments(text);
+        assert_eq!(found.iter().map(Untrusted::raw).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn arguments_keep_empty_ones_but_no_padding() {
+        check_arguments(b"", &[]);
+        check_arguments(b"claude\0", &["claude"]);
+        check_arguments(b"claude\0-p\0\0x\0", &["claude", "-p", "", "x"]);
+        check_arguments(b"claude\0\0\0\0\0\0", &["claude", ""]);
+        check_arguments(b"claude", &["claude"]);
+        check_arguments(b"\0\0\0", &["", ""]);
+    }
+
+    #[test]
+    fn only_the_variables_that_matter_are_kept() {
+        let text = b"SECRET=x\0TMUX=/tmp/t,1,0\0TMUX_PANE=%3\0CLAUDE_SESSION_IDX=no\0TMUX_PANE=%4\0";
+        let found = variables(text);
+        let found: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.raw())).collect();
+        assert_eq!(found, [("TMUX", "/tmp/t,1,0"), ("TMUX_PANE", "%3")]);
+    }
+
+    #[test]
+    fn the_effective_user_and_every_namespace_are_read() {
+        let text = b"Name:\tUid: 7 7\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t9899\t1\n";
+        assert_eq!(user_and_pids(text), (Some(1001), vec![9899, 1]));
+    }
+}

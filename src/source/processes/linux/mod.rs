@@ -1,0 +1,88 @@
+//! Linux: straight from `/proc`, with pidfds for whoever matters.
+
+mod chain;
+mod closer;
+mod completeness;
+mod details;
+mod pidfd;
+mod proc;
+mod stat;
+mod tty;
+
+use std::collections::{BTreeSet, HashMap};
+
+pub(super) use self::chain::chain;
+use self::closer::{Closer, Kept};
+use self::proc::{Proc, Reading};
+use super::Wanted;
+use crate::core::process::{ProcessTable, ancestry};
+
+/// Returns the ticks per second in which the kernel tells starts (`sysconf(_SC_CLK_TCK)`).
+pub(super) fn ticks_per_second() -> u64 {
+    rustix::param::clock_ticks_per_second()
+}
+
+/// What one scan leaves for the next.
+#[derive(Default)]
+pub(super) struct Scanner {
+    /// The details that do not change while a process runs one program.
+    kept: HashMap<u32, Kept>,
+}
+
+impl Scanner {
+    pub(super) fn scan(&mut self, wanted: Wanted<'_>) -> ProcessTable {
+        let mut proc = match Proc::open() {
+            Ok(proc) => proc,
+            Err(error) => return ProcessTable { partial: Some(error), ..ProcessTable::default() },
+        };
+        let (listing, failure) = proc.list();
+        let mut table = ProcessTable { partial: failure, ..ProcessTable::default() };
+        let mut entries = Vec::with_capacity(listing.len());
+        for pid in listing {
+            match proc.process(pid) {
+                Reading::Read(process) => entries.push((pid, process)),
+                Reading::Unreadable => {}
+                // It has exited since it was listed.
+                Reading::Gone => continue,
+            }
+            table.listed.insert(pid);
+        }
+        table.by_pid = entries.into_iter().collect();
+        table.partial = table.partial.or_else(|| completeness::doubt(&proc));
+        self.look_closer(&mut proc, &mut table, wanted);
+        table
+    }
+
+    /// Replaces the entries of those who matter by a closer look at each.
+    fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, wanted: Wanted<'_>) {
+        let mut kept = HashMap::new();
+        for pid in those_who_matter(table, wanted) {
+            match closer::look(proc, pid, self.kept.remove(&pid)) {
+                Closer::Read(process, keep) => {
+                    kept.insert(pid, keep);
+                    table.by_pid.insert(pid, *process);
+                }
+                Closer::Unreadable => {}
+                Closer::Gone => {
+                    table.by_pid.remove(&pid);
+                    table.listed.remove(&pid);
+                }
+            }
+        }
+        self.kept = kept;
+    }
+}
+
+/// Returns possible agents, whoever records name, and all their ancestors.
+fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>) -> BTreeSet<u32> {
+    let candidates = table.by_pid.values().filter(|process| wanted.candidates.may_be(process.comm.raw()));
+    let named = wanted.pids.iter().filter(|pid| table.by_pid.contains_key(pid)).copied();
+    let mut those = BTreeSet::new();
+    for pid in candidates.map(|process| process.id.pid).chain(named) {
+        if those.contains(&pid) {
+            continue;
+        }
+        those.extend(ancestry(table, pid).into_iter().map(|process| process.id.pid));
+    }
+    those
+}

@@ -1,0 +1,126 @@
+//! The `/proc` folder: listing it, and reading its files into one reused buffer.
+
+use std::fmt::Write as _;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
+use rustix::io::{Errno, read, retry_on_intr};
+
+use super::stat;
+use crate::core::process::Process;
+use crate::source::open::words;
+
+/// How much of `/proc` one `getdents64` may return, in bytes.
+const LISTING: usize = 32 << 10;
+/// Enough for every `stat` file: 52 numbers and a name of 15 bytes (proc(5)).
+const STAT: usize = 2 << 10;
+
+/// An open `/proc` and the buffers for reading it.
+pub(super) struct Proc {
+    fd: OwnedFd,
+    path: String,
+    text: Vec<u8>,
+}
+
+/// How reading one process went.
+pub(super) enum Reading<T> {
+    /// It was read.
+    Read(T),
+    /// It is there, but not for us.
+    Unreadable,
+    /// It has exited.
+    Gone,
+}
+
+impl Proc {
+    /// Opens `/proc`.
+    ///
+    /// # Errors
+    /// The failure in words.
+    pub(super) fn open() -> Result<Self, String> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = openat(CWD, "/proc", flags, Mode::empty())
+            .map_err(|error| format!("failed to open /proc: {}", words(error)))?;
+        Ok(Self { fd, path: String::with_capacity(32), text: Vec::with_capacity(STAT) })
+    }
+
+    /// Lists every PID, and says what went wrong if the list may be short.
+    pub(super) fn list(&self) -> (Vec<u32>, Option<String>) {
+        let mut buffer = Vec::with_capacity(LISTING);
+        let mut entries = RawDir::new(&self.fd, buffer.spare_capacity_mut());
+        let mut pids = Vec::new();
+        while let Some(entry) = entries.next() {
+            match entry {
+                Ok(entry) => pids.extend(number(entry.file_name().to_bytes())),
+                Err(Errno::INTR) => {}
+                Err(error) => return (pids, Some(format!("failed to list /proc: {}", words(error)))),
+            }
+        }
+        (pids, None)
+    }
+
+    /// Reads the `stat` of one process.
+    pub(super) fn process(&mut self, pid: u32) -> Reading<Process> {
+        self.path.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.path, "{pid}/stat");
+        let outcome = slurp(self.fd.as_fd(), &self.path, &mut self.text, STAT);
+        understood(pid, outcome.map(|()| self.text.as_slice()))
+    }
+
+    /// Opens the folder of one process: whatever is read through it is of that very process,
+    /// also after its PID has been given to another.
+    pub(super) fn folder(&mut self, pid: u32) -> Result<OwnedFd, Errno> {
+        self.path.clear();
+        let _ = write!(self.path, "{pid}");
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat(&self.fd, self.path.as_str(), flags, Mode::empty())
+    }
+}
+
+impl AsFd for Proc {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Interprets the outcome of reading a `stat` file.
+pub(super) fn understood(pid: u32, outcome: Result<&[u8], Errno>) -> Reading<Process> {
+    match outcome {
+        Ok(text) => stat::parse(pid, text).map_or(Reading::Unreadable, Reading::Read),
+        Err(error) if is_gone(error) => Reading::Gone,
+        Err(_) => Reading::Unreadable,
+    }
+}
+
+/// Returns whether an error says that the process has exited: no folder any more, or an open
+/// file whose process was reaped.
+pub(super) fn is_gone(error: Errno) -> bool {
+    matches!(error, Errno::NOENT | Errno::SRCH)
+}
+
+/// Reads a file of `/proc` into `text`, at most `cap` bytes of it.
+pub(super) fn slurp(at: BorrowedFd<'_>, path: &str, text: &mut Vec<u8>, cap: usize) -> Result<(), Errno> {
+    let fd = openat(at, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    text.clear();
+    while text.len() < cap {
+        text.reserve(STAT.min(cap));
+        let room = text.capacity() - text.len();
+        let count = retry_on_intr(|| read(&fd, spare_capacity(text)))?;
+        // These files fill what they are given; a short read is the end.
+        if count < room {
+            break;
+        }
+    }
+    text.truncate(cap);
+    Ok(())
+}
+
+/// Reads a name of digits as a number.
+fn number(name: &[u8]) -> Option<u32> {
+    if !name.first()?.is_ascii_digit() {
+        return None;
+    }
+    std::str::from_utf8(name).ok()?.parse().ok()
+}

@@ -1,0 +1,104 @@
+//! `/proc/<pid>/stat` (proc(5)): one line whose second field is any text in parentheses.
+
+use super::tty;
+use crate::core::process::{Process, ProcessId, ProcessState};
+use crate::core::text::Untrusted;
+
+/// Where the fields are, counted from the state, which is field 3 of proc(5).
+mod field {
+    pub(super) const STATE: usize = 0;
+    pub(super) const PARENT: usize = 1;
+    pub(super) const SESSION: usize = 3;
+    pub(super) const TTY: usize = 4;
+    pub(super) const THREADS: usize = 17;
+    pub(super) const START: usize = 19;
+}
+
+/// Reads the line; `None` when it is not one. A process may call itself `x) R 1`, so the name
+/// ends at the *last* parenthesis.
+pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Process> {
+    let open = text.iter().position(|byte| *byte == b'(')?;
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    let comm = text.get(open + 1..close)?;
+    let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
+    let mut fields = [""; field::START + 1];
+    let mut found = 0;
+    for (slot, value) in fields.iter_mut().zip(rest.split_ascii_whitespace()) {
+        *slot = value;
+        found += 1;
+    }
+    let number = |index: usize| fields.get(index)?.parse::<i64>().ok();
+    let start_ticks = fields.last().filter(|_| found == fields.len())?.parse().ok()?;
+    Some(Process {
+        id: ProcessId { pid, start_ticks },
+        parent: u32::try_from(number(field::PARENT)?).unwrap_or_default(),
+        state: state(fields.get(field::STATE)?, number(field::THREADS)?),
+        comm: Untrusted::from_bytes(comm),
+        tty: tty::name(number(field::TTY)?),
+        session: u32::try_from(number(field::SESSION)?).unwrap_or_default(),
+        pidfd_inode: None,
+        has_exited: None,
+        details: None,
+    })
+}
+
+/// Translates the state letter; new kernels may have letters that are not known here, and all
+/// of those are of processes that exist.
+fn state(letter: &str, threads: i64) -> ProcessState {
+    match letter {
+        "T" | "t" => ProcessState::Stopped,
+        "Z" | "X" | "x" if threads > 1 => ProcessState::LeaderExited,
+        "Z" | "X" | "x" => ProcessState::Zombie,
+        _ => ProcessState::Running,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: &str = "1200 77 77 34817 77 4194304 1 2 3 4 5 6 7 8 20 0 THREADS 0 686753 1 2 3";
+
+    #[track_caller]
+    fn check(comm: &str, letter: &str, threads: &str, expected: ProcessState) {
+        let line = format!("77 ({comm}) {letter} {}", REST.replace("THREADS", threads));
+        let process = parse(77, line.as_bytes()).unwrap();
+        assert_eq!(process.id, ProcessId { pid: 77, start_ticks: 686_753 });
+        assert_eq!((process.comm.raw(), process.parent, process.session), (comm, 1200, 77));
+        assert_eq!(process.tty.as_deref(), Some("pts/1"));
+        assert_eq!(process.state, expected);
+    }
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        check("bash", "S", "1", ProcessState::Running);
+        check("x) R 1", "S", "1", ProcessState::Running);
+        check("tmux: server", "S", "1", ProcessState::Running);
+        check("a\nb (c", "D", "1", ProcessState::Running);
+        check("", "I", "1", ProcessState::Running);
+    }
+
+    #[test]
+    fn a_zombie_with_threads_left_is_none() {
+        check("claude", "Z", "1", ProcessState::Zombie);
+        check("claude", "Z", "12", ProcessState::LeaderExited);
+        check("claude", "T", "12", ProcessState::Stopped);
+        check("claude", "t", "1", ProcessState::Stopped);
+    }
+
+    #[test]
+    fn a_line_that_breaks_off_is_no_process() {
+        let line = format!("77 (x) S {}", REST.replace("THREADS", "1"));
+        let start = line.find("686753").unwrap();
+        for end in 0..start {
+            assert!(parse(77, line.get(..end).unwrap().as_bytes()).is_none(), "{end}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parsing_is_total(bytes: Vec<u8>) {
+            let _ = parse(1, &bytes);
+        }
+    }
+}

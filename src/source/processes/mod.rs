@@ -1,0 +1,71 @@
+//! Reads the process table: everybody cheaply, and whoever matters in detail.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
+mod other;
+mod usage;
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+#[cfg(target_os = "linux")]
+use self::linux as system;
+#[cfg(not(target_os = "linux"))]
+use self::other as system;
+use self::usage::Usage;
+use crate::core::agent::Candidates;
+use crate::core::process::ProcessTable;
+
+/// Whose details are read; those of their ancestors are read as well.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The thread names of possible agents.
+    pub candidates: &'a Candidates,
+    /// The PIDs that records name.
+    pub pids: &'a BTreeSet<u32>,
+}
+
+/// Scans again and again, and keeps what the next scan can reuse.
+#[derive(Default)]
+pub struct Scanner {
+    system: system::Scanner,
+    usage: Usage,
+}
+
+impl Scanner {
+    /// Reads all processes as they are now.
+    pub fn scan(&mut self, wanted: Wanted<'_>) -> ProcessTable {
+        self.system.scan(wanted)
+    }
+
+    /// Adds CPU and memory use to the details of these processes. CPU use is what was used since
+    /// the last call, so there is none at first; calls within 200 ms repeat the last figure.
+    pub fn usage(&mut self, table: &mut ProcessTable, pids: &BTreeSet<u32>, now: Timestamp) {
+        self.usage.fill(table, pids, now);
+    }
+}
+
+/// Reads one process and its ancestors, at most 32 levels, and nobody else: so the table proves
+/// nobody's absence. The details are executable and arguments, for the first one also the
+/// environment.
+pub fn chain(pid: u32) -> ProcessTable {
+    system::chain(pid)
+}
+
+/// Returns our own PID.
+pub fn own_pid() -> u32 {
+    std::process::id()
+}
+
+/// Returns the PID of our parent; `None` when it is outside our PID namespace.
+pub fn parent_pid() -> Option<u32> {
+    u32::try_from(rustix::process::getppid()?.as_raw_nonzero().get()).ok()
+}
+
+/// Returns how many ticks of [`crate::core::process::ProcessId::start_ticks`] a second has.
+pub fn ticks_per_second() -> u64 {
+    system::ticks_per_second()
+}

@@ -1,0 +1,110 @@
+//! Other systems, through sysinfo: weaker facts, so that absence proves nothing there.
+
+use std::collections::BTreeMap;
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
+
+use super::Wanted;
+use crate::core::process::{Details, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry};
+use crate::core::text::Untrusted;
+
+/// sysinfo tells starts in whole seconds.
+pub(super) fn ticks_per_second() -> u64 {
+    1
+}
+
+/// What one scan leaves for the next.
+#[derive(Default)]
+pub(super) struct Scanner {
+    system: Option<System>,
+}
+
+impl Scanner {
+    pub(super) fn scan(&mut self, _wanted: Wanted<'_>) -> ProcessTable {
+        if self.system.is_none() {
+            self.system = System::new().ok();
+        }
+        let Some(system) = &mut self.system else {
+            let partial = Some("sysinfo does not know this system".to_owned());
+            return ProcessTable { partial, ..ProcessTable::default() };
+        };
+        let kind = ProcessRefreshKind::nothing()
+            .with_exe(UpdateKind::Always)
+            .with_cmd(UpdateKind::Always)
+            .with_cwd(UpdateKind::Always)
+            .with_user(UpdateKind::Always)
+            .without_tasks();
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, kind);
+        let booted_at = System::boot_time().unwrap_or_default();
+        let by_pid: BTreeMap<u32, Process> = system
+            .processes()
+            .iter()
+            .map(|(pid, process)| (pid.as_u32(), entry(process, booted_at)))
+            .collect();
+        ProcessTable {
+            listed: by_pid.keys().copied().collect(),
+            partial: Some("nobody has proven this system's list of processes complete".to_owned()),
+            by_pid,
+        }
+    }
+}
+
+/// Reads one process and its ancestors.
+pub(super) fn chain(pid: u32) -> ProcessTable {
+    let no_candidates = crate::core::agent::Candidates::default();
+    let wanted = Wanted { candidates: &no_candidates, pids: &Default::default() };
+    let all = Scanner::default().scan(wanted);
+    let by_pid: BTreeMap<u32, Process> = ancestry(&all, pid)
+        .into_iter()
+        .take(MAX_DEPTH)
+        .map(|process| (process.id.pid, process.clone()))
+        .collect();
+    ProcessTable { listed: by_pid.keys().copied().collect(), partial: all.partial, by_pid }
+}
+
+fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {
+    let start_ticks = process.start_time().saturating_sub(booted_at);
+    Process {
+        id: ProcessId { pid: process.pid().as_u32(), start_ticks },
+        parent: process.parent().map_or(0, Pid::as_u32),
+        state: state(process.status()),
+        comm: Untrusted::from_path(process.name().as_ref()),
+        tty: None,
+        session: process.session_id().map_or(0, Pid::as_u32),
+        pidfd_inode: None,
+        has_exited: None,
+        details: Some(details(process)),
+    }
+}
+
+fn details(process: &sysinfo::Process) -> Details {
+    Details {
+        uid: process.effective_user_id().map(|uid| **uid),
+        exe: process.exe().map(Untrusted::from_path),
+        argv: process.cmd().iter().map(|arg| Untrusted::from_path(arg.as_ref())).collect(),
+        cwd: process.cwd().map(Untrusted::from_path),
+        ns_pids: vec![process.pid().as_u32()],
+        ..Details::default()
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "sysinfo's enum has states of every system")]
+fn state(status: ProcessStatus) -> ProcessState {
+    match status {
+        ProcessStatus::Zombie | ProcessStatus::Dead => ProcessState::Zombie,
+        ProcessStatus::Stop | ProcessStatus::Tracing => ProcessState::Stopped,
+        _ => ProcessState::Running,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_find_ourselves_and_prove_no_absence() {
+        let table = chain(std::process::id());
+        assert!(table.get(std::process::id()).is_some_and(|own| own.state == ProcessState::Running));
+        assert!(!table.proves_absent(4_194_304));
+    }
+}
