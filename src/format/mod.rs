@@ -3,6 +3,7 @@
 //! Adding a format is one file here and its line in [`PLACES`], [`FileKind`] and [`read`].
 
 pub mod claude_code;
+mod draft;
 pub mod entire;
 pub mod json;
 pub mod leo;

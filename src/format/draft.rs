@@ -1,0 +1,209 @@
+//! Drafts: a record as far as its file alone tells it, before a format fills it in.
+
+use jiff::SignedDuration;
+
+use super::{Reading, json};
+use crate::core::file::FileImage;
+use crate::core::finding::Code;
+use crate::core::record::{Format, Generation, Location, Ownership, Problem, Record, RecordKind};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+
+/// How long a temporary file may be a write in flight: 60 s.
+pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
+
+/// Starts a record of the current generation that has nothing but its file.
+pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
+    Record {
+        format,
+        kind,
+        generation: Generation::Current,
+        variant: "",
+        session_id: None,
+        context_id: None,
+        title: Untrusted::default(),
+        location: Location::File(file.path.clone()),
+        holder: None,
+        started_at: None,
+        heartbeat_at: None,
+        // An unknown age counts as none: an old one could make a younger process look reborn.
+        written_at: file.meta.map_or(reading.now, |meta| meta.modified_at),
+        expiry: None,
+        deletion: None,
+        claims: Vec::new(),
+        terminal_id: None,
+        cwd: None,
+        files: Vec::new(),
+        has_ended: false,
+        has_unsaved_work: false,
+        problems: Vec::new(),
+        facts: Vec::new(),
+        ownership: file.meta.map_or_else(Ownership::default, |meta| meta.ownership),
+    }
+}
+
+/// Drafts a temporary file, whose content means nothing: a leftover once it is older than
+/// [`IN_FLIGHT_FOR`].
+///
+/// # Errors
+/// The broken file when it is not a plain, readable one.
+pub(super) fn temporary(
+    format: Format,
+    file: &FileImage,
+    reading: &Reading<'_>,
+) -> Result<Record, BrokenFile> {
+    json::bytes(format, file, reading)?;
+    let mut record = record(format, RecordKind::Temporary, file, reading);
+    let age = reading.now.duration_since(record.written_at);
+    if age >= IN_FLIGHT_FOR {
+        record.problems.push(Problem::new(
+            Code::LeftoverTemp,
+            format!("an interrupted write left it {} s ago; no clean-up removes it", age.as_secs()),
+        ));
+    }
+    record.problems.extend(json::ownership_problems(file, reading, None));
+    Ok(record)
+}
+
+/// Describes a plain file whose bytes mean nothing: corrupt, or torn while it is young.
+pub(super) fn unusable(format: Format, file: &FileImage, reading: &Reading<'_>, why: &str) -> BrokenFile {
+    let problem = if json::is_settled(file, reading.now) {
+        Problem::new(Code::CorruptRecord, why)
+    } else {
+        Problem::new(Code::TornRecord, format!("being written just now: {why}"))
+    };
+    json::broken(format, file, problem)
+}
+
+/// Returns the first `most` characters of a text from outside.
+pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Untrusted::new(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Untrusted::from(text),
+    }
+}
+
+/// Returns the facts that are known.
+pub(super) fn known<const N: usize>(
+    facts: [(&'static str, Option<Untrusted>); N],
+) -> Vec<(&'static str, Untrusted)> {
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+#[cfg(test)]
+pub(super) mod sample {
+    //! A machine, a moment and files to read in tests.
+
+    use std::path::{Path, PathBuf};
+
+    use jiff::tz::{self, TimeZone};
+    use jiff::{SignedDuration, Timestamp};
+
+    use crate::core::file::{Content, FileImage, FileMeta};
+    use crate::core::record::{Ownership, Record};
+    use crate::core::snapshot::{BrokenFile, Host};
+    use crate::format::{Parsed, Reading};
+
+    /// The moment of every look: shortly after the fixtures were written.
+    pub(in crate::format) fn now() -> Timestamp {
+        "2026-11-20T21:48:00Z".parse().unwrap()
+    }
+
+    /// A machine of user 1000, this many hours east of UTC.
+    pub(in crate::format) fn host(hours: i8) -> Host {
+        Host {
+            name: "desk".to_owned(),
+            boot_id: None,
+            pid_namespace: None,
+            boot_at: None,
+            ticks_per_second: 100,
+            uid: 1000,
+            zone: TimeZone::fixed(tz::offset(hours)),
+        }
+    }
+
+    /// A file of user 1000 with mode 0600, written `age` seconds ago.
+    pub(in crate::format) fn image(name: &str, bytes: &[u8], age: i64) -> FileImage {
+        let at = now() - SignedDuration::from_secs(age);
+        FileImage {
+            path: Path::new("/f").join(name),
+            name: name.to_owned(),
+            meta: Some(FileMeta {
+                dev: 1,
+                ino: 1,
+                ownership: Ownership { uid: 1000, mode: 0o600 },
+                links: 1,
+                size: bytes.len() as u64,
+                modified_at: at,
+                changed_at: at,
+            }),
+            content: Content::Bytes(bytes.to_vec()),
+            locked_by: None,
+        }
+    }
+
+    /// Reads on a machine in UTC.
+    pub(in crate::format) fn read(reader: impl FnOnce(&Reading<'_>) -> Parsed) -> Parsed {
+        reader(&Reading { host: &host(0), now: now() })
+    }
+
+    /// Returns the record that was read.
+    #[track_caller]
+    pub(in crate::format) fn record(parsed: Parsed) -> Record {
+        match parsed {
+            Parsed::Record(record) => *record,
+            Parsed::Broken(broken) => panic!("{broken:?}"),
+            Parsed::Ignored => panic!("ignored"),
+        }
+    }
+
+    /// Returns the broken file that was read.
+    #[track_caller]
+    pub(in crate::format) fn broken(parsed: Parsed) -> BrokenFile {
+        match parsed {
+            Parsed::Broken(broken) => broken,
+            Parsed::Record(record) => panic!("{record:?}"),
+            Parsed::Ignored => panic!("ignored"),
+        }
+    }
+
+    /// Tells in one line what matters: kind, generation, variant, context, session, holder and
+    /// problems.
+    pub(in crate::format) fn summary(parsed: &Parsed) -> String {
+        match parsed {
+            Parsed::Record(record) => {
+                let text = |text: &Option<crate::core::text::Untrusted>| {
+                    text.as_ref().map_or("-".to_owned(), ToString::to_string)
+                };
+                let holder = record.holder.as_ref().map_or("-".to_owned(), |holder| {
+                    let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
+                    format!("{}/{:?}", pid.map_or("bad".to_owned(), |pid| pid.to_string()), holder.role)
+                });
+                let codes: Vec<&str> = record.problems.iter().map(|problem| problem.code.name()).collect();
+                format!(
+                    "{:?} {:?} '{}' context {} session {} holder {holder} [{}]",
+                    record.kind,
+                    record.generation,
+                    record.variant,
+                    text(&record.context_id),
+                    text(&record.session_id),
+                    codes.join(" ")
+                )
+            }
+            Parsed::Broken(broken) => format!("broken: {}", broken.problem.message),
+            Parsed::Ignored => "ignored".to_owned(),
+        }
+    }
+
+    /// Returns the bytes of a real file, or nothing where the fixtures are absent.
+    #[expect(clippy::disallowed_methods, reason = "a test reads files that it knows to be plain")]
+    pub(in crate::format) fn fixture(path: &str) -> Option<Vec<u8>> {
+        let root = std::env::var_os("CLAIMTOP_FIXTURES")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"), PathBuf::from);
+        if !root.is_dir() {
+            eprintln!("skipped: no fixtures at {}", root.display());
+            return None;
+        }
+        Some(std::fs::read(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}")))
+    }
+}
