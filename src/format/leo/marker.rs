@@ -1,0 +1,98 @@
+//! Identity markers: which session a Claude Code process of this checkout runs.
+
+use super::{facts, id, moment, names};
+use crate::core::file::FileImage;
+use crate::core::record::{Binding, Format, Holder, Record, RecordKind, Role, StatedPid};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+use crate::format::json::{self, Object};
+use crate::format::{Reading, draft};
+
+/// Reads `pid-<PID>.json`.
+///
+/// # Errors
+/// The broken file: not readable, torn or corrupt.
+pub(super) fn by_pid(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::Leo, file, reading)?;
+    let mut record = marker(&object, file, reading);
+    record.variant = "marker of a PID";
+    let named = names::marked_pid(&file.name);
+    record.problems.extend(id::split(named.clone(), object.pid("cc_pid", true), pid_words));
+    record.holder = holder(&object, named);
+    record
+        .facts
+        .push(("clean-up", "the next start of a session here removes it once its PID is dead".into()));
+    Ok(record)
+}
+
+/// Reads `<session>.json`.
+///
+/// # Errors
+/// The broken file: not readable, torn or corrupt.
+pub(super) fn by_session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::Leo, file, reading)?;
+    let mut record = marker(&object, file, reading);
+    record.variant = "marker of a session";
+    let named = names::stem(&file.name).filter(|stem| id::is_uuid(stem)).map(Untrusted::from);
+    record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
+    record.holder = holder(&object, None);
+    record.facts.push(("clean-up", "LEO keeps the 5 newest, so a live session can lose its own".into()));
+    Ok(record)
+}
+
+/// Reads `fallback-<port>-<PID>.json`, of which the session ID is what a session file calls
+/// its terminal ID.
+///
+/// # Errors
+/// The broken file: not readable, torn or corrupt.
+pub(super) fn fallback(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::Leo, file, reading)?;
+    let mut record = marker(&object, file, reading);
+    record.variant = "fallback marker";
+    record.context_id = record.session_id.clone();
+    record.started_at = moment::past(&object, "created_at", reading.now, &mut record.problems);
+    let named = names::fallback_pid(&file.name);
+    let stated = object.pid("pid", true);
+    record.problems.extend(id::split(named.clone(), stated.clone(), pid_words));
+    record.holder = stated.or(named).map(|pid| Holder::new(pid, Role::Hook, Binding::File));
+    record.facts.push(("clean-up", "swept only by the rule that keeps the 5 newest".into()));
+    Ok(record)
+}
+
+/// Reads what an interrupted atomic write left.
+///
+/// # Errors
+/// The broken file when it is not a plain, readable one.
+pub(super) fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let mut record = draft::temporary(Format::Leo, file, reading)?;
+    record.variant = "identity being written";
+    record.title = file.name.as_str().into();
+    Ok(record)
+}
+
+/// Drafts what all markers have.
+fn marker(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
+    let mut record = draft::record(Format::Leo, RecordKind::Marker, file, reading);
+    record.session_id = id::required(object, "session_id", &mut record.problems);
+    record.title =
+        record.session_id.clone().unwrap_or_else(|| names::stem(&file.name).unwrap_or_default().into());
+    record.started_at = moment::past(object, "captured_at", reading.now, &mut record.problems);
+    record.facts = facts::of(object, &[("source", "source"), ("model", "model"), ("sse port", "sse_port")]);
+    record.problems.extend(json::ownership_problems(file, reading, None));
+    record
+}
+
+/// Returns Claude Code's process. Windows finds it by a walk that gives text; elsewhere it is
+/// the hook's parent as a number, which may be a `/bin/sh -c` that is gone at once.
+fn holder(object: &Object, named: Option<StatedPid>) -> Option<Holder> {
+    let role = if object.str("cc_pid").is_some() { Role::Agent } else { Role::Unknown };
+    let pid = object.pid("cc_pid", true).or(named)?;
+    Some(Holder::new(pid, role, Binding::Marker))
+}
+
+fn pid_words(pid: &StatedPid) -> String {
+    match pid {
+        StatedPid::Valid(pid) => format!("PID {pid}"),
+        StatedPid::Bad(text) => format!("PID {}", draft::excerpt(text.raw(), 40)),
+    }
+}

@@ -1,0 +1,128 @@
+//! A session file: this machine's copy of the session's row, written once that row was.
+
+use super::terminal::Terminal;
+use super::{facts, id, moment, names, work};
+use crate::core::file::FileImage;
+use crate::core::finding::Code;
+use crate::core::record::{Binding, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Role};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+use crate::format::json::{self, Object};
+use crate::format::{Reading, draft, time};
+
+/// After how many seconds without a heartbeat LEO's own clean-up calls a session stale.
+const STALE_AFTER: i64 = 900;
+
+/// Reads a session file.
+///
+/// # Errors
+/// The broken file: not readable, torn (its writer is not atomic) or corrupt.
+pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::Leo, file, reading)?;
+    let mut record = draft::record(Format::Leo, RecordKind::Session, file, reading);
+    identify(&mut record, &object, file);
+    date(&mut record, &object, reading);
+    generate(&mut record, &object);
+    let key = key(&object);
+    let since = moment::past(&object, "claimed_at", reading.now, &mut record.problems);
+    record.claims = vec![work::claim(key.as_ref(), since)];
+    record.title = key
+        .or_else(|| record.session_id.clone())
+        .unwrap_or_else(|| names::stem(&file.name).unwrap_or_default().into());
+    record.holder = Some(holder(&record, &object));
+    record.facts = known(&record, &object);
+    record.problems.extend(json::ownership_problems(file, reading, None));
+    Ok(record)
+}
+
+fn identify(record: &mut Record, object: &Object, file: &FileImage) {
+    record.session_id = id::required(object, "session_id", &mut record.problems);
+    let named = names::stem(&file.name).map(Untrusted::from);
+    record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
+    record.terminal_id = object.text("terminal_id");
+    record.context_id = record.terminal_id.clone();
+    let weakness = terminal(record).and_then(Terminal::weakness);
+    record.problems.extend(weakness.zip(record.terminal_id.as_ref()).map(|(why, terminal)| {
+        Problem::new(
+            Code::WeakTerminalId,
+            format!("terminal ID {} is {why}", draft::excerpt(terminal.raw(), 40)),
+        )
+    }));
+}
+
+fn date(record: &mut Record, object: &Object, reading: &Reading<'_>) {
+    record.started_at = moment::past(object, "created_at", reading.now, &mut record.problems);
+    record.heartbeat_at = moment::past(object, "heartbeat_at", reading.now, &mut record.problems);
+    record.expiry = record
+        .heartbeat_at
+        .map(|at| Expiry { at: time::after(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
+}
+
+/// Tells the generation by the name of the field for the work item.
+fn generate(record: &mut Record, object: &Object) {
+    record.variant = "session file";
+    if object.has("sd_id") && !object.has("sd_key") {
+        record.generation = Generation::Legacy;
+        record.variant = "session file with sd_id";
+        record.problems.push(Problem::new(
+            Code::LegacyRecord,
+            "names its work item in sd_id, which LEO has called sd_key since",
+        ));
+    }
+}
+
+fn key(object: &Object) -> Option<Untrusted> {
+    facts::first_text(object, &["sd_key", "sd_id"])
+}
+
+fn terminal(record: &Record) -> Option<Terminal<'_>> {
+    record.terminal_id.as_ref().map(|terminal| Terminal::read(terminal.raw()))
+}
+
+fn is_conversation(record: &Record) -> bool {
+    let is_uuid = |id: &Option<Untrusted>| id.as_ref().is_some_and(|id| id::is_uuid(id.raw()));
+    is_uuid(&record.session_id) || is_uuid(&record.terminal_id)
+}
+
+/// Returns the stated process: the writer's parent, which is a shell, or for a conversation
+/// whatever called last. The PID in the terminal ID is better and stays a fact.
+fn holder(record: &Record, object: &Object) -> Holder {
+    let role = if is_conversation(record) { Role::Hook } else { Role::Shell };
+    Holder {
+        pid: object.pid("pid", true),
+        role,
+        binding: Binding::File,
+        start_ticks: None,
+        boot_id: None,
+        host: object.text("hostname"),
+        machine_id: object.text("machine_id"),
+        name: None,
+    }
+}
+
+fn known(record: &Record, object: &Object) -> Vec<(&'static str, Untrusted)> {
+    let terminal = terminal(record);
+    let mut known = draft::known([
+        ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),
+        ("terminal ID", terminal.map(|terminal| terminal.words().into())),
+        (
+            "pid is",
+            is_conversation(record)
+                .then(|| "a short-lived helper's: it proves nothing about a UUID session".into()),
+        ),
+    ]);
+    known.extend(facts::of(
+        object,
+        &[("codebase", "codebase"), ("track", "track"), ("tty", "tty"), ("branch", "current_branch")],
+    ));
+    known.extend(
+        object.object("metadata").map(|metadata| facts::of(&metadata, &METADATA)).unwrap_or_default(),
+    );
+    known
+}
+
+const METADATA: [(&str, &str); 3] = [
+    ("branch at start", "branch"),
+    ("goes on by itself", "auto_proceed"),
+    ("chains orchestrators", "chain_orchestrators"),
+];

@@ -1,0 +1,50 @@
+//! Ticks: the daemon beside a session that watches its Claude Code, LEO's strongest binding.
+
+use super::{facts, id, moment, names};
+use crate::core::file::FileImage;
+use crate::core::record::{Binding, Format, Holder, Record, RecordKind, Role};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+use crate::format::json::{self, Object};
+use crate::format::{Reading, draft};
+
+/// Reads a tick. Its `started_at` stays the same when the daemon adopts another parent and
+/// rewrites the file, so only the file's own time may be compared with a process's start. The
+/// heartbeat goes to the database; the file has none.
+///
+/// # Errors
+/// The broken file: not readable, torn or corrupt.
+pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::Leo, file, reading)?;
+    let mut record = draft::record(Format::Leo, RecordKind::Tick, file, reading);
+    record.variant = "tick";
+    record.session_id = id::required(&object, "session_id", &mut record.problems);
+    let named = names::ticking(&file.name);
+    record.title = record.session_id.clone().unwrap_or_else(|| draft::excerpt(named.unwrap_or_default(), 40));
+    record.problems.extend(id::split(
+        named.map(Untrusted::from),
+        record.session_id.clone(),
+        Untrusted::shown,
+    ));
+    record.started_at = moment::past(&object, "started_at", reading.now, &mut record.problems);
+    record.facts = facts::of(&object, &[("tick pid", "tick_pid")]);
+    if watches_itself(&object) {
+        record.facts.push(("watches itself", "the daemon took its own PID for its parent's".into()));
+    }
+    record.holder = holder(&object);
+    record.problems.extend(json::ownership_problems(file, reading, None));
+    Ok(record)
+}
+
+/// Returns the watched process: Claude Code, unless the daemon adopted itself, which keeps it
+/// running for good.
+fn holder(object: &Object) -> Option<Holder> {
+    let pid = object.pid("cc_parent_pid", true)?;
+    let role = if watches_itself(object) { Role::Daemon } else { Role::Agent };
+    Some(Holder { host: object.text("hostname"), ..Holder::new(pid, role, Binding::Tick) })
+}
+
+fn watches_itself(object: &Object) -> bool {
+    let watched = object.pid("cc_parent_pid", true);
+    watched.is_some() && watched == object.pid("tick_pid", true)
+}

@@ -1,0 +1,119 @@
+//! What lies in the folder of a worktree: how it was made, for whom, and whether it may go.
+
+use jiff::Timestamp;
+
+use super::{Sheet, facts, id, moment};
+use crate::core::file::{Content, FileImage};
+use crate::core::finding::Code;
+use crate::core::record::{Expiry, Format, Generation, Problem, Record, RecordKind};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+use crate::format::json::{self, Object};
+use crate::format::{Reading, draft, time};
+
+/// For how many seconds after its last write a sheet that names a session keeps its worktree
+/// in use.
+const IN_USE_FOR: i64 = 600;
+
+/// Reads one sheet of a worktree.
+///
+/// # Errors
+/// The broken file: not readable, torn or corrupt; but a protection stays a record.
+pub(super) fn read(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let mut record = blank(sheet, file, reading);
+    match json::object(Format::Leo, file, reading) {
+        Ok(object) => fill(&mut record, sheet, &object, reading.now),
+        Err(broken) => record.problems.push(still_protects(sheet, file, broken)?),
+    }
+    record.problems.extend(json::ownership_problems(file, reading, None));
+    Ok(record)
+}
+
+/// Drafts what the name and the place of a sheet tell.
+fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
+    let mut record = draft::record(Format::Leo, RecordKind::Metadata, file, reading);
+    record.variant = variant(sheet);
+    record.cwd = file.path.parent().map(Into::into);
+    record.title = folder(file).unwrap_or_else(|| file.name.as_str().into());
+    if sheet == Sheet::Legacy {
+        record.generation = Generation::Legacy;
+        let message = "written as .session.json, which .ehg-session.json has replaced";
+        record.problems.push(Problem::new(Code::LegacyRecord, message));
+    }
+    record
+}
+
+/// Takes over what a sheet states.
+fn fill(record: &mut Record, sheet: Sheet, object: &Object, now: Timestamp) {
+    if let Some(key) = facts::first_text(object, &["workKey", "sdKey", "sd_key"]) {
+        record.title = key;
+    }
+    record.session_id = session(sheet, object, &mut record.problems);
+    record.started_at = moment::past(object, made_at(sheet), now, &mut record.problems);
+    record.facts = facts::of(object, &FACTS);
+    if sheet == Sheet::Work && record.session_id.is_some() {
+        let at = time::after(record.written_at, IN_USE_FOR);
+        record.expiry = Some(Expiry { at, rule: "in use while younger than 10 min" });
+    }
+}
+
+const FACTS: [(&str, &str); 9] = [
+    ("work type", "workType"),
+    ("branch", "expectedBranch"),
+    ("base", "baseRef"),
+    ("repository", "repoRoot"),
+    ("host", "hostname"),
+    ("merged PR", "merged_pr"),
+    ("reason", "reason"),
+    ("protected by", "protected_by"),
+    ("expires at (advisory)", "expires_at"),
+];
+
+/// Says what is wrong with a protection that cannot be parsed: LEO's reaper asks only whether
+/// the file is there.
+fn still_protects(sheet: Sheet, file: &FileImage, broken: BrokenFile) -> Result<Problem, BrokenFile> {
+    match (sheet, &file.content) {
+        (Sheet::Protected, Content::Bytes(_)) => {
+            let message = format!("{}; it protects the worktree all the same", broken.problem.message);
+            Ok(Problem::new(broken.problem.code, message))
+        }
+        (Sheet::Protected, Content::Refused(_) | Content::Failed(_))
+        | (Sheet::Origin | Sheet::Work | Sheet::Legacy | Sheet::Eligible, _) => Err(broken),
+    }
+}
+
+/// Returns the session that a sheet names. A protection may also be a role's, such as the
+/// coordinator's.
+fn session(sheet: Sheet, object: &Object, problems: &mut Vec<Problem>) -> Option<Untrusted> {
+    match sheet {
+        Sheet::Origin | Sheet::Work | Sheet::Legacy => id::optional(object, "sessionId", problems)
+            .or_else(|| id::optional(object, "session_id", problems)),
+        Sheet::Eligible => id::optional(object, "marked_by_session", problems),
+        Sheet::Protected => object
+            .text("protected_by")
+            .filter(|who| id::is_uuid(who.raw()) || who.raw().starts_with("session_"))
+            .and_then(|_| id::optional(object, "protected_by", problems)),
+    }
+}
+
+fn variant(sheet: Sheet) -> &'static str {
+    match sheet {
+        Sheet::Origin => "worktree",
+        Sheet::Work => "worktree's work",
+        Sheet::Legacy => "worktree's branch",
+        Sheet::Eligible => "worktree that may be reaped",
+        Sheet::Protected => "worktree that may not be reaped",
+    }
+}
+
+fn made_at(sheet: Sheet) -> &'static str {
+    match sheet {
+        Sheet::Origin | Sheet::Work | Sheet::Legacy => "createdAt",
+        Sheet::Eligible => "marked_at",
+        Sheet::Protected => "protected_at",
+    }
+}
+
+fn folder(file: &FileImage) -> Option<Untrusted> {
+    file.path.parent()?.file_name().map(|name| Untrusted::from_path(name.as_ref()))
+}
