@@ -1,16 +1,256 @@
-//! TODO claude_code
+//! Claude Code's own registry, one file for each running session, and its scheduler's lock.
+//!
+//! A record whose `procStart` equals its process's start is certain. File age says nothing: the
+//! file is not rewritten during a long turn. There is none before the trust question is
+//! answered, and none from old versions; a SIGKILL leaves it behind.
 
-use super::{Parsed, Place, Reading};
+use std::path::PathBuf;
+
+use super::json::{self, Object, parsed};
+use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
+use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
+use crate::core::finding::Code;
+use crate::core::record::{
+    Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
+    StatedPid, Surface, SurfaceState,
+};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {}
+pub enum Kind {
+    /// `sessions/<pid>.json`.
+    Session,
+    /// `.claude/scheduled_tasks.lock` of a working tree.
+    ScheduledTasks,
+}
 
 /// Where the files are.
-pub const PLACES: &[Place] = &[];
+pub const PLACES: &[Place] = &[
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "sessions",
+        recognise: |name| pid_of(name).map(|_| FileKind::ClaudeCode(Kind::Session)),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::Worktree,
+        dir: ".claude",
+        recognise: |name| {
+            (name == "scheduled_tasks.lock").then_some(FileKind::ClaudeCode(Kind::ScheduledTasks))
+        },
+    },
+];
 
 /// Reads one file.
-pub fn read(kind: Kind, _file: &FileImage, _reading: &Reading<'_>) -> Parsed {
-    match kind {}
+pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    parsed(match kind {
+        Kind::Session => session(file, reading),
+        Kind::ScheduledTasks => scheduled_tasks(file, reading),
+    })
+}
+
+/// Returns the PID that a session file's name states.
+fn pid_of(name: &str) -> Option<&str> {
+    let pid = name.strip_suffix(".json")?;
+    (!pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit())).then_some(pid)
+}
+
+fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::ClaudeCode, file, reading)?;
+    let mut record = draft::record(Format::ClaudeCode, RecordKind::Session, file, reading);
+    record.variant = "registry";
+    record.session_id = session_id(&object);
+    record.context_id = pid_of(&file.name).map(Untrusted::from);
+    record.cwd = object.str("cwd").map(PathBuf::from);
+    record.title = title(&object, &record);
+    record.holder = holder(&object, role(&object), Binding::Registry);
+    record.started_at = object.int("startedAt").and_then(time::epoch_ms);
+    record.claims = claim(ResourceKind::Session, record.session_id.clone(), "registry", &record);
+    record.facts = facts(&object);
+    record.problems = problems(file, &object, &record, reading);
+    Ok(record)
+}
+
+/// Returns the session ID if it can be one; it ends up in paths.
+fn session_id(object: &Object) -> Option<Untrusted> {
+    object.text("sessionId").filter(|id| is_valid_id(id.raw()))
+}
+
+fn title(object: &Object, record: &Record) -> Untrusted {
+    let folder = record.cwd.as_deref().and_then(|cwd| cwd.file_name());
+    let of_folder = folder.map(|name| Untrusted::from_path(std::path::Path::new(name)));
+    object.text("name").or(of_folder).unwrap_or_else(|| "(unnamed)".into())
+}
+
+/// Background sessions are agents too; a daemon serves several.
+fn role(object: &Object) -> Role {
+    match object.str("kind") {
+        Some("daemon" | "daemon-worker") => Role::Daemon,
+        Some(_) | None => Role::Agent,
+    }
+}
+
+fn holder(object: &Object, role: Role, binding: Binding) -> Option<Holder> {
+    let pid = object.pid("pid", false)?;
+    let mut holder = Holder::new(pid, role, binding);
+    // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`.
+    holder.start_ticks = object.str("procStart").and_then(|text| text.parse().ok());
+    Some(holder)
+}
+
+fn claim(kind: ResourceKind, id: Option<Untrusted>, surface: &str, record: &Record) -> Vec<StatedClaim> {
+    let stated = |id| StatedClaim {
+        resource: Resource { kind, id },
+        since: record.started_at,
+        surfaces: vec![Surface { name: surface.to_owned(), state: SurfaceState::Agrees }],
+    };
+    id.map(stated).into_iter().collect()
+}
+
+fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
+    let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
+    let start = match object.has("procStart") {
+        true => None,
+        false => Some("none recorded, as older versions do".into()),
+    };
+    draft::known([
+        ("status", object.text("status")),
+        ("waiting for", object.text("waitingFor")),
+        ("kind", object.text("kind")),
+        ("version", object.text("version")),
+        ("entrypoint", object.text("entrypoint")),
+        ("job", object.text("jobId")),
+        ("name from", object.text("nameSource")),
+        ("updated (no sign of life)", number("updatedAt")),
+        ("process start", start),
+    ])
+}
+
+fn problems(file: &FileImage, object: &Object, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
+    let mut problems = json::ownership_problems(file, reading, None);
+    if record.session_id.is_none() {
+        problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));
+    }
+    let inside = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()).and_then(StatedPid::valid);
+    let named: Option<u32> = pid_of(&file.name).and_then(|pid| pid.parse().ok());
+    if let (Some(inside), Some(named)) = (inside, named)
+        && inside != named
+    {
+        problems.push(Problem::new(
+            Code::IdentitySplit,
+            format!("is named for PID {named} and states PID {inside}"),
+        ));
+    }
+    if object.has("startedAt") && record.started_at.is_none() && object.int("startedAt") != Some(0) {
+        problems.push(Problem::new(Code::BadTimestamp, "states a start that is no time"));
+    }
+    problems
+}
+
+/// The scheduler's lock stays after a SIGKILL; PID and start tell whether its owner lives.
+fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::ClaudeCode, file, reading)?;
+    let mut record = draft::record(Format::ClaudeCode, RecordKind::Lock, file, reading);
+    let tree = file.path.parent().and_then(|folder| folder.parent());
+    record.variant = "scheduled tasks lock";
+    record.title = "scheduled tasks".into();
+    record.session_id = session_id(&object);
+    record.cwd = tree.map(PathBuf::from);
+    record.holder = holder(&object, Role::Agent, Binding::Owner);
+    record.started_at = object.int("acquiredAt").and_then(time::epoch_ms);
+    let id =
+        tree.map(|tree| Untrusted::from(format!("scheduled tasks of {}", Untrusted::from_path(tree).raw())));
+    record.claims = claim(ResourceKind::Lock, id, "lock file", &record);
+    record.problems = json::ownership_problems(file, reading, None);
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::draft::sample;
+
+    const REAL: &str = r#"{"pid":12187,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/home/dev/src/alpha","startedAt":1795210496141,"procStart":"686753","version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"alpha-5b","nameSource":"derived","status":"waiting","updatedAt":1795210867329,"waitingFor":"permission prompt"}"#;
+
+    #[track_caller]
+    fn check(name: &str, text: &str, expected: &str) {
+        let kind = if name.ends_with(".lock") { Kind::ScheduledTasks } else { Kind::Session };
+        let file = sample::image(name, text.as_bytes(), 60);
+        assert_eq!(sample::summary(&sample::read(|reading| read(kind, &file, reading))), expected);
+    }
+
+    #[test]
+    fn a_registry_file_states_session_process_and_start() {
+        check(
+            "12187.json",
+            REAL,
+            "Session Current 'registry' context 12187 session 95fe798d-3725-4649-974a-0dec79220193 holder 12187/Agent []",
+        );
+        let file = sample::image("12187.json", REAL.as_bytes(), 60);
+        let record = sample::record(sample::read(|reading| read(Kind::Session, &file, reading)));
+        assert_eq!(record.holder.and_then(|holder| holder.start_ticks), Some(686_753));
+        assert_eq!(record.title.raw(), "alpha-5b");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        check(
+            "7.json",
+            r#"{"pid":8,"sessionId":"../x"}"#,
+            "Session Current 'registry' context 7 session - holder 8/Agent [unknown-session identity-split]",
+        );
+        check(
+            "7.json",
+            r#"{"pid":"7","sessionId":"s"}"#,
+            "Session Current 'registry' context 7 session s holder bad/Agent []",
+        );
+        check("7.json", "[5]", "broken: a JSON list where an object belongs");
+        check("7.json", "", "broken: the file is empty");
+    }
+
+    #[test]
+    fn a_daemon_is_no_agent() {
+        let text = r#"{"pid":7,"sessionId":"s","kind":"daemon"}"#;
+        check("7.json", text, "Session Current 'registry' context 7 session s holder 7/Daemon []");
+    }
+
+    #[test]
+    fn the_schedulers_lock_has_pid_and_start() {
+        let text = r#"{"sessionId":"9b6cf830-6f87-4de5-bb93-a9d95eedefa0","pid":28873,"procStart":"884506","acquiredAt":1795212474623}"#;
+        check(
+            "scheduled_tasks.lock",
+            text,
+            "Lock Current 'scheduled tasks lock' context - session 9b6cf830-6f87-4de5-bb93-a9d95eedefa0 holder 28873/Agent []",
+        );
+    }
+
+    #[test]
+    fn only_numbers_name_a_session() {
+        assert_eq!(pid_of("12187.json"), Some("12187"));
+        for name in [".json", "a.json", "12187.json.tmp", "12187", "-1.json"] {
+            assert_eq!(pid_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_read_or_told() {
+        for end in 0..REAL.len() {
+            let file = sample::image("12187.json", REAL.get(..end).unwrap_or_default().as_bytes(), 60);
+            sample::broken(sample::read(|reading| read(Kind::Session, &file, reading)));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn reading_is_total(bytes: Vec<u8>) {
+            let file = sample::image("12187.json", &bytes, 60);
+            for kind in [Kind::Session, Kind::ScheduledTasks] {
+                sample::read(|reading| read(kind, &file, reading));
+            }
+        }
+    }
 }
