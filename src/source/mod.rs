@@ -2,8 +2,11 @@
 
 pub mod clock;
 pub mod collect;
+pub mod fence;
 pub mod host;
+pub mod locks;
 pub mod open;
 pub mod processes;
+pub mod repos;
 
 pub use collect::{Collector, Places};

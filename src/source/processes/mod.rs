@@ -16,29 +16,39 @@ use self::linux as system;
 #[cfg(not(target_os = "linux"))]
 use self::other as system;
 use self::usage::Usage;
-use crate::core::agent::Candidates;
+use crate::core::agent::{Candidates, Signatures};
 use crate::core::process::ProcessTable;
 
 /// Whose details are read; those of their ancestors are read as well.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
+struct Wanted<'a> {
     /// The thread names of possible agents.
-    pub candidates: &'a Candidates,
+    candidates: &'a Candidates,
     /// The PIDs that records name.
-    pub pids: &'a BTreeSet<u32>,
+    named: &'a BTreeSet<u32>,
 }
 
 /// Scans again and again, and keeps what the next scan can reuse.
-#[derive(Default)]
 pub struct Scanner {
+    candidates: Candidates,
     system: system::Scanner,
     usage: Usage,
 }
 
 impl Scanner {
-    /// Reads all processes as they are now.
-    pub fn scan(&mut self, wanted: Wanted<'_>) -> ProcessTable {
-        self.system.scan(wanted)
+    /// Prepares to scan for agents that look as `signatures` say; reads nothing yet.
+    pub fn new(signatures: &Signatures) -> Self {
+        Self {
+            candidates: signatures.candidates(),
+            system: system::Scanner::default(),
+            usage: Usage::default(),
+        }
+    }
+
+    /// Reads all processes as they are now; in detail possible agents, the processes that
+    /// records have `named`, and the ancestors of both.
+    pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
+        self.system.scan(Wanted { candidates: &self.candidates, named })
     }
 
     /// Adds CPU and memory use to the details of these processes. CPU use is what was used since

@@ -52,7 +52,7 @@ impl Scanner {
 /// Reads one process and its ancestors.
 pub(super) fn chain(pid: u32) -> ProcessTable {
     let no_candidates = crate::core::agent::Candidates::default();
-    let wanted = Wanted { candidates: &no_candidates, pids: &Default::default() };
+    let wanted = Wanted { candidates: &no_candidates, named: &Default::default() };
     let all = Scanner::default().scan(wanted);
     let by_pid: BTreeMap<u32, Process> = ancestry(&all, pid)
         .into_iter()

@@ -1,0 +1,143 @@
+//! How each source fared, in words.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::core::process::ProcessTable;
+use crate::core::record::Format;
+use crate::core::snapshot::{SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+use crate::source::open::OpenError;
+use crate::source::repos::Located;
+
+/// How many failures of one source are told word by word.
+const TOLD: usize = 3;
+
+/// How the files of each format fared.
+#[derive(Default)]
+pub(super) struct Tallies {
+    by_format: BTreeMap<Format, Tally>,
+}
+
+#[derive(Default)]
+struct Tally {
+    folders: usize,
+    records: usize,
+    broken: usize,
+    failures: Vec<String>,
+}
+
+impl Tallies {
+    /// Counts a folder that was listed.
+    pub(super) fn folder(&mut self, format: Format) {
+        self.of(format).folders += 1;
+    }
+
+    /// Counts a record.
+    pub(super) fn record(&mut self, format: Format) {
+        self.of(format).records += 1;
+    }
+
+    /// Counts a file that gave no record.
+    pub(super) fn broken(&mut self, format: Format) {
+        self.of(format).broken += 1;
+    }
+
+    /// Notes a folder that could not be read; one that is not there is no failure.
+    pub(super) fn failure(&mut self, format: Format, error: &OpenError) {
+        if !error.is_absence() {
+            self.note(format, error.to_string());
+        }
+    }
+
+    /// Notes something else that went wrong.
+    pub(super) fn note(&mut self, format: Format, failure: String) {
+        let failures = &mut self.of(format).failures;
+        if !failures.contains(&failure) {
+            failures.push(failure);
+        }
+    }
+
+    fn of(&mut self, format: Format) -> &mut Tally {
+        self.by_format.entry(format).or_default()
+    }
+
+    /// Returns the badge of every format.
+    pub(super) fn health(&self) -> Vec<SourceHealth> {
+        let none = Tally::default();
+        let badge = |format: Format| self.by_format.get(&format).unwrap_or(&none).health(format);
+        Format::ALL.into_iter().map(badge).collect()
+    }
+}
+
+impl Tally {
+    fn health(&self, format: Format) -> SourceHealth {
+        let state = match (self.failures.is_empty(), self.folders) {
+            (true, 0) => SourceState::Absent,
+            (true, _) => SourceState::Ok,
+            (false, 0) => SourceState::Failed,
+            (false, _) => SourceState::Partial,
+        };
+        let detail = match state {
+            SourceState::Absent => "no folder".to_owned(),
+            SourceState::Ok => self.counts(),
+            SourceState::Failed => listed(&self.failures),
+            SourceState::Partial => format!("{}; {}", self.counts(), listed(&self.failures)),
+        };
+        SourceHealth { id: format.name().to_owned(), state, detail: detail.into() }
+    }
+
+    fn counts(&self) -> String {
+        let records = count(self.records, "record");
+        if self.broken == 0 { records } else { format!("{records}, {}", count(self.broken, "unusable file")) }
+    }
+}
+
+/// Returns the badge of the process table.
+pub(super) fn processes(table: &ProcessTable) -> SourceHealth {
+    let number = table.listed.len();
+    let counted = format!("{number} {}", if number == 1 { "process" } else { "processes" });
+    let (state, detail) = match &table.partial {
+        None => (SourceState::Ok, counted),
+        Some(why) if table.listed.is_empty() => (SourceState::Failed, why.clone()),
+        Some(why) => (SourceState::Partial, format!("{counted}; {why}")),
+    };
+    SourceHealth { id: "processes".to_owned(), state, detail: detail.into() }
+}
+
+/// Returns the badge of one repository.
+pub(super) fn repo(located: &Located, trees: usize, problems: &[String]) -> SourceHealth {
+    let top = located.main.as_deref().unwrap_or(&located.common_dir);
+    let id = format!("repo:{}", Untrusted::from_path(top).raw());
+    if problems.is_empty() {
+        SourceHealth { id, state: SourceState::Ok, detail: count(trees, "working tree").into() }
+    } else {
+        partial(&id, listed(problems))
+    }
+}
+
+/// Returns the badge of a root without repositories.
+pub(super) fn root(root: &Path, error: Option<&OpenError>) -> SourceHealth {
+    let id = format!("root:{}", Untrusted::from_path(root).raw());
+    let (state, detail) = match error {
+        None => (SourceState::Absent, "no repository in it".to_owned()),
+        Some(error) if error.is_absence() => (SourceState::Absent, error.to_string()),
+        Some(error) => (SourceState::Failed, error.to_string()),
+    };
+    SourceHealth { id, state, detail: detail.into() }
+}
+
+/// Returns the badge of something that was read in part.
+pub(super) fn partial(id: &str, why: String) -> SourceHealth {
+    SourceHealth { id: id.to_owned(), state: SourceState::Partial, detail: why.into() }
+}
+
+fn listed(failures: &[String]) -> String {
+    let more = failures.len().saturating_sub(TOLD);
+    let told = failures.iter().take(TOLD).cloned().collect::<Vec<_>>().join("; ");
+    if more == 0 { told } else { format!("{told}; and {more} more") }
+}
+
+fn count(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}

@@ -1,0 +1,67 @@
+//! What earlier looks read, so that a file that has not changed is not parsed again.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::file::FileMeta;
+use crate::core::record::Record;
+use crate::format::FileKind;
+use crate::source::open::FolderId;
+
+/// How many files are kept. Each costs about 1 KiB; more are simply read again.
+const MAX_KEPT: usize = 4_096;
+
+/// How much older than its reading a file's last change must be for its times to tell a later
+/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// What was read of the files of every folder.
+#[derive(Default)]
+pub(super) struct Kept {
+    folders: HashMap<FolderId, HashMap<OsString, KeptFile>>,
+    files: usize,
+}
+
+/// What was read of one file.
+pub(super) struct KeptFile {
+    /// What it was taken for.
+    pub(super) kind: FileKind,
+    /// What `fstat` said.
+    pub(super) meta: FileMeta,
+    /// Who held a lock on it.
+    pub(super) locked_by: Option<u32>,
+    /// When it was read.
+    pub(super) read_at: Timestamp,
+    /// What it gave; `None` for a file that means nothing.
+    pub(super) record: Option<Record>,
+}
+
+impl KeptFile {
+    /// Returns whether a file with these facts must still have the content that was read.
+    pub(super) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
+        let touched = meta.modified_at.max(meta.changed_at);
+        self.meta == *meta
+            && self.locked_by == locked_by
+            && self.read_at.duration_since(touched) >= SURE_AFTER
+    }
+}
+
+impl Kept {
+    /// Takes out what was kept of one file.
+    pub(super) fn take(&mut self, folder: FolderId, name: &OsStr) -> Option<KeptFile> {
+        self.folders.get_mut(&folder)?.remove(name)
+    }
+
+    /// Returns whether one more file may be kept.
+    pub(super) fn has_room(&self) -> bool {
+        self.files < MAX_KEPT
+    }
+
+    /// Keeps what was read of one file.
+    pub(super) fn keep(&mut self, folder: FolderId, name: OsString, file: KeptFile) {
+        self.files += 1;
+        self.folders.entry(folder).or_default().insert(name, file);
+    }
+}

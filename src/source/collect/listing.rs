@@ -1,0 +1,56 @@
+//! From a place's pattern to the folders that fit it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use crate::source::fence::resolve;
+use crate::source::open::{Folder, OpenError};
+
+/// The most folders that one `*` stands for.
+const MAX_FOLDERS: usize = 10_000;
+
+/// Opens the folder of a base. A person may well have made it a link, so that one is followed;
+/// nothing below it is.
+pub(super) fn base(at: &Path) -> Result<Folder, OpenError> {
+    match Folder::open(at) {
+        Err(OpenError::NoFolder { sort: "symlink", .. }) => Folder::open(&resolve(at)),
+        opened => opened,
+    }
+}
+
+/// Opens every folder below `base` that fits `dir`, whose parts may be `*`.
+pub(super) fn fitting(base: &Path, dir: &str) -> Vec<Result<Folder, OpenError>> {
+    let mut folders = vec![self::base(base)];
+    for part in dir.split('/').filter(|part| !part.is_empty()) {
+        folders = folders.into_iter().flat_map(|folder| step(folder, part)).collect();
+    }
+    folders
+}
+
+fn step(folder: Result<Folder, OpenError>, part: &str) -> Vec<Result<Folder, OpenError>> {
+    match folder {
+        Ok(folder) if part == "*" => children(&folder).unwrap_or_else(|error| vec![Err(error)]),
+        Ok(folder) => vec![folder.enter(OsStr::new(part))],
+        Err(error) => vec![Err(error)],
+    }
+}
+
+fn children(folder: &Folder) -> Result<Vec<Result<Folder, OpenError>>, OpenError> {
+    let mut entries = folder.entries(|_| true)?;
+    entries.retain(|entry| matches!(entry.sort, FileType::Directory | FileType::Unknown));
+    entries.truncate(MAX_FOLDERS);
+    let opened = entries.iter().map(|entry| folder.enter(&entry.name));
+    // A plain file among the folders is none of them, and no failure.
+    Ok(opened.filter(|opened| !matches!(opened, Err(OpenError::NoFolder { .. }))).collect())
+}
+
+/// Returns the folders whose change can change what fits: the one named, or the parents of
+/// each `*`, told as `parent/*`.
+pub(super) fn watched(base: &Path, dir: &str) -> Vec<PathBuf> {
+    match dir.split_once('*') {
+        None => vec![base.join(dir)],
+        Some((parent, _)) => vec![base.join(parent).join("*")],
+    }
+}

@@ -1,0 +1,166 @@
+//! Takes one look after another at all places, and keeps what the next look can reuse.
+
+mod found;
+mod health;
+mod kept;
+mod listing;
+mod pass;
+mod places;
+mod seen;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use self::found::{Found, Roots};
+use self::kept::Kept;
+use self::pass::Pass;
+pub use self::places::Places;
+use self::seen::Seen;
+use super::fence::Fence;
+use super::processes::Scanner;
+use super::{clock, host, repos};
+use crate::core::agent::{Role, Signatures};
+use crate::core::process::{Process, ProcessTable};
+use crate::core::record::Record;
+use crate::core::snapshot::{Repo, Snapshot, SourceHealth};
+use crate::format::{Base, Reading};
+
+/// Looks again and again.
+pub struct Collector {
+    places: Places,
+    signatures: Signatures,
+    fence: Fence,
+    scanner: Scanner,
+    reader: repos::Reader,
+    roots: Roots,
+    kept: Kept,
+    seen: Seen,
+    /// Where the windows of the last look worked.
+    working: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+/// The repositories of one look, by common directory, as they were read.
+type Read = BTreeMap<PathBuf, (Repo, SourceHealth)>;
+
+impl Collector {
+    /// Prepares to look; of the world only the links in the places' names are read.
+    pub fn new(places: Places, signatures: Signatures) -> Self {
+        Self {
+            fence: places.fence(),
+            scanner: Scanner::new(&signatures),
+            places,
+            signatures,
+            reader: repos::Reader::default(),
+            roots: Roots::default(),
+            kept: Kept::default(),
+            seen: Seen::default(),
+            working: BTreeSet::new(),
+            folders: BTreeSet::new(),
+        }
+    }
+
+    /// Takes one look: records first, processes second. When the processes show a repository
+    /// that was not known before, its records are read and the processes once more.
+    pub fn look(&mut self) -> Snapshot {
+        let now = clock::now();
+        let host = host::host(now);
+        let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
+        let mut found = Found::default();
+        let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);
+        found.add(&self.working, &self.fence);
+        let mut read = Read::new();
+        self.read_places(&mut pass);
+        self.read_repos(&mut found, &mut pass, &mut read);
+        let mut processes = self.scanner.scan(&named(&pass.records));
+        self.working = working(&processes, &self.signatures);
+        if found.add(&self.working, &self.fence) {
+            self.read_repos(&mut found, &mut pass, &mut read);
+            processes = self.scanner.scan(&named(&pass.records));
+        }
+        let taken_at = clock::now();
+        self.measure(&mut processes, taken_at);
+        sources.splice(0..0, pass.tallies.health());
+        sources.push(health::processes(&processes));
+        sources.extend(found.overflow());
+        let (records, broken, kept) = pass.finish(&mut self.folders);
+        self.kept = kept;
+        let (repos, repo_sources) = self.finish_repos(read);
+        sources.extend(repo_sources);
+        let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
+        Snapshot { taken_at, host, processes, records, broken, repos, sources, seen_agents }
+    }
+
+    /// Returns the folders whose change means another look, as of the last one: also those that
+    /// do not exist yet. A last part `*` stands for every folder there.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.folders.iter().cloned().collect()
+    }
+
+    fn read_places(&self, pass: &mut Pass<'_>) {
+        for base in [Base::Tmp, Base::Home, Base::ClaudeConfig, Base::Cache] {
+            if let Some(folder) = self.places.folder(base) {
+                pass.read_base(base, folder, &self.fence);
+            }
+        }
+    }
+
+    /// Reads the repositories that were found and not read yet; and once more those that their
+    /// records name.
+    fn read_repos(&mut self, found: &mut Found, pass: &mut Pass<'_>, read: &mut Read) {
+        for _ in 0..2 {
+            found.add(&cwds(&pass.records), &self.fence);
+            for located in found.unread() {
+                let one = self.reader.read(&located, &self.fence);
+                pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
+                for tree in one.repo.worktrees.iter().filter(|tree| tree.exists) {
+                    pass.read_base(Base::Worktree, &tree.path, &self.fence);
+                }
+                let badge = health::repo(&located, one.repo.worktrees.len(), &one.problems);
+                read.insert(located.common_dir, (one.repo, badge));
+            }
+        }
+    }
+
+    fn finish_repos(&mut self, read: Read) -> (Vec<Repo>, Vec<SourceHealth>) {
+        let (repos, sources): (Vec<Repo>, Vec<SourceHealth>) = read.into_values().unzip();
+        let common_dirs: Vec<_> = repos.iter().map(|repo| repo.common_dir.as_path()).collect();
+        self.reader.keep(&common_dirs);
+        for common in common_dirs {
+            self.folders.extend([common.to_path_buf(), common.join("worktrees")]);
+        }
+        (repos, sources)
+    }
+
+    fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
+        let sessions = sessions(processes, &self.signatures).map(|process| process.id.pid).collect();
+        self.scanner.usage(processes, &sessions, now);
+    }
+}
+
+/// Returns the processes that are windows, or may be.
+fn sessions<'a>(table: &'a ProcessTable, signatures: &'a Signatures) -> impl Iterator<Item = &'a Process> {
+    table.by_pid.values().filter(|process| {
+        signatures.classify(process).is_some_and(|(_, role)| matches!(role, Role::Agent | Role::Spare))
+    })
+}
+
+/// Returns where the windows work.
+fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
+    sessions(table, signatures)
+        .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
+        .map(|cwd| PathBuf::from(cwd.raw()))
+        .collect()
+}
+
+/// Returns the PIDs that records name.
+fn named(records: &[Record]) -> BTreeSet<u32> {
+    records.iter().filter_map(|record| record.holder.as_ref()?.pid.as_ref()?.valid()).collect()
+}
+
+/// Returns the folders that records name.
+fn cwds(records: &[Record]) -> BTreeSet<PathBuf> {
+    records.iter().filter_map(|record| record.cwd.clone()).collect()
+}

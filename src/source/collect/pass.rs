@@ -1,0 +1,175 @@
+//! One pass over the files of all formats.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::health::Tallies;
+use super::kept::{Kept, KeptFile};
+use super::listing;
+use crate::core::file::FileMeta;
+use crate::core::finding::Code;
+use crate::core::record::{Format, Record};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+use crate::format::{self, Base, FileKind, Parsed, Place, Reading};
+use crate::source::fence::{Fence, resolve};
+use crate::source::locks::Locks;
+use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
+
+/// What one pass has read so far.
+pub(super) struct Pass<'a> {
+    reading: Reading<'a>,
+    /// What the look before kept, and what this one keeps.
+    before: Kept,
+    kept: Kept,
+    /// Read when the first file asks for it.
+    locks: Option<Locks>,
+    /// Each file once, however many places and links lead to it.
+    seen: HashSet<(FolderId, OsString)>,
+    folders: BTreeSet<PathBuf>,
+    pub(super) records: Vec<Record>,
+    broken: Vec<BrokenFile>,
+    pub(super) tallies: Tallies,
+}
+
+impl<'a> Pass<'a> {
+    /// Begins a pass.
+    pub(super) fn new(reading: Reading<'a>, before: Kept) -> Self {
+        Self {
+            reading,
+            before,
+            kept: Kept::default(),
+            locks: None,
+            seen: HashSet::new(),
+            folders: BTreeSet::new(),
+            records: Vec::new(),
+            broken: Vec::new(),
+            tallies: Tallies::default(),
+        }
+    }
+
+    /// Ends the pass: hands out what was read, and the folders where.
+    pub(super) fn finish(self, folders: &mut BTreeSet<PathBuf>) -> (Vec<Record>, Vec<BrokenFile>, Kept) {
+        *folders = self.folders;
+        (self.records, self.broken, self.kept)
+    }
+
+    /// Reads the files of every format below one folder.
+    pub(super) fn read_base(&mut self, base: Base, at: &Path, fence: &Fence) {
+        let is_allowed = fence.allows(&resolve(at));
+        for (dir, places) in by_dir(base) {
+            let formats: BTreeSet<Format> = places.iter().map(|place| place.format).collect();
+            if !is_allowed {
+                let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
+                formats.iter().for_each(|format| self.tallies.note(*format, why.clone()));
+                continue;
+            }
+            self.folders.extend(listing::watched(at, dir));
+            for folder in listing::fitting(at, dir) {
+                if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, &places, &formats)) {
+                    formats.iter().for_each(|format| self.tallies.failure(*format, &error));
+                }
+            }
+        }
+    }
+
+    fn read_folder(
+        &mut self,
+        folder: &Folder,
+        places: &[&Place],
+        formats: &BTreeSet<Format>,
+    ) -> Result<(), OpenError> {
+        let id = folder.id()?;
+        let entries = folder.entries(|name| recognised(places, name).is_some())?;
+        self.folders.insert(folder.path().to_path_buf());
+        formats.iter().for_each(|format| self.tallies.folder(*format));
+        for entry in entries {
+            let Some((format, kind)) = recognised(places, &entry.name) else { continue };
+            if self.seen.insert((id, entry.name.clone())) {
+                self.read_file(folder, id, entry, format, kind);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_file(&mut self, folder: &Folder, id: FolderId, entry: Entry, format: Format, kind: FileKind) {
+        let before = self.before.take(id, &entry.name).filter(|before| before.kind == kind);
+        let before = match before {
+            Some(before) if self.is_unchanged(&before, folder, &entry) => {
+                return self.accept(id, entry.name, format, before);
+            }
+            before => before,
+        };
+        let Some(mut file) = image(folder, &entry) else { return };
+        file.locked_by = file.meta.and_then(|meta| self.locked_by(&entry.name, &meta));
+        let (meta, locked_by) = (file.meta, file.locked_by);
+        let record = match format::read(kind, &file, &self.reading) {
+            Parsed::Record(record) => Some(*record),
+            Parsed::Ignored => None,
+            Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
+        };
+        // Only an open file has facts, and only an open file has been parsed.
+        let Some(meta) = meta else { return };
+        let read = KeptFile { kind, meta, locked_by, read_at: self.reading.now, record };
+        self.accept(id, entry.name, format, read);
+    }
+
+    /// Returns whether a file is certain to have the content that was read before.
+    fn is_unchanged(&mut self, before: &KeptFile, folder: &Folder, entry: &Entry) -> bool {
+        folder.look_at(&entry.name).is_some_and(|(sort, meta)| {
+            sort == FileType::RegularFile && before.is_of(&meta, self.locked_by(&entry.name, &meta))
+        })
+    }
+
+    fn accept(&mut self, id: FolderId, name: OsString, format: Format, read: KeptFile) {
+        if read.record.is_some() {
+            self.tallies.record(format);
+        }
+        if self.kept.has_room() {
+            self.records.extend(read.record.clone());
+            self.kept.keep(id, name, read);
+        } else {
+            self.records.extend(read.record);
+        }
+    }
+
+    /// Notes a broken file. One that is being written keeps what it gave before.
+    fn reject(&mut self, id: FolderId, name: OsString, broken: BrokenFile, before: Option<KeptFile>) {
+        let format = broken.format;
+        let is_torn = broken.problem.code == Code::TornRecord;
+        self.tallies.broken(format);
+        self.broken.push(broken);
+        if let Some(before) = before.filter(|before| is_torn && before.record.is_some()) {
+            self.accept(id, name, format, before);
+        }
+    }
+
+    /// Returns who holds a kernel lock on a file; only lock files are asked for.
+    fn locked_by(&mut self, name: &OsStr, meta: &FileMeta) -> Option<u32> {
+        let is_lock = name.as_bytes().ends_with(b".lock");
+        is_lock.then(|| self.locks.get_or_insert_with(Locks::read).holder(meta)).flatten()
+    }
+}
+
+/// Returns the places of a base by their folder, so that each is listed once.
+fn by_dir(base: Base) -> BTreeMap<&'static str, Vec<&'static Place>> {
+    let mut by_dir: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for place in format::places().filter(|place| place.base == base) {
+        by_dir.entry(place.dir).or_default().push(place);
+    }
+    by_dir
+}
+
+/// Returns what the first place that knows a name takes its file for.
+fn recognised(places: &[&Place], name: &OsStr) -> Option<(Format, FileKind)> {
+    let name: Cow<'_, str> = match name.to_str() {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(Untrusted::from_bytes(name.as_bytes()).raw().to_owned()),
+    };
+    places.iter().find_map(|place| Some((place.format, (place.recognise)(&name)?)))
+}

@@ -1,0 +1,43 @@
+//! The places of one person: what each base of a format is on this machine.
+
+use std::path::{Path, PathBuf};
+
+use crate::format::Base;
+use crate::source::fence::Fence;
+
+/// Where to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The temporary folder.
+    pub tmp: PathBuf,
+    /// The home.
+    pub home: PathBuf,
+    /// Claude Code's configuration folder.
+    pub claude_config: PathBuf,
+    /// The cache folder.
+    pub cache: PathBuf,
+    /// Repositories, or folders to find repositories in.
+    pub roots: Vec<PathBuf>,
+    /// Whether only these folders are read, and not the repositories that windows and records
+    /// elsewhere work in: so with `--home` and `--tmp`.
+    pub confined: bool,
+}
+
+impl Places {
+    /// Returns what may be read.
+    pub(super) fn fence(&self) -> Fence {
+        let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots);
+        if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::Open }
+    }
+
+    /// Returns the folder of a base; repositories have many.
+    pub(super) fn folder(&self, base: Base) -> Option<&Path> {
+        match base {
+            Base::Tmp => Some(&self.tmp),
+            Base::Home => Some(&self.home),
+            Base::ClaudeConfig => Some(&self.claude_config),
+            Base::Cache => Some(&self.cache),
+            Base::GitCommon | Base::Worktree => None,
+        }
+    }
+}

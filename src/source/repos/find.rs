@@ -1,0 +1,55 @@
+//! Finds the repositories of a folder that a person named.
+
+use std::path::Path;
+
+use rustix::fs::FileType;
+
+use super::super::fence::{Fence, resolve};
+use super::super::open::{Entry, Folder, OpenError};
+use super::MAX_REPOS;
+use super::locate::{Located, locate, repository_at};
+
+/// The most folders that are looked into below one root.
+const MAX_FOLDERS: usize = 4_096;
+
+/// Finds the repository that a folder is the top of; else those of its children and
+/// grandchildren; else the one that it lies in. One more than [`MAX_REPOS`] at most.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenError> {
+    let root = resolve(root);
+    if let Some(own) = repository_at(&root, fence) {
+        return Ok(vec![own]);
+    }
+    let mut found = Vec::new();
+    let mut folders_left = MAX_FOLDERS;
+    for child in folders(&root, &mut folders_left)? {
+        let path = root.join(&child.name);
+        if let Some(own) = repository_at(&path, fence) {
+            found.push(own);
+        } else if let Ok(grandchildren) = folders(&path, &mut folders_left) {
+            let paths = grandchildren.iter().map(|grandchild| path.join(&grandchild.name));
+            found.extend(paths.filter_map(|path| repository_at(&path, fence)));
+        }
+        if found.len() > MAX_REPOS {
+            break;
+        }
+    }
+    if found.is_empty() {
+        found.extend(locate(&root, fence));
+    }
+    found.truncate(MAX_REPOS + 1);
+    Ok(found)
+}
+
+fn folders(at: &Path, left: &mut usize) -> Result<Vec<Entry>, OpenError> {
+    if *left == 0 {
+        return Ok(Vec::new());
+    }
+    let mut entries = Folder::open(at)?.entries(|_| true)?;
+    entries.retain(|entry| matches!(entry.sort, FileType::Directory | FileType::Unknown));
+    entries.truncate(*left);
+    *left -= entries.len();
+    Ok(entries)
+}

@@ -1,0 +1,117 @@
+//! From any folder to its repository, as git itself finds it (gitrepository-layout(5)).
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::super::fence::{Fence, resolve};
+use super::super::open::small;
+
+/// How many folders upwards a repository is looked for.
+const LEVELS: usize = 64;
+/// The most bytes of `.git`, `commondir`, `gitdir` and `HEAD` files.
+pub(super) const POINTER: usize = 8 << 10;
+/// The most bytes of `config` that are read.
+const CONFIG: usize = 256 << 10;
+
+/// A repository that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Located {
+    /// The common directory, resolved.
+    pub common_dir: PathBuf,
+    /// The main working tree, resolved; a bare repository has none.
+    pub main: Option<PathBuf>,
+}
+
+/// Finds the repository that a folder lies in; the folder may be gone by now.
+pub fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
+    if !folder.is_absolute() {
+        return None;
+    }
+    let folder = resolve(folder);
+    folder.ancestors().take(LEVELS).take_while(|at| fence.allows(at)).find_map(|at| repository_at(at, fence))
+}
+
+/// Returns the repository whose working tree's top, or whose bare directory, is this folder.
+pub(super) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
+    let git_dir = git_dir(at)?;
+    let common_dir = match pointer(&git_dir.join("commondir")) {
+        Some(target) => resolve(&git_dir.join(target)),
+        None => git_dir.clone(),
+    };
+    if !fence.allows(&common_dir) || !is_repository(&common_dir) {
+        return None;
+    }
+    // What holds a `.git` that is no linked one is the main working tree.
+    let main =
+        if common_dir == git_dir && at != git_dir { Some(at.to_path_buf()) } else { main_of(&common_dir) };
+    Some(Located { common_dir, main })
+}
+
+/// Returns the directory that `.git` is or points to, or the folder itself when it is one.
+fn git_dir(at: &Path) -> Option<PathBuf> {
+    let dot_git = at.join(".git");
+    match dot_git.metadata() {
+        Ok(found) if found.is_dir() => dot_git.canonicalize().ok(),
+        Ok(found) if found.is_file() => {
+            let bytes = small(&dot_git, POINTER).ok()?;
+            let target = bytes.trim_ascii_end().strip_prefix(b"gitdir: ")?;
+            Some(resolve(&at.join(Path::new(std::ffi::OsStr::from_bytes(target)))))
+        }
+        Ok(_) => None,
+        Err(_) => is_repository(at).then(|| at.to_path_buf()),
+    }
+}
+
+/// Reads a file whose only line is a path.
+pub(super) fn pointer(file: &Path) -> Option<PathBuf> {
+    let bytes = small(file, POINTER).ok()?;
+    let path = bytes.trim_ascii_end();
+    (!path.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+fn is_repository(dir: &Path) -> bool {
+    dir.join("HEAD").symlink_metadata().is_ok() && dir.join("objects").is_dir() && dir.join("refs").is_dir()
+}
+
+/// Finds the main working tree of a common directory that was reached from a linked one.
+fn main_of(common_dir: &Path) -> Option<PathBuf> {
+    let config = small(&common_dir.join("config"), CONFIG).unwrap_or_default();
+    let config = String::from_utf8_lossy(&config);
+    if let Some(tree) = core_value(&config, "worktree") {
+        return Some(resolve(&common_dir.join(tree)));
+    }
+    let is_bare = core_value(&config, "bare") == Some("true");
+    let is_inside = common_dir.file_name().is_some_and(|name| name == ".git");
+    if is_inside && !is_bare { common_dir.parent().map(Path::to_path_buf) } else { None }
+}
+
+/// Returns a value of the section `core` of a git configuration (git-config(1)), without its
+/// rarer ways of writing.
+fn core_value<'a>(config: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut is_core = false;
+    let mut found = None;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_core = line.to_ascii_lowercase().starts_with("[core]");
+        } else if let Some((name, value)) = line.split_once('=')
+            && is_core
+            && name.trim().eq_ignore_ascii_case(wanted)
+        {
+            found = Some(value.trim().trim_matches('"'));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_section_core_is_read_and_no_other() {
+        let config = "[remote \"x\"]\n\tbare = true\n[core]\n\tBare = false\n\tworktree = \"../../wt\"\n[a]\nbare = 1\n";
+        assert_eq!(core_value(config, "bare"), Some("false"));
+        assert_eq!(core_value(config, "worktree"), Some("../../wt"));
+        assert_eq!(core_value("", "bare"), None);
+    }
+}

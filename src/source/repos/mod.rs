@@ -1,0 +1,59 @@
+//! Finds git repositories and reads their working trees, without running git.
+
+mod find;
+mod locate;
+mod refs;
+mod worktrees;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+pub use self::find::below;
+pub use self::locate::{Located, locate};
+use self::refs::Packed;
+use super::fence::Fence;
+use crate::core::snapshot::Repo;
+
+/// The most repositories of one look.
+pub const MAX_REPOS: usize = 64;
+
+/// Reads repositories again and again, and keeps what did not change.
+#[derive(Default)]
+pub struct Reader {
+    /// The packed refs of each repository by its common directory: that file can be large.
+    packed: HashMap<PathBuf, Packed>,
+}
+
+/// One repository as it was read.
+pub struct Read {
+    /// The repository.
+    pub repo: Repo,
+    /// What could not be read of it, in words.
+    pub problems: Vec<String>,
+}
+
+impl Reader {
+    /// Reads one repository; outside the fence only what it says itself.
+    pub fn read(&mut self, located: &Located, fence: &Fence) -> Read {
+        let common = located.common_dir.as_path();
+        let mut problems = Vec::new();
+        let worktrees = worktrees::read(located, fence, &mut problems);
+        let entire_refs = self.refs(common, &mut problems);
+        Read { repo: Repo { common_dir: common.to_path_buf(), worktrees, entire_refs }, problems }
+    }
+
+    fn refs(&mut self, common: &Path, problems: &mut Vec<String>) -> Vec<String> {
+        let packed = refs::packed(common, self.packed.remove(common), problems);
+        let mut names = refs::loose(common, problems);
+        names.extend(packed.names.iter().cloned());
+        names.sort_unstable();
+        names.dedup();
+        self.packed.insert(common.to_path_buf(), packed);
+        names
+    }
+
+    /// Forgets repositories that are not looked at any more.
+    pub fn keep(&mut self, common_dirs: &[&Path]) {
+        self.packed.retain(|common, _| common_dirs.contains(&common.as_path()));
+    }
+}

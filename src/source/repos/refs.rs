@@ -1,0 +1,100 @@
+//! The refs of the entire CLI: loose ones as files, the others in `packed-refs`.
+
+use std::path::Path;
+
+use rustix::fs::{FileType, stat};
+use rustix::io::Errno;
+
+use super::super::open::{Folder, OpenError, meta_of, small, words};
+use crate::core::file::FileMeta;
+use crate::core::text::Untrusted;
+
+/// Where these refs are.
+const BELOW: &str = "refs/heads/entire/";
+/// The most refs that are read of one repository.
+const MAX_REFS: usize = 4_096;
+/// How deep the folders of refs are followed.
+const MAX_DEPTH: usize = 8;
+/// The most bytes of `packed-refs`.
+const PACKED: usize = 64 << 20;
+
+/// What `packed-refs` holds of these refs.
+#[derive(Default)]
+pub(super) struct Packed {
+    meta: Option<FileMeta>,
+    pub(super) names: Vec<String>,
+}
+
+/// Reads the packed refs, unless the file is the one that was read before.
+pub(super) fn packed(common: &Path, before: Option<Packed>, problems: &mut Vec<String>) -> Packed {
+    let file = common.join("packed-refs");
+    let Some(meta) = stat(&file).ok().map(|stat| meta_of(&stat)) else { return Packed::default() };
+    if let Some(before) = before.filter(|before| before.meta == Some(meta)) {
+        return before;
+    }
+    match small(&file, PACKED) {
+        Ok(text) => Packed { meta: Some(meta), names: names(&text) },
+        Err(Errno::NOENT) => Packed::default(),
+        Err(error) => {
+            problems.push(format!("failed to read {}: {}", Untrusted::from_path(&file), words(error)));
+            Packed::default()
+        }
+    }
+}
+
+/// Reads the lines `<object> <ref>` of these refs.
+fn names(text: &[u8]) -> Vec<String> {
+    let name = |line: &[u8]| {
+        let name = line.splitn(2, |byte| *byte == b' ').nth(1)?.trim_ascii_end();
+        name.starts_with(BELOW.as_bytes()).then(|| Untrusted::from_bytes(name).raw().to_owned())
+    };
+    text.split(|byte| *byte == b'\n').filter_map(name).take(MAX_REFS).collect()
+}
+
+/// Lists the loose refs.
+pub(super) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
+    let mut names = Vec::new();
+    let walked = Folder::open(&common.join(BELOW.trim_end_matches('/')))
+        .and_then(|folder| walk(&folder, BELOW, MAX_DEPTH, &mut names));
+    match walked {
+        Err(error) if !error.is_absence() => problems.push(error.to_string()),
+        Ok(()) | Err(_) => {}
+    }
+    if names.len() >= MAX_REFS {
+        problems.push(format!("more than {MAX_REFS} refs of entire; the others were not read"));
+    }
+    names
+}
+
+fn walk(folder: &Folder, prefix: &str, depth: usize, names: &mut Vec<String>) -> Result<(), OpenError> {
+    for entry in folder.entries(|_| true)? {
+        let name = format!("{prefix}{}", Untrusted::from_path(Path::new(&entry.name)).raw());
+        if names.len() >= MAX_REFS {
+            return Ok(());
+        }
+        if entry.sort == FileType::Directory && depth > 0 {
+            match folder.enter(&entry.name) {
+                Ok(below) => walk(&below, &format!("{name}/"), depth - 1, names)?,
+                Err(error) if error.is_absence() => {}
+                Err(error) => return Err(error),
+            }
+        } else if entry.sort == FileType::RegularFile && !name.ends_with(".lock") {
+            names.push(name);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_refs_of_others_and_peeled_ones_are_passed_over() {
+        let text = b"# pack-refs with: peeled fully-peeled sorted \n\
+            0000000000000000000000000000000000000001 refs/heads/entire/checkpoints/v1\n\
+            ^0000000000000000000000000000000000000002\n\
+            0000000000000000000000000000000000000003 refs/heads/main\n";
+        assert_eq!(names(text), ["refs/heads/entire/checkpoints/v1"]);
+    }
+}
