@@ -42,6 +42,7 @@ fn every_world_comes_out_as_it_says() {
 }
 
 proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
     #[test]
     fn forgetting_any_fact_never_makes_anything_dead(seed in proptest::prelude::any::<u64>()) {
         for path in cases() {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{Parsed, Reading};
+use super::{Parsed, Reading, strict};
 use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::finding::Code;
 use crate::core::record::{Format, Ownership, Problem, StatedPid};
@@ -82,7 +82,7 @@ pub fn parse(bytes: &[u8]) -> Result<Object, String> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err("the file is empty".to_owned());
     }
-    match serde_json::from_slice::<Value>(bytes) {
+    match strict::from_slice(bytes) {
         Ok(Value::Object(map)) => Ok(Object { map }),
         Ok(Value::Array(_)) => Err("a JSON list where an object belongs".to_owned()),
         Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
@@ -162,7 +162,9 @@ impl Object {
                         .map_or_else(|_| StatedPid::Bad(text.as_str().into()), StatedPid::from_number),
                 )
             }
-            other => Some(StatedPid::Bad(Untrusted::new(other.to_string()))),
+            other @ (Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
+                Some(StatedPid::Bad(Untrusted::new(other.to_string())))
+            }
         }
     }
 }
@@ -223,9 +225,17 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_and_double_keys_are_read() {
-        let object = parse(b"\xEF\xBB\xBF{\"a\":\"x\",\"a\":\"y\"}").unwrap_or_default();
-        assert_eq!(object.str("a"), Some("y"));
+    fn a_byte_order_mark_is_passed_over() {
+        let object = parse(b"\xEF\xBB\xBF{\"a\":\"x\"}").unwrap_or_default();
+        assert_eq!(object.str("a"), Some("x"));
+    }
+
+    #[test]
+    fn a_key_may_stand_only_once_at_any_level() {
+        for bytes in [&br#"{"a":1,"a":2}"#[..], br#"{"b":{"a":1,"a":1}}"#, br#"{"b":[{"a":1,"a":1}]}"#] {
+            assert!(parse(bytes).is_err_and(|why| why.contains("the key a appears twice")));
+        }
+        assert!(parse(br#"{"a":{"a":[{"a":1}]}}"#).is_ok());
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod json;
 pub mod leo;
 pub mod maia;
 pub mod observability;
+mod strict;
 pub mod time;
 
 use jiff::Timestamp;

@@ -16,12 +16,12 @@ use crate::core::world::has_exited;
 /// Finds what is wrong with single holders.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = dead(facts);
-    found.extend(facts.judged.iter().filter(|judged| is_holding(judged)).filter_map(|judged| {
-        wrong_pid(judged, facts)
-            .or_else(|| suspended(judged, facts))
-            .or_else(|| quiet(judged, facts))
-            .or_else(|| foreign(judged))
-    }));
+    for judged in facts.judged.iter().filter(|judged| is_holding(judged)) {
+        found.extend(wrong_pid(judged, facts));
+        found.extend(suspended(judged, facts));
+        found.extend(quiet(judged, facts));
+        found.extend(foreign(judged));
+    }
     found
 }
 

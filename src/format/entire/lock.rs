@@ -1,0 +1,33 @@
+//! Session locks: a file that exists is only a place to lock; a record while it is locked.
+
+use crate::core::file::FileImage;
+use crate::core::record::{
+    Binding, Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid, Surface,
+    SurfaceState,
+};
+use crate::format::{Parsed, Reading, draft, json};
+
+use super::names;
+
+/// Reads a lock: nothing while nobody holds it.
+pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    if let Err(broken) = json::bytes(Format::Entire, file, reading) {
+        return Parsed::Broken(broken);
+    }
+    let Some(pid) = file.locked_by else { return Parsed::Ignored };
+    let id = file.name.trim_end_matches(".lock");
+    let mut record = draft::record(Format::Entire, RecordKind::Lock, file, reading);
+    record.variant = "session lock, held";
+    record.context_id = Some(id.into());
+    record.session_id = Some(names::agent_id(id).into());
+    record.title = id.into();
+    // The kernel names the holder at this moment; the file's age says nothing of it.
+    record.written_at = reading.now;
+    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Hook, Binding::File));
+    record.claims = vec![StatedClaim {
+        resource: Resource { kind: ResourceKind::Lock, id: id.into() },
+        since: None,
+        surfaces: vec![Surface { name: "flock".to_owned(), state: SurfaceState::Agrees }],
+    }];
+    Parsed::Record(Box::new(record))
+}

@@ -1,0 +1,84 @@
+//! The entire CLI's session state, its locks and its live registry.
+//!
+//! The state lies in the git common directory and so is shared by all working trees. It has no
+//! version number: what it is, is told by its keys. A lock file that exists is not a lock that
+//! is held; only the kernel knows (`/proc/locks`).
+
+mod live;
+mod lock;
+mod names;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use super::json::parsed;
+use super::{Base, FileKind, Parsed, Place, Reading, draft};
+use crate::core::file::FileImage;
+use crate::core::record::{Format, Record, RecordKind};
+use crate::core::snapshot::BrokenFile;
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `entire-sessions/<id>.json`.
+    State,
+    /// `<id>.json.tmp` or `<id>.json.<random>.tmp` beside it.
+    Temp,
+    /// `<id>.model` beside it.
+    Model,
+    /// `entire-session-locks/<id>.lock`.
+    Lock,
+    /// `live-sessions/<id>.json` in the cache.
+    Live,
+}
+
+/// Where the files are.
+pub const PLACES: &[Place] = &[
+    Place {
+        format: Format::Entire,
+        base: Base::GitCommon,
+        dir: "entire-sessions",
+        recognise: |name| names::in_sessions(name).map(FileKind::Entire),
+    },
+    Place {
+        format: Format::Entire,
+        base: Base::GitCommon,
+        dir: "entire-session-locks",
+        recognise: |name| name.ends_with(".lock").then_some(FileKind::Entire(Kind::Lock)),
+    },
+    Place {
+        format: Format::Entire,
+        base: Base::Cache,
+        dir: "entire/live-sessions",
+        recognise: |name| names::in_live_sessions(name).map(FileKind::Entire),
+    },
+];
+
+/// Reads one file.
+pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    match kind {
+        Kind::State => parsed(state::read(file, reading)),
+        Kind::Temp => parsed(temporary(file, reading)),
+        Kind::Model => parsed(model(file, reading)),
+        Kind::Lock => lock::read(file, reading),
+        Kind::Live => parsed(live::read(file, reading)),
+    }
+}
+
+fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let mut record = draft::temporary(Format::Entire, file, reading)?;
+    record.variant = "state being written";
+    record.title = file.name.as_str().into();
+    Ok(record)
+}
+
+/// The model's name, for the next turn; it has no life of its own.
+fn model(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let bytes = super::json::bytes(Format::Entire, file, reading)?;
+    let mut record = draft::record(Format::Entire, RecordKind::Companion, file, reading);
+    let id = file.name.trim_end_matches(".model");
+    record.variant = "model hint";
+    record.context_id = Some(id.into());
+    record.title = draft::excerpt(String::from_utf8_lossy(bytes).trim(), 60);
+    Ok(record)
+}
