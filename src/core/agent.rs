@@ -123,6 +123,23 @@ impl Signatures {
     }
 }
 
+impl Signatures {
+    /// Returns whether a process bears an agent's name without fitting its signature: another
+    /// way of installing it, perhaps. Good enough to keep a record, never to make a window.
+    pub fn resembles(&self, process: &Process) -> bool {
+        let details = process.details.as_ref();
+        let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));
+        let mut arguments = details.map_or(&[][..], |details| &details.argv).iter().map(|arg| arg.raw());
+        let argv0 = file_name(arguments.next().unwrap_or(""));
+        let is_interpreter = INTERPRETERS.iter().any(|name| exe.starts_with(name));
+        let script = arguments.find(|arg| is_interpreter && !arg.starts_with('-')).unwrap_or("");
+        let bears = |name: &str| {
+            [process.comm.raw(), exe, argv0, script].iter().any(|text| text.to_lowercase().contains(name))
+        };
+        self.agents.iter().any(|agent| agent.name.split('-').next().is_some_and(&bears))
+    }
+}
+
 /// The thread names that make a process worth a closer look.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
@@ -231,6 +248,17 @@ mod tests {
             &["codex", "app-server"],
             Some(("codex", Role::Daemon)),
         );
+    }
+
+    #[test]
+    fn an_unknown_installation_resembles_an_agent() {
+        let signatures = Signatures::built_in().unwrap_or_default();
+        let resembles = |comm, exe, argv: &[&str]| signatures.resembles(&process(comm, exe, argv));
+        assert!(resembles("claude", "/home/u/bin/claude", &["claude"]));
+        assert!(resembles(".claude-wrapped", "/nix/store/x/bin/.claude-wrapped", &["claude"]));
+        assert!(resembles("node", "/usr/bin/node", &["node", "/srv/claude-agent-sdk/cli.js"]));
+        assert!(!resembles("vim", "/usr/bin/vim", &["vim", "claude.md"]));
+        assert!(!resembles("bash", "/usr/bin/bash", &["bash", "-c", "claude"]));
     }
 
     #[test]

@@ -266,7 +266,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
 fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
     let process = match agent {
         PossibleAgent::Hidden(_) => return true,
-        PossibleAgent::Known(process, _) | PossibleAgent::Unread(process) => process,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
     };
     let is_unread = process.details.as_ref().is_none_or(|details| details.ns_pids.is_empty());
     is_unread && holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
@@ -411,9 +411,27 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         return Answer(VerdictState::Unknown, open);
     }
     ladder.add("possible owners", "no agent that lives could have written it", "complete scan of /proc");
-    let gone = ladder.helper_gone.unwrap_or(Reason::NoProcess);
-    let reason = if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { gone };
-    Answer(VerdictState::Dead, reason)
+    if is_before_boot(record, world, ladder) {
+        return Answer(VerdictState::Dead, Reason::OtherBoot);
+    }
+    match ladder.helper_gone.or_else(|| session_gone(record, world, ladder)) {
+        Some(reason) => Answer(VerdictState::Dead, reason),
+        // Nobody can own it as far as can be seen, but no process was ever named: no proof.
+        None => Answer(VerdictState::Unknown, open),
+    }
+}
+
+/// Returns how the agent's process ended that another record of the session names.
+fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Reason> {
+    let others = world.records_of(record.session_id.as_ref()?).iter();
+    let dead = |other: &&&Record| {
+        let verdict = own_verdict(other, world, &mut Ladder::default());
+        verdict.is_some_and(|answer| answer.0 == VerdictState::Dead)
+    };
+    let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
+    let path = Untrusted::from_path(named.location.path());
+    ladder.add("session", "the agent that another record names for it is gone", path);
+    Some(Reason::NoProcess)
 }
 
 /// Returns who could be the record's owner: an agent of that system (or a process that could
@@ -424,7 +442,7 @@ fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> O
         PossibleAgent::Hidden(_) => return Some(agent.name()),
         PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
         PossibleAgent::Known(..) => return None,
-        PossibleAgent::Unread(process) => process,
+        PossibleAgent::Unproven(process) => process,
     };
     let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
         // A session can be resumed by a younger process; only another certain session excludes it.

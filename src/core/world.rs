@@ -40,8 +40,8 @@ pub struct World<'a> {
 pub enum PossibleAgent<'a> {
     /// It is one; its name.
     Known(&'a Process, &'a str),
-    /// Too little could be read to exclude it.
-    Unread(&'a Process),
+    /// It bears an agent's name, or too little could be read to exclude it.
+    Unproven(&'a Process),
     /// Nothing could be read of this PID.
     Hidden(u32),
 }
@@ -118,7 +118,9 @@ impl PossibleAgent<'_> {
     /// Names it for a sentence.
     pub fn name(&self) -> String {
         match self {
-            Self::Known(process, _) | Self::Unread(process) => format!("{} {}", process.comm, process.id.pid),
+            Self::Known(process, _) | Self::Unproven(process) => {
+                format!("{} {}", process.comm, process.id.pid)
+            }
             Self::Hidden(pid) => format!("process {pid}, which cannot be read,"),
         }
     }
@@ -137,8 +139,10 @@ fn possible_agents<'a>(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Ve
                 Some(PossibleAgent::Known(process, &agent.name))
             }
             Some((_, ProcessRole::Launcher | ProcessRole::Helper | ProcessRole::Daemon)) => None,
-            None => (!is_read(process) && candidates.may_be(process.comm.raw()))
-                .then_some(PossibleAgent::Unread(process)),
+            None => {
+                let is_unread = !is_read(process) && candidates.may_be(process.comm.raw());
+                (is_unread || signatures.resembles(process)).then_some(PossibleAgent::Unproven(process))
+            }
         }
     };
     table.listed.iter().filter_map(possible).collect()

@@ -13,7 +13,8 @@ use super::locate::{Located, locate, repository_at};
 const MAX_FOLDERS: usize = 4_096;
 
 /// Finds the repository that a folder is the top of; else those of its children and
-/// grandchildren; else the one that it lies in. One more than [`MAX_REPOS`] at most.
+/// grandchildren; else the one that it lies in; else the folder itself, as a working tree. One
+/// more than [`MAX_REPOS`] at most.
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -37,7 +38,9 @@ pub fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenError> {
         }
     }
     if found.is_empty() {
-        found.extend(locate(&root, fence));
+        // A folder that a person named is looked in as a working tree, repository or not.
+        let itself = || Located { common_dir: root.join(".git"), main: Some(root.clone()) };
+        found.push(locate(&root, fence).unwrap_or_else(itself));
     }
     found.truncate(MAX_REPOS + 1);
     Ok(found)

@@ -69,8 +69,14 @@ pub(super) fn pointer(file: &Path) -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(path)))
 }
 
+/// Returns whether a directory is a repository: as git tells, or because entire keeps its
+/// sessions in it, or because it is named `.git` and has a head; a damaged one still tells who
+/// works where.
 fn is_repository(dir: &Path) -> bool {
-    dir.join("HEAD").symlink_metadata().is_ok() && dir.join("objects").is_dir() && dir.join("refs").is_dir()
+    let has_head = dir.join("HEAD").symlink_metadata().is_ok();
+    let is_whole = has_head && dir.join("objects").is_dir() && dir.join("refs").is_dir();
+    let is_named = dir.file_name().is_some_and(|name| name == ".git");
+    is_whole || (is_named && (has_head || dir.join("entire-sessions").is_dir()))
 }
 
 /// Finds the main working tree of a common directory that was reached from a linked one.
