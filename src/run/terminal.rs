@@ -7,12 +7,12 @@ use std::thread::ThreadId;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
 
 use crate::app::state::State;
 use crate::config::Mouse;
@@ -25,40 +25,57 @@ const BUFFER: usize = 64 * 1024;
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 static HOOK: Once = Once::new();
 
-type Backend = CrosstermBackend<BufWriter<Stdout>>;
-
 /// The terminal in its special state; dropping it puts it back.
+///
+/// Frames are compared here and not by [`ratatui::Terminal`]: that one asks the terminal for the
+/// cursor's place when it clears, and a terminal that is gone or just continued does not answer.
 pub(super) struct Guard {
-    terminal: Terminal<Backend>,
+    backend: CrosstermBackend<BufWriter<Stdout>>,
+    /// What the terminal shows.
+    shown: Buffer,
     mouse: Mouse,
 }
 
 impl Guard {
     /// Enters raw mode and the alternate screen, and makes sure that a panic leaves them.
     pub(super) fn enter(mouse: Mouse) -> io::Result<Self> {
-        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout())))?;
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout()));
         leave_on_panic();
-        let guard = Self { terminal, mouse };
+        let guard = Self { backend, shown: Buffer::default(), mouse };
         set_up(mouse)?;
         Ok(guard)
     }
 
-    /// Draws the state. The terminal shows the frame at once where it can.
+    /// Draws the state: writes the cells that differ, and nothing when none does.
     pub(super) fn draw(&mut self, state: &State, look: Look) -> io::Result<()> {
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| ui::draw(state, look, frame.buffer_mut()))?;
-        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+        let next = ui::render(state, look);
+        let is_other_size = next.area != self.shown.area;
+        if is_other_size {
+            self.shown = Buffer::empty(next.area);
+        }
+        let changes = self.shown.diff(&next);
+        if changes.is_empty() && !is_other_size {
+            return Ok(());
+        }
+        queue!(self.backend, BeginSynchronizedUpdate)?;
+        if is_other_size {
+            queue!(self.backend, Clear(ClearType::All))?;
+        }
+        self.backend.draw(changes.into_iter())?;
+        execute!(self.backend, EndSynchronizedUpdate)?;
+        self.shown = next;
+        Ok(())
     }
 
-    /// Forgets what the terminal shows.
-    pub(super) fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+    /// Forgets what the terminal shows, so that the next frame is drawn whole.
+    pub(super) fn forget(&mut self) {
+        self.shown = Buffer::default();
     }
 
     /// Writes control bytes that the screen does not show.
     pub(super) fn send(&mut self, bytes: &str) -> io::Result<()> {
-        self.terminal.backend_mut().write_all(bytes.as_bytes())?;
-        io::Write::flush(self.terminal.backend_mut())
+        self.backend.write_all(bytes.as_bytes())?;
+        io::Write::flush(&mut self.backend)
     }
 
     /// Leaves the terminal, stops the program and comes back when it is continued.
@@ -73,7 +90,8 @@ impl Guard {
     pub(super) fn come_back(&mut self) -> io::Result<()> {
         disable_raw_mode()?;
         set_up(self.mouse)?;
-        self.forget()
+        self.forget();
+        Ok(())
     }
 }
 
