@@ -70,7 +70,10 @@
 //! terminal unescaped ([`core::text::Untrusted`]). No clock is read outside `source::clock`, no
 //! environment outside `cli`. Nothing here deletes.
 
+pub mod app;
 pub mod config;
 pub mod core;
 pub mod format;
+pub mod run;
 pub mod source;
+pub mod ui;

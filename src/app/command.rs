@@ -1,0 +1,149 @@
+//! Carries out what a key asks for, within the screen.
+
+use crate::core::key::Key;
+use crate::core::plan::Action;
+
+use super::filter::{Filter, Focus};
+use super::keymap::Command;
+use super::layer::Layer;
+use super::lookup::{Index, place_of, window_name};
+use super::msg::Effect;
+use super::navigate::{self, Toward};
+use super::state::{Picture, State};
+use super::text::outside;
+use super::view::View;
+use super::{pages, sheet};
+
+/// Carries out a command; the answer asks for a drawing unless it ends the program.
+pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Move(motion) => navigate::go(state, motion),
+        Command::Show(view) => show(state, view),
+        Command::NextView => show(state, state.view.next()),
+        Command::PreviousView => show(state, state.view.previous()),
+        Command::Evidence => open_evidence(state),
+        Command::Filter => state.filter.focus = Focus::Text,
+        Command::Sort => sort(state),
+        Command::Reverse => reverse(state),
+        Command::NextProblem => navigate::seek_problem(state, Toward::Next),
+        Command::PreviousProblem => navigate::seek_problem(state, Toward::Previous),
+        Command::Mark => mark(state),
+        Command::Plan(action) => open_sheet(state, action),
+        Command::Undo => undo(state),
+        Command::Freeze => freeze(state),
+        Command::Jump => jump(state),
+        Command::Copy => return copy(state),
+        Command::Help => state.layers.push(Layer::Help { scroll: 0 }),
+        Command::Back => back(state),
+        Command::Repaint => return vec![Effect::Repaint],
+        Command::Suspend => return vec![Effect::Suspend],
+        Command::Quit => return vec![Effect::Quit],
+    }
+    vec![Effect::Redraw]
+}
+
+fn show(state: &mut State, view: View) {
+    state.view = view;
+    state.filter.focus = Focus::Table;
+    state.refresh();
+}
+
+fn open_evidence(state: &mut State) {
+    if let Some(key) = state.selected().cloned() {
+        state.layers.push(Layer::Evidence { key, scroll: 0 });
+    }
+}
+
+fn sort(state: &mut State) {
+    let columns = state.table.columns.len();
+    let place = state.places.of_mut(state.view);
+    place.sort = place.sort.next(columns);
+    state.refresh();
+}
+
+fn reverse(state: &mut State) {
+    let place = state.places.of_mut(state.view);
+    place.sort = place.sort.reversed();
+    state.refresh();
+}
+
+/// Marks the selected thing and goes on to the next row, so that several are marked quickly.
+fn mark(state: &mut State) {
+    let Some(key) = state.selected().cloned() else { return };
+    if !state.marks.remove(&key) {
+        state.marks.insert(key);
+    }
+    navigate::go(state, super::keymap::Motion::Down);
+}
+
+fn open_sheet(state: &mut State, action: Action) {
+    let Some(report) = state.report.clone() else { return };
+    let chosen: Vec<Key> = match state.layers.last() {
+        None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
+        None | Some(_) => state.subject().cloned().into_iter().collect(),
+    };
+    let keys = sheet::targets(&report, &chosen, action);
+    if keys.is_empty() {
+        state.message = Some(format!("There is nothing here to {}", sheet::verb(action)));
+        return;
+    }
+    state.layers.push(Layer::Sheet { action, keys, scroll: 0 });
+}
+
+fn undo(state: &mut State) {
+    show(state, View::History);
+    state.message = Some("Nothing to undo: nothing has been done".to_owned());
+}
+
+fn freeze(state: &mut State) {
+    match state.picture {
+        Picture::Live => state.picture = Picture::Frozen(state.now),
+        Picture::Frozen(_) => {
+            state.picture = Picture::Live;
+            state.report = state.waiting.take().or_else(|| state.report.take());
+        }
+    }
+    state.refresh();
+    pages::clamp_scroll(state);
+}
+
+fn jump(state: &mut State) {
+    let Some(report) = &state.report else { return };
+    let index = Index::new(report);
+    let window = state.subject().and_then(|key| index.window_of(key));
+    state.message = Some(match window {
+        None => "No window belongs to it".to_owned(),
+        Some(window) => match (&window.pane, &window.tty) {
+            (Some(pane), _) => format!("{} is in pane {}", window_name(window), outside(Some(pane))),
+            (None, Some(tty)) => {
+                format!("No pane is known for {}; its terminal is {tty}", window_name(window))
+            }
+            (None, None) => format!("No pane is known for {}", window_name(window)),
+        },
+    });
+}
+
+/// Copies what names the thing best: a window's PID, a record's place, otherwise the key.
+fn copy(state: &mut State) -> Vec<Effect> {
+    let (Some(report), Some(key)) = (&state.report, state.subject()) else { return Vec::new() };
+    let index = Index::new(report);
+    let text = match (index.window(key), index.record(key)) {
+        (Some(window), _) => window.pid.to_string(),
+        (None, Some(record)) => place_of(record),
+        (None, None) => key.to_string(),
+    };
+    state.message = Some(format!("Copied {text}"));
+    vec![Effect::Copy(text), Effect::Redraw]
+}
+
+/// Closes what was opened last: a panel, the filter, the marks.
+fn back(state: &mut State) {
+    if state.layers.pop().is_some() {
+        return;
+    }
+    if state.filter == Filter::default() {
+        state.marks.clear();
+    }
+    state.filter = Filter::default();
+    state.refresh();
+}

@@ -1,0 +1,50 @@
+//! The counts of the header.
+
+use crate::core::finding::Severity;
+use crate::core::report::{ClaimStatus, Report, WindowState};
+use crate::core::snapshot::{SourceHealth, SourceState};
+
+/// How many of what there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Windows whose process lives.
+    pub windows: usize,
+    /// All claims.
+    pub claims: usize,
+    /// Claims whose holder is gone.
+    pub dead: usize,
+    /// Findings of each severity, worst first.
+    pub collisions: usize,
+    /// Findings that warn.
+    pub warnings: usize,
+}
+
+/// Counts a report.
+pub fn counts(report: &Report) -> Counts {
+    let of = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+    Counts {
+        windows: report.windows.iter().filter(|window| window.state != WindowState::Zombie).count(),
+        claims: report.claims.len(),
+        dead: report.claims.iter().filter(|claim| claim.status == ClaimStatus::Dead).count(),
+        collisions: of(Severity::Collision),
+        warnings: of(Severity::Warning),
+    }
+}
+
+/// Returns the sources that were not read completely.
+pub fn troubled(report: &Report) -> impl Iterator<Item = &SourceHealth> {
+    report.sources.iter().filter(|source| match source.state {
+        SourceState::Partial | SourceState::Failed => true,
+        SourceState::Ok | SourceState::Absent => false,
+    })
+}
+
+/// Returns the word for how a source fared.
+pub fn source_state(state: SourceState) -> &'static str {
+    match state {
+        SourceState::Ok => "read",
+        SourceState::Partial => "partial",
+        SourceState::Failed => "failed",
+        SourceState::Absent => "absent",
+    }
+}

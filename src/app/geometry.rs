@@ -1,0 +1,77 @@
+//! How a screen of a given size is divided: the one place that decides which parts there are.
+
+/// The size of the terminal in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub width: u16,
+    /// Lines.
+    pub height: u16,
+}
+
+/// Where the evidence of the selected thing is shown beside the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Nowhere: there is no room.
+    None,
+    /// On the right, so many columns wide.
+    Right(u16),
+    /// Below, so many lines high with its rule.
+    Below(u16),
+}
+
+/// Lines above the body: header, tabs.
+pub const TOP: u16 = 2;
+/// Lines below the body: summary, keys.
+pub const BOTTOM: u16 = 2;
+/// The line with the names of the columns.
+pub const HEAD: u16 = 1;
+
+impl Size {
+    /// Returns the lines between tabs and summary.
+    pub fn body(self) -> u16 {
+        self.height.saturating_sub(TOP + BOTTOM)
+    }
+
+    /// Decides where details go when the table has so many rows: on the right of a wide screen,
+    /// below on a high one, and below on a common one that has lines to spare.
+    pub fn detail(self, rows: usize) -> Detail {
+        let half = self.body() / 2;
+        if self.width >= 120 {
+            Detail::Right((self.width * 2 / 5).clamp(46, 76))
+        } else if half >= 8 && rows + 2 <= usize::from(half) {
+            Detail::Below(half + 1)
+        } else if self.height >= 30 {
+            Detail::Below(self.body() * 2 / 5)
+        } else {
+            Detail::None
+        }
+    }
+
+    /// Returns how many of so many rows the table shows.
+    pub fn rows(self, rows: usize) -> usize {
+        let below = match self.detail(rows) {
+            Detail::Below(lines) => lines,
+            Detail::None | Detail::Right(_) => 0,
+        };
+        usize::from(self.body().saturating_sub(HEAD + below)).max(1)
+    }
+
+    /// Returns the columns for text in the detail pane; the whole width when there is none.
+    pub fn detail_width(self, rows: usize) -> usize {
+        usize::from(match self.detail(rows) {
+            Detail::Right(columns) => columns.saturating_sub(3),
+            Detail::Below(_) | Detail::None => self.width.saturating_sub(2),
+        })
+    }
+
+    /// Returns the columns for text in a panel that takes the body.
+    pub fn panel_width(self) -> usize {
+        usize::from(self.width.saturating_sub(4)).clamp(8, 116)
+    }
+
+    /// Returns the lines for text in a panel that takes the body.
+    pub fn panel_lines(self) -> usize {
+        usize::from(self.body().saturating_sub(2)).max(1)
+    }
+}

@@ -1,0 +1,266 @@
+//! The keys: one table that dispatches, that the status bar shows and that the help lists.
+
+use crate::core::finding::Remedy;
+use crate::core::plan::Action;
+
+use super::filter::Focus;
+use super::layer::Layer;
+use super::msg::Press;
+use super::state::State;
+use super::view::View;
+
+/// What a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Move the selection, or scroll what is open.
+    Move(Motion),
+    /// Show a view.
+    Show(View),
+    /// Show the view on the right.
+    NextView,
+    /// Show the view on the left.
+    PreviousView,
+    /// Open the evidence of the selected thing.
+    Evidence,
+    /// Type a filter.
+    Filter,
+    /// Order by the next column.
+    Sort,
+    /// Turn the order round.
+    Reverse,
+    /// Go to the next row with a problem.
+    NextProblem,
+    /// Go to the row with a problem before.
+    PreviousProblem,
+    /// Mark or unmark the selected thing.
+    Mark,
+    /// Open the plan of an action.
+    Plan(Action),
+    /// Undo the last action.
+    Undo,
+    /// Keep the picture, or let it live again.
+    Freeze,
+    /// Go to the window's terminal or pane.
+    Jump,
+    /// Copy what names the selected thing.
+    Copy,
+    /// List the keys.
+    Help,
+    /// Close what was opened last.
+    Back,
+    /// Draw everything again.
+    Repaint,
+    /// Stop until continued.
+    Suspend,
+    /// End.
+    Quit,
+}
+
+/// How far to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// One line up.
+    Up,
+    /// One line down.
+    Down,
+    /// Half a page up.
+    HalfUp,
+    /// Half a page down.
+    HalfDown,
+    /// A page up.
+    PageUp,
+    /// A page down.
+    PageDown,
+    /// To the first line.
+    First,
+    /// To the last line.
+    Last,
+}
+
+/// A command with its keys and what is said about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// The keys.
+    pub presses: &'static [Press],
+    /// What they ask for.
+    pub command: Command,
+    /// The keys for people.
+    pub keys: &'static str,
+    /// One or two words for the status bar.
+    pub short: &'static str,
+    /// One sentence for the help; nothing when another line of the table says it.
+    pub help: &'static str,
+    /// Its place in the status bar, small first; 0 is not there.
+    pub rank: u8,
+}
+
+const fn bind(
+    presses: &'static [Press],
+    command: Command,
+    keys: &'static str,
+    short: &'static str,
+    help: &'static str,
+    rank: u8,
+) -> Binding {
+    Binding { presses, command, keys, short, help, rank }
+}
+
+use Command as C;
+use Motion as M;
+use Press as P;
+
+/// Every key, in the order of the help.
+pub const BINDINGS: &[Binding] = &[
+    bind(
+        &[P::Enter],
+        C::Evidence,
+        "Enter",
+        "why",
+        "Evidence: what is known about it, and where it was read",
+        2,
+    ),
+    bind(&[P::Char('n')], C::NextProblem, "n", "next problem", "Next row with a problem", 3),
+    bind(&[P::Char('N')], C::PreviousProblem, "N", "", "Previous row with a problem", 0),
+    bind(
+        &[P::Char('r')],
+        C::Plan(Action::Release),
+        "r",
+        "release",
+        "Plan of letting it go; nothing is done yet",
+        5,
+    ),
+    bind(
+        &[P::Char('m')],
+        C::Plan(Action::Migrate),
+        "m",
+        "migrate",
+        "Plan of moving a legacy record to its current form",
+        6,
+    ),
+    bind(&[P::Char('x')], C::Plan(Action::Park), "x", "park", "Plan of putting the file aside", 7),
+    bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the last action", 0),
+    bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
+    bind(
+        &[P::Char('/')],
+        C::Filter,
+        "/",
+        "filter",
+        "Keep rows that contain a text; a leading ! keeps the others",
+        4,
+    ),
+    bind(&[P::Char('s')], C::Sort, "s", "sort", "Order by the next column", 8),
+    bind(&[P::Char('S')], C::Reverse, "S", "", "Turn the order round", 0),
+    bind(&[P::Char('f')], C::Freeze, "f", "freeze", "Keep the picture as it is, or let it live again", 9),
+    bind(&[P::Char('J')], C::Jump, "J", "", "Tell the terminal or pane of the window", 0),
+    bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
+    bind(&[P::Tab], C::NextView, "Tab", "", "Next view; Shift-Tab goes back", 0),
+    bind(&[P::BackTab], C::PreviousView, "Shift-Tab", "", "", 0),
+    bind(
+        &[P::Char('1')],
+        C::Show(View::Windows),
+        "1-5",
+        "",
+        "Windows, Sessions, Claims, Problems, History",
+        0,
+    ),
+    bind(&[P::Char('2')], C::Show(View::Sessions), "2", "", "", 0),
+    bind(&[P::Char('3')], C::Show(View::Claims), "3", "", "", 0),
+    bind(&[P::Char('4')], C::Show(View::Problems), "4", "", "", 0),
+    bind(&[P::Char('5')], C::Show(View::History), "5", "", "", 0),
+    bind(&[P::Char('j'), P::Down], C::Move(M::Down), "j k", "", "Down and up; also the arrows", 0),
+    bind(&[P::Char('k'), P::Up], C::Move(M::Up), "k", "", "", 0),
+    bind(&[P::Char('g'), P::Home], C::Move(M::First), "g G", "", "First and last; also Home and End", 0),
+    bind(&[P::Char('G'), P::End], C::Move(M::Last), "G", "", "", 0),
+    bind(
+        &[P::Ctrl('d')],
+        C::Move(M::HalfDown),
+        "Ctrl-d Ctrl-u",
+        "",
+        "Half a page down and up; PgDn and PgUp a whole one",
+        0,
+    ),
+    bind(&[P::Ctrl('u')], C::Move(M::HalfUp), "Ctrl-u", "", "", 0),
+    bind(&[P::PageDown], C::Move(M::PageDown), "PgDn", "", "", 0),
+    bind(&[P::PageUp], C::Move(M::PageUp), "PgUp", "", "", 0),
+    bind(&[P::Ctrl('l')], C::Repaint, "Ctrl-l", "", "Draw everything again", 0),
+    bind(&[P::Ctrl('z')], C::Suspend, "Ctrl-z", "", "Back to the shell until fg", 0),
+    bind(&[P::Esc], C::Back, "Esc", "back", "Close what was opened last; never quits", 1),
+    bind(&[P::Char('?')], C::Help, "?", "keys", "This list", 10),
+    bind(&[P::Char('q'), P::Ctrl('c')], C::Quit, "q", "quit", "Quit; also Ctrl-c", 11),
+];
+
+/// Returns the binding that a key has now.
+pub fn lookup(state: &State, press: Press) -> Option<&'static Binding> {
+    BINDINGS.iter().find(|binding| binding.presses.contains(&press) && is_active(state, binding.command))
+}
+
+/// Returns the bindings that do something now.
+pub fn active(state: &State) -> impl Iterator<Item = &'static Binding> {
+    BINDINGS.iter().filter(|binding| is_active(state, binding.command))
+}
+
+/// Returns the bindings for the status bar, the most useful first: what helps the selected
+/// thing, then the rest by rank.
+pub fn useful(state: &State) -> Vec<&'static Binding> {
+    let remedies = super::summary::remedies_here(state);
+    let is_remedy = |command| remedies.iter().any(|remedy| helps(*remedy, command));
+    let is_shown = |binding: &&Binding| {
+        binding.rank > 0 && (!matches!(binding.command, C::Plan(_)) || is_remedy(binding.command))
+    };
+    let mut bindings: Vec<_> = active(state).filter(is_shown).collect();
+    bindings.sort_by_key(|binding| (!is_remedy(binding.command), binding.rank));
+    bindings
+}
+
+/// Decides whether a command is the remedy.
+pub fn helps(remedy: Remedy, command: Command) -> bool {
+    match remedy {
+        Remedy::Release => command == C::Plan(Action::Release),
+        Remedy::Migrate => command == C::Plan(Action::Migrate),
+        Remedy::Park => command == C::Plan(Action::Park),
+        Remedy::Undo => command == C::Undo,
+        Remedy::None => false,
+    }
+}
+
+/// Decides whether a command does something now.
+fn is_active(state: &State, command: Command) -> bool {
+    let has_selection = state.selected().is_some();
+    let top = state.layers.last();
+    match command {
+        C::Quit | C::Repaint | C::Suspend => true,
+        C::Back => top.is_some() || !state.filter.text.is_empty() || !state.marks.is_empty(),
+        C::Help => !matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table,
+        C::Move(_) => top.is_some() || !state.table.rows.is_empty(),
+        C::Show(_) | C::NextView | C::PreviousView | C::Undo => top.is_none(),
+        C::Freeze => state.report.is_some() && !matches!(top, Some(Layer::Help { .. })),
+        C::Filter | C::Sort | C::Reverse => top.is_none() && state.view != View::History,
+        C::NextProblem | C::PreviousProblem => {
+            top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())
+        }
+        C::Mark | C::Evidence => top.is_none() && has_selection,
+        C::Plan(_) => has_selection && matches!(top, None | Some(Layer::Evidence { .. })),
+        C::Jump | C::Copy => has_selection && matches!(top, None | Some(Layer::Evidence { .. })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things() {
+        let mut seen: Vec<Press> = Vec::new();
+        for press in BINDINGS.iter().flat_map(|binding| binding.presses) {
+            assert!(!seen.contains(press), "{press:?} is bound twice");
+            seen.push(*press);
+        }
+    }
+
+    #[test]
+    fn what_the_status_bar_shows_is_in_the_help_too() {
+        for binding in BINDINGS.iter().filter(|binding| binding.rank > 0) {
+            assert!(!binding.help.is_empty() && !binding.short.is_empty(), "{}", binding.keys);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Everything about a claim.
+
+use crate::app::lookup::Index;
+use crate::app::page::Page;
+use crate::app::text::outside;
+use crate::app::tone::{Tone, of_claim};
+use crate::app::words;
+use crate::core::record::SurfaceState;
+use crate::core::report::{ClaimView, Releasable};
+
+pub(super) fn write(page: &mut Page, index: &Index<'_>, claim: &ClaimView) {
+    facts(page, index, claim);
+    super::write_findings(page, index, &claim.key);
+    if let Some(record) = index.record(&claim.record) {
+        page.heading(&format!("Stated by {}", index.name(&record.key)));
+        super::record::facts(page, record);
+    }
+}
+
+/// Writes how the claim stands and where it is written.
+pub(super) fn facts(page: &mut Page, index: &Index<'_>, claim: &ClaimView) {
+    page.sign("Status", of_claim(claim.status), words::claim_status(claim.status));
+    page.field(
+        "Holds",
+        &format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id))),
+        Tone::Strong,
+    );
+    if let Some(window) = &claim.window {
+        page.field("Window", &index.name(window), Tone::Plain);
+    }
+    page.moment("Since", claim.since);
+    for surface in &claim.surfaces {
+        let tone = match surface.state {
+            SurfaceState::Agrees => Tone::Plain,
+            SurfaceState::Disagrees | SurfaceState::Missing => Tone::Warning,
+            SurfaceState::Unread => Tone::Notice,
+        };
+        page.field(
+            "Written in",
+            &format!("{} · {}", surface.name, words::surface_state(surface.state)),
+            tone,
+        );
+    }
+    let tone = match claim.releasable {
+        Releasable::Yes => Tone::Key,
+        Releasable::Confirm | Releasable::No => Tone::Dim,
+    };
+    page.field("Release", words::releasable(claim.releasable), tone);
+    page.field("Key", claim.key.as_str(), Tone::Dim);
+}

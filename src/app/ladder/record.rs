@@ -1,0 +1,97 @@
+//! Everything about a session record.
+
+use crate::app::lookup::{Index, place_of};
+use crate::app::page::Page;
+use crate::app::text::outside;
+use crate::app::tone::{Tone, of_claim, of_verdict};
+use crate::app::{age, words};
+use crate::core::record::Generation;
+use crate::core::report::{HolderView, RecordView};
+
+pub(super) fn write(page: &mut Page, index: &Index<'_>, record: &RecordView) {
+    facts(page, record);
+    super::write_findings(page, index, &record.key);
+    let claims = index.claims_of(&record.key);
+    if !claims.is_empty() {
+        page.heading("Claims");
+    }
+    for claim in claims.iter().filter_map(|key| index.claim(key)) {
+        let (mark, tone, word) = of_claim(claim.status);
+        let what = outside(Some(&claim.resource.id));
+        page.bullet(mark, &format!("{} {what} · {word}", claim.resource.kind.name()), tone);
+    }
+    more(page, index, record);
+}
+
+/// Writes the verdict and the facts under it.
+pub(super) fn facts(page: &mut Page, record: &RecordView) {
+    let verdict = &record.verdict;
+    page.sign(
+        "Verdict",
+        of_verdict(verdict.state),
+        &format!("{}: {}", verdict.reason.name(), words::reason(verdict.reason)),
+    );
+    for evidence in &verdict.evidence {
+        page.evidence(evidence);
+    }
+    if let Some(holder) = &record.holder {
+        page.field("Holder", &holder_words(holder), Tone::Plain);
+    }
+    page.moment("Last sign", record.heartbeat_at);
+    page.moment("Written", Some(record.written_at));
+    stale(page, record);
+    if record.ended {
+        page.field("Session", "says that it has ended", Tone::Plain);
+    }
+}
+
+fn stale(page: &mut Page, record: &RecordView) {
+    if record.stale.is {
+        let age = age::words(record.stale.age_seconds);
+        page.field("Stale", &format!("by its own rule: {} ({age})", record.stale.rule), Tone::Warning);
+    } else {
+        page.field("Stale", &format!("not by its own rule: {}", record.stale.rule), Tone::Dim);
+    }
+}
+
+fn holder_words(holder: &HolderView) -> String {
+    let mut words = match holder.pid {
+        Some(pid) => format!("PID {pid}, {}", words::role(holder.role)),
+        None => "no usable PID".to_owned(),
+    };
+    if let Some(ticks) = holder.start_ticks {
+        words.push_str(&format!("; start tick {ticks}"));
+    }
+    if let Some(boot) = &holder.boot_id {
+        words.push_str(&format!("; boot {}", outside(Some(boot))));
+    }
+    if let Some(host) = &holder.host {
+        words.push_str(&format!("; host {}", outside(Some(host))));
+    }
+    words
+}
+
+/// Writes what the record says beside its holder.
+fn more(page: &mut Page, index: &Index<'_>, record: &RecordView) {
+    page.heading("Record");
+    let form = match record.generation {
+        Generation::Current => "current",
+        Generation::Legacy => "legacy",
+    };
+    let kind = words::record_kind(record.kind);
+    page.field(
+        "Format",
+        &format!("{} {kind}, {form}: {}", record.format.name(), record.variant),
+        Tone::Plain,
+    );
+    page.field("Where", &place_of(record), Tone::Plain);
+    page.field("Session ID", &outside(record.session_id.as_ref()), Tone::Plain);
+    page.field("Context ID", &outside(record.context_id.as_ref()), Tone::Plain);
+    if let Some(window) = &record.window {
+        page.field("Window", &index.name(window), Tone::Plain);
+    }
+    for (name, value) in &record.facts {
+        page.field(name, &outside(Some(value)), Tone::Plain);
+    }
+    page.field("Key", record.key.as_str(), Tone::Dim);
+}

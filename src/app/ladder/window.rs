@@ -1,0 +1,74 @@
+//! Everything about a window.
+
+use crate::app::lookup::Index;
+use crate::app::page::Page;
+use crate::app::text::outside;
+use crate::app::tone::{Tone, of_claim, of_verdict, of_window};
+use crate::app::words;
+use crate::core::report::WindowView;
+
+pub(super) fn write(page: &mut Page, index: &Index<'_>, window: &WindowView) {
+    super::write_findings(page, index, &window.key);
+    page.gap();
+    facts(page, window);
+    claims(page, index, window);
+    records(page, index, window);
+}
+
+/// Writes what is known of the process itself.
+pub(super) fn facts(page: &mut Page, window: &WindowView) {
+    let activity = outside(window.activity.as_ref());
+    page.sign("State", of_window(window.state, &activity), &activity);
+    page.field("Agent", &window.agent, Tone::Plain);
+    page.field("PID", &format!("{}, start tick {}", window.pid, window.start_ticks), Tone::Plain);
+    page.moment("Started", window.started_at);
+    context(page, window);
+    page.field("Session ID", &outside(window.session_id.as_ref()), Tone::Plain);
+    if let Some(repo) = &window.repo {
+        let branch = repo.branch.as_ref().map_or("no branch".to_owned(), |branch| outside(Some(branch)));
+        page.field("Worktree", &format!("{} on {branch}", outside(Some(&repo.worktree))), Tone::Plain);
+    }
+    page.field("Folder", &outside(window.cwd.as_ref()), Tone::Plain);
+    let pane = window.pane.as_ref().map(|pane| format!(", pane {}", outside(Some(pane)))).unwrap_or_default();
+    page.field("Terminal", &format!("{}{pane}", window.tty.as_deref().unwrap_or("none")), Tone::Plain);
+    page.field("Key", window.key.as_str(), Tone::Dim);
+}
+
+fn context(page: &mut Page, window: &WindowView) {
+    let id = &window.context_id;
+    let (stable, tone) = if id.stable {
+        ("stable", Tone::Plain)
+    } else {
+        ("not stable: the next call finds another one", Tone::Notice)
+    };
+    let from = words::context_source(id.source);
+    page.field("Context ID", &format!("{} · {from} · {stable}", outside(Some(&id.value))), tone);
+}
+
+fn claims(page: &mut Page, index: &Index<'_>, window: &WindowView) {
+    if window.claims.is_empty() {
+        return;
+    }
+    page.heading("Claims");
+    for claim in window.claims.iter().filter_map(|key| index.claim(key)) {
+        let what = format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id)));
+        let (mark, tone, word) = of_claim(claim.status);
+        page.bullet(mark, &format!("{what} · {word}"), tone);
+    }
+}
+
+fn records(page: &mut Page, index: &Index<'_>, window: &WindowView) {
+    if window.records.is_empty() {
+        return;
+    }
+    page.heading("Session records");
+    for record in window.records.iter().filter_map(|key| index.record(key)) {
+        let (mark, tone, word) = of_verdict(record.verdict.state);
+        let title = outside(Some(&record.title));
+        let reason = record.verdict.reason.name();
+        page.bullet(mark, &format!("{} {title} · {word}, {reason}", record.format.name()), tone);
+        for evidence in &record.verdict.evidence {
+            page.evidence(evidence);
+        }
+    }
+}

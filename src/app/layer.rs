@@ -1,0 +1,46 @@
+//! What lies over the table: opened one over the other, closed one by one with Esc.
+
+use crate::core::key::Key;
+use crate::core::plan::Action;
+
+/// One opened panel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layer {
+    /// Everything that is known about a thing.
+    Evidence {
+        /// The thing.
+        key: Key,
+        /// The first line shown.
+        scroll: usize,
+    },
+    /// The plans of an action.
+    Sheet {
+        /// What would be done.
+        action: Action,
+        /// To what.
+        keys: Vec<Key>,
+        /// The first line shown.
+        scroll: usize,
+    },
+    /// The keys that are active now.
+    Help {
+        /// The first line shown.
+        scroll: usize,
+    },
+}
+
+impl Layer {
+    /// Returns the first line shown.
+    pub fn scroll(&self) -> usize {
+        match self {
+            Self::Evidence { scroll, .. } | Self::Sheet { scroll, .. } | Self::Help { scroll } => *scroll,
+        }
+    }
+
+    /// Returns the first line shown, for changing it.
+    pub fn scroll_mut(&mut self) -> &mut usize {
+        match self {
+            Self::Evidence { scroll, .. } | Self::Sheet { scroll, .. } | Self::Help { scroll } => scroll,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What a person is doing: state, messages, keys and rows, pure and without a screen.
+
+pub mod age;
+mod command;
+pub mod counts;
+pub mod filter;
+pub mod geometry;
+pub mod keymap;
+mod ladder;
+pub mod layer;
+pub mod lookup;
+pub mod msg;
+mod navigate;
+pub mod order;
+mod page;
+pub mod pages;
+pub mod rows;
+mod sheet;
+pub mod state;
+pub mod summary;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod tone;
+mod update;
+pub mod view;
+mod words;
+
+pub use update::update;

@@ -1,0 +1,98 @@
+//! What can happen to the screen, and what it asks for.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::report::Report;
+
+use super::geometry::Size;
+
+/// Everything that can happen, in one closed list.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// A look was finished.
+    Looked(Arc<Report>),
+    /// Whether changes are told or must be looked for.
+    Hints(Hints),
+    /// A key was pressed.
+    Pressed(Press),
+    /// The mouse was used.
+    Pointed(Pointer),
+    /// The terminal has another size.
+    Resized(Size),
+    /// The time is so late now; sent when a shown age changes.
+    Tick(Timestamp),
+}
+
+/// Whether changes are told or must be looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hints {
+    /// A change is told at once.
+    #[default]
+    Kept,
+    /// Nobody tells: the world is looked at every other second.
+    Lost,
+}
+
+/// A key press, however the terminal wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Press {
+    /// A printable character.
+    Char(char),
+    /// A letter with Control.
+    Ctrl(char),
+    /// Enter.
+    Enter,
+    /// Escape.
+    Esc,
+    /// Tab.
+    Tab,
+    /// Shift and Tab.
+    BackTab,
+    /// Backspace.
+    Backspace,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Home.
+    Home,
+    /// End.
+    End,
+}
+
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    /// The wheel was turned up.
+    WheelUp,
+    /// The wheel was turned down.
+    WheelDown,
+    /// A cell was clicked.
+    Click {
+        /// The column from the left.
+        column: u16,
+        /// The line from the top.
+        line: u16,
+    },
+}
+
+/// What the screen asks its shell to do. It never does anything itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Draw: something visible has changed.
+    Redraw,
+    /// Forget what the terminal shows and draw all of it.
+    Repaint,
+    /// Put text on the terminal's clipboard.
+    Copy(String),
+    /// Leave the terminal and stop, as Ctrl-Z asks.
+    Suspend,
+    /// End.
+    Quit,
+}

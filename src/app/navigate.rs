@@ -1,0 +1,69 @@
+//! Moving: the selection in the table, or the lines of an open panel.
+
+use super::keymap::Motion;
+use super::pages;
+use super::state::State;
+
+/// Moves by a motion.
+pub(super) fn go(state: &mut State, motion: Motion) {
+    if let Some(length) = pages::length(state) {
+        let page = state.size.panel_lines();
+        let last = length.saturating_sub(page);
+        if let Some(layer) = state.layers.last_mut() {
+            let scroll = layer.scroll_mut();
+            *scroll = target(*scroll, last, page, motion);
+        }
+        return;
+    }
+    let last = state.table.rows.len().saturating_sub(1);
+    select(state, target(state.place().at, last, state.page(), motion));
+}
+
+fn target(at: usize, last: usize, page: usize, motion: Motion) -> usize {
+    let half = (page / 2).max(1);
+    let to = match motion {
+        Motion::Up => at.saturating_sub(1),
+        Motion::Down => at + 1,
+        Motion::HalfUp => at.saturating_sub(half),
+        Motion::HalfDown => at + half,
+        Motion::PageUp => at.saturating_sub(page),
+        Motion::PageDown => at + page,
+        Motion::First => 0,
+        Motion::Last => last,
+    };
+    to.min(last)
+}
+
+/// Selects a row.
+pub(super) fn select(state: &mut State, at: usize) {
+    let key = state.table.rows.get(at).map(|row| row.key.clone());
+    let place = state.places.of_mut(state.view);
+    place.at = at;
+    place.selected = key;
+    state.scroll_to_selection();
+}
+
+/// In which direction to look for a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Toward {
+    /// Down, and from the end to the beginning.
+    Next,
+    /// Up, and from the beginning to the end.
+    Previous,
+}
+
+/// Goes to the nearest other row with a problem, round the end.
+pub(super) fn seek_problem(state: &mut State, toward: Toward) {
+    let rows = &state.table.rows;
+    let at = state.place().at;
+    let has_problem = |at: &usize| rows.get(*at).is_some_and(|row| row.severity.is_some());
+    let (before, after) = (0..at, at + 1..rows.len());
+    let found = match toward {
+        Toward::Next => after.chain(before).find(has_problem),
+        Toward::Previous => before.rev().chain(after.rev()).find(has_problem),
+    };
+    match found {
+        Some(found) => select(state, found),
+        None => state.message = Some("No other problem in this view".to_owned()),
+    }
+}

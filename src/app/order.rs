@@ -1,0 +1,58 @@
+//! The order of rows: worst first, or by one column.
+
+use super::rows::{Row, Table};
+
+/// How the rows of a view are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sort {
+    /// The column, or `None` for worst first.
+    pub by: Option<usize>,
+    /// Which way.
+    pub direction: Direction,
+}
+
+/// Which way rows are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// As the column is read: smallest or worst first.
+    #[default]
+    Forward,
+    /// The other way round.
+    Backward,
+}
+
+impl Sort {
+    /// Returns the next order of the cycle: worst first, then each column.
+    pub fn next(self, columns: usize) -> Self {
+        let by = match self.by {
+            None => Some(0),
+            Some(column) => Some(column + 1),
+        };
+        Self { by: by.filter(|column| *column < columns), direction: Direction::Forward }
+    }
+
+    /// Returns the same order the other way round.
+    pub fn reversed(self) -> Self {
+        let direction = match self.direction {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        };
+        Self { direction, ..self }
+    }
+}
+
+/// Puts the rows in order; rows that are equal in it stay worst first.
+pub fn arrange(table: &mut Table, sort: Sort) {
+    if let Some(column) = sort.by {
+        table.rows.sort_by_cached_key(|row| key(row, column));
+    }
+    if sort.direction == Direction::Backward {
+        table.rows.reverse();
+    }
+}
+
+fn key(row: &Row, column: usize) -> (bool, i64, String) {
+    let Some(cell) = row.cells.get(column) else { return (true, 0, String::new()) };
+    let text = cell.span.text().to_lowercase();
+    (cell.order.is_none() && text.is_empty(), cell.order.unwrap_or(0), text)
+}

@@ -1,0 +1,117 @@
+//! A page of lines: headings, fields and evidence, wrapped to a width.
+
+use jiff::Timestamp;
+
+use crate::core::evidence::Evidence;
+
+use super::age;
+use super::text::{outside, safe, width, wrap};
+use super::tone::{Line, Mark, Span, Tone};
+
+/// Columns for the names of fields.
+const LABEL: usize = 13;
+
+/// Lines that are filled one after the other.
+#[derive(Clone, Debug)]
+pub struct Page {
+    width: usize,
+    now: Timestamp,
+    /// The lines so far.
+    pub lines: Vec<Line>,
+    /// The moments whose ages are told in the lines.
+    pub moments: Vec<Timestamp>,
+}
+
+impl Page {
+    /// Begins an empty page of so many columns, told at `now`.
+    pub fn new(width: usize, now: Timestamp) -> Self {
+        Self { width: width.max(16), now, lines: Vec::new(), moments: Vec::new() }
+    }
+
+    /// Adds an empty line, unless the page is empty or ends with one.
+    pub fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.0.is_empty()) {
+            self.lines.push(Line::default());
+        }
+    }
+
+    /// Adds a heading after an empty line.
+    pub fn heading(&mut self, text: &str) {
+        self.gap();
+        self.lines.push(Line::new(text, Tone::Accent));
+    }
+
+    /// Adds text over the whole width.
+    pub fn text(&mut self, text: &str, tone: Tone) {
+        self.hanging(Line::default(), text, tone);
+    }
+
+    /// Adds a line with a sign; what does not fit hangs below the text.
+    pub fn bullet(&mut self, mark: Mark, text: &str, tone: Tone) {
+        self.hanging(Line::default().then_marked(mark, "", tone).then(" ", tone), text, tone);
+    }
+
+    /// Adds a named value; nothing when it is empty.
+    pub fn field(&mut self, label: &str, text: &str, tone: Tone) {
+        if !text.is_empty() {
+            self.hanging(self.label(label), text, tone);
+        }
+    }
+
+    /// Adds a named value with a sign.
+    pub fn sign(&mut self, label: &str, (mark, tone, word): (Mark, Tone, &str), text: &str) {
+        let lead = self.label(label).then_marked(mark, word, tone).then(" ", tone);
+        self.hanging(lead, text, Tone::Dim);
+    }
+
+    /// Adds a moment with its age; nothing when there is none.
+    pub fn moment(&mut self, label: &str, at: Option<Timestamp>) {
+        let Some(at) = at else { return };
+        self.moments.push(at);
+        let ago = match age::seconds(self.now, at) {
+            ..0 => "ahead of now".to_owned(),
+            seconds => format!("{} ago", age::words(seconds)),
+        };
+        self.field(label, &format!("{ago}, {}", age::clock(self.now, at)), Tone::Plain);
+    }
+
+    /// Adds one fact: what it says, where that was read, and when.
+    pub fn evidence(&mut self, evidence: &Evidence) {
+        let label =
+            Line::new("  ", Tone::Dim).then(&pad(&evidence.fact, LABEL + 4), Tone::Dim).then(" ", Tone::Dim);
+        let mut source = format!("({}", outside(Some(&evidence.source)));
+        if let Some(at) = evidence.at {
+            source.push_str(&format!(", {}", age::clock(self.now, at)));
+        }
+        source.push(')');
+        let value = outside(Some(&evidence.value));
+        let lead = label.width();
+        if lead + width(&value) + 2 + width(&source) <= self.width {
+            self.lines.push(label.then(&value, Tone::Plain).then("  ", Tone::Dim).then(&source, Tone::Dim));
+        } else {
+            self.hanging(label, &value, Tone::Plain);
+            let indent = Line::new(&" ".repeat(lead.min(self.width / 3)), Tone::Dim);
+            self.hanging(indent, &source, Tone::Dim);
+        }
+    }
+
+    fn label(&self, label: &str) -> Line {
+        Line::new("  ", Tone::Dim).then(&pad(label, LABEL), Tone::Dim).then(" ", Tone::Dim)
+    }
+
+    /// Adds text after a beginning; further lines stand below the text.
+    fn hanging(&mut self, lead: Line, text: &str, tone: Tone) {
+        let indent = lead.width().min(self.width / 2);
+        let mut lead = Some(lead);
+        for part in wrap(&safe(text), self.width.saturating_sub(indent)) {
+            let start = lead.take().unwrap_or_else(|| Line::new(&" ".repeat(indent), Tone::Dim));
+            self.lines.push(Line(start.0.into_iter().chain([Span::new(&part, tone)]).collect()));
+        }
+    }
+}
+
+fn pad(text: &str, columns: usize) -> String {
+    let text = safe(text);
+    let missing = columns.saturating_sub(width(&text));
+    text + &" ".repeat(missing)
+}

@@ -1,0 +1,100 @@
+//! What the open panel and the detail pane say.
+
+use jiff::Timestamp;
+
+use crate::core::key::Key;
+
+use super::geometry::Detail;
+use super::keymap;
+use super::ladder;
+use super::layer::Layer;
+use super::page::Page;
+use super::sheet;
+use super::state::{Picture, State};
+use super::tone::Tone;
+use super::view::View;
+
+/// An open panel.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What it is about.
+    pub title: String,
+    /// All of its lines.
+    pub page: Page,
+    /// The first line shown.
+    pub scroll: usize,
+}
+
+/// Returns the panel on top, if one is open.
+pub fn panel(state: &State) -> Option<Panel> {
+    let layer = state.layers.last()?;
+    let mut page = Page::new(state.size.panel_width(), state.told_at());
+    let title = match layer {
+        Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
+        Layer::Sheet { action, keys, .. } => {
+            if let Some(report) = &state.report {
+                sheet::write(&mut page, report, keys, *action);
+            }
+            format!("Plan: {}", sheet::verb(*action))
+        }
+        Layer::Help { .. } => write_help(&mut page, state),
+    };
+    Some(Panel { title, page, scroll: layer.scroll() })
+}
+
+/// Returns the page of the detail pane for the selected row.
+pub fn detail(state: &State) -> Option<Page> {
+    if state.size.detail(state.table.rows.len()) == Detail::None || state.view == View::History {
+        return None;
+    }
+    let mut page = Page::new(state.size.detail_width(state.table.rows.len()), state.told_at());
+    write_evidence(&mut page, state, state.selected()?);
+    Some(page)
+}
+
+fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
+    match &state.report {
+        Some(report) => ladder::write(page, report, key),
+        None => String::new(),
+    }
+}
+
+/// Lists the keys that are active beneath the help.
+fn write_help(page: &mut Page, state: &State) -> String {
+    let mut beneath = state.clone();
+    beneath.layers.pop();
+    for binding in keymap::active(&beneath).filter(|binding| !binding.help.is_empty()) {
+        page.field(binding.keys, binding.help, Tone::Plain);
+    }
+    "Keys that are active now".to_owned()
+}
+
+/// Returns how many lines the open panel has.
+pub(super) fn length(state: &State) -> Option<usize> {
+    panel(state).map(|panel| panel.page.lines.len())
+}
+
+/// Keeps the open panel from being scrolled past its end.
+pub(super) fn clamp_scroll(state: &mut State) {
+    let last = length(state).unwrap_or(0).saturating_sub(state.size.panel_lines());
+    if let Some(layer) = state.layers.last_mut() {
+        let scroll = layer.scroll_mut();
+        *scroll = (*scroll).min(last);
+    }
+}
+
+/// Returns the moments whose ages are on the screen.
+pub(super) fn moments(state: &State) -> impl Iterator<Item = Timestamp> {
+    let told = match state.picture {
+        Picture::Frozen(at) => vec![at],
+        Picture::Live => match panel(state) {
+            Some(panel) => panel.page.moments,
+            None => {
+                let cells = state.visible().iter().flat_map(|row| &row.cells);
+                let rows = cells.filter_map(|cell| cell.since);
+                rows.chain(detail(state).into_iter().flat_map(|page| page.moments)).collect()
+            }
+        },
+    };
+    told.into_iter()
+}

@@ -1,0 +1,73 @@
+//! The rows of the claims view.
+
+use jiff::Timestamp;
+
+use crate::app::lookup::{Index, window_name};
+use crate::app::text::outside;
+use crate::app::tone::{Span, Tone, of_claim};
+use crate::app::words;
+use crate::core::report::{ClaimStatus, ClaimView, Releasable};
+
+use super::{Cell, Column, Row, column, number, worst};
+
+pub(super) const COLUMNS: &[Column] = &[
+    column("Status", 11, 11, 0),
+    column("Holds", 12, 40, 1),
+    column("Kind", 6, 10, 4),
+    column("Holder", 10, 26, 2),
+    number("Since", 6, 6, 5),
+    column("Release", 9, 14, 3),
+    column("Written in", 10, 24, 6),
+    column("Problem", 14, 30, 7),
+    column("Format", 6, 13, 8),
+];
+
+pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+    let mut rows: Vec<(ClaimStatus, Row)> =
+        index.report.claims.iter().map(|claim| (claim.status, row(index, claim, now))).collect();
+    rows.sort_by_key(|(status, _)| *status);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn row(index: &Index<'_>, claim: &ClaimView, now: Timestamp) -> Row {
+    let findings = index.findings_near(&claim.key);
+    let (mark, tone, word) = of_claim(claim.status);
+    let record = index.record(&claim.record);
+    let cells = vec![
+        Cell::ranked(Span::marked(mark, word, tone), words::claim_order(claim.status)),
+        Cell::text(&outside(Some(&claim.resource.id)), Tone::Strong),
+        Cell::text(claim.resource.kind.name(), Tone::Plain),
+        holder(index, claim),
+        Cell::age(now, claim.since),
+        release(claim.releasable),
+        surfaces(claim),
+        Cell::trouble(&findings),
+        Cell::text(record.map_or("", |record| record.format.name()), Tone::Dim),
+    ];
+    Row { key: claim.key.clone(), cells, severity: worst(&findings).map(|finding| finding.severity) }
+}
+
+/// Names the window that holds it, or what the record says about one.
+fn holder(index: &Index<'_>, claim: &ClaimView) -> Cell {
+    if let Some(window) = claim.window.as_ref().and_then(|key| index.window(key)) {
+        return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
+    }
+    let record = index.record(&claim.record);
+    match record.and_then(|record| record.holder.as_ref()?.pid) {
+        Some(pid) => Cell::text(&format!("PID {pid}"), Tone::Dim),
+        None => Cell::text(&outside(record.map(|record| &record.title)), Tone::Dim),
+    }
+}
+
+fn release(releasable: Releasable) -> Cell {
+    match releasable {
+        Releasable::Yes => Cell::text("r, then y", Tone::Key),
+        Releasable::Confirm => Cell::text("r, then type", Tone::Dim),
+        Releasable::No => Cell::text("no", Tone::Dim),
+    }
+}
+
+fn surfaces(claim: &ClaimView) -> Cell {
+    let (text, tone) = words::surfaces(&claim.surfaces);
+    Cell::text(&text, tone)
+}

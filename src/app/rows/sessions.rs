@@ -1,0 +1,78 @@
+//! The rows of the sessions view.
+
+use jiff::Timestamp;
+
+use crate::app::lookup::{Index, place_of, window_name};
+use crate::app::text::outside;
+use crate::app::tone::{Span, Tone, of_verdict};
+use crate::app::words;
+use crate::core::record::Generation;
+use crate::core::report::{RecordView, VerdictState};
+
+use super::{Cell, Column, Row, column, number, sentence, short, worst};
+
+pub(super) const COLUMNS: &[Column] = &[
+    column("Verdict", 9, 9, 0),
+    column("Session of", 10, 30, 1),
+    column("Format", 6, 13, 2),
+    column("Why", 9, 16, 4),
+    column("Problem", 14, 30, 3),
+    number("PID", 5, 8, 5),
+    number("Seen", 6, 6, 6),
+    column("Stale", 5, 5, 7),
+    column("ID", 8, 12, 8),
+    column("Window", 8, 18, 9),
+    column("Form", 7, 24, 10),
+    column("Kind", 6, 10, 11),
+    sentence("Path", 20, 60, 12),
+];
+
+pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+    index.report.records.iter().map(|record| row(index, record, now)).collect()
+}
+
+fn row(index: &Index<'_>, record: &RecordView, now: Timestamp) -> Row {
+    let findings = index.findings_near(&record.key);
+    let window = record.window.as_ref().and_then(|key| index.window(key));
+    let cells = vec![
+        verdict(record),
+        Cell::text(&outside(Some(&record.title)), Tone::Strong),
+        Cell::text(record.format.name(), Tone::Plain),
+        Cell::text(&record.verdict.reason.name().replace('-', " "), Tone::Dim),
+        Cell::trouble(&findings),
+        Cell::pid(record.holder.as_ref().and_then(|holder| holder.pid)),
+        Cell::age(now, record.heartbeat_at.or(Some(record.written_at))),
+        stale(record),
+        Cell::text(&short(&outside(record.session_id.as_ref())), Tone::Dim),
+        Cell::text(&window.map(window_name).unwrap_or_default(), Tone::Plain),
+        form(record),
+        Cell::text(words::record_kind(record.kind), Tone::Dim),
+        Cell::text(&place_of(record), Tone::Dim),
+    ];
+    Row { key: record.key.clone(), cells, severity: worst(&findings).map(|finding| finding.severity) }
+}
+
+fn verdict(record: &RecordView) -> Cell {
+    if record.ended {
+        return Cell::ranked(Span::marked(crate::app::tone::Mark::Quiet, "ended", Tone::Dim), 3);
+    }
+    let (mark, tone, word) = of_verdict(record.verdict.state);
+    let order = match record.verdict.state {
+        VerdictState::Dead => 0,
+        VerdictState::Unknown => 1,
+        VerdictState::Alive => 2,
+    };
+    Cell::ranked(Span::marked(mark, word, tone), order)
+}
+
+fn stale(record: &RecordView) -> Cell {
+    if record.stale.is { Cell::text("stale", Tone::Warning) } else { Cell::default() }
+}
+
+fn form(record: &RecordView) -> Cell {
+    let tone = match record.generation {
+        Generation::Current => Tone::Dim,
+        Generation::Legacy => Tone::Notice,
+    };
+    Cell::text(record.variant, tone)
+}

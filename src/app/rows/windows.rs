@@ -1,0 +1,97 @@
+//! The rows of the windows view.
+
+use jiff::Timestamp;
+
+use crate::app::lookup::{Index, window_name};
+use crate::app::text::{file_name, outside};
+use crate::app::tone::{Span, Tone, of_window};
+use crate::core::report::{ClaimStatus, ContextId, WindowState, WindowView};
+
+use super::{Cell, Column, Row, column, megabytes, number, short, worst};
+
+pub(super) const COLUMNS: &[Column] = &[
+    column("State", 9, 9, 1),
+    column("Window", 8, 22, 0),
+    number("PID", 5, 8, 3),
+    column("Problem", 14, 26, 2),
+    number("Claims", 6, 6, 4),
+    column("Activity", 8, 26, 7),
+    column("Branch", 8, 22, 6),
+    number("Age", 6, 6, 5),
+    column("Context", 7, 14, 8),
+    number("CPU", 4, 5, 9),
+    number("Memory", 6, 7, 10),
+    column("Worktree", 8, 18, 11),
+    column("Agent", 8, 12, 12),
+    column("TTY", 5, 8, 13),
+];
+
+pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+    index.report.windows.iter().map(|window| row(index, window, now)).collect()
+}
+
+fn row(index: &Index<'_>, window: &WindowView, now: Timestamp) -> Row {
+    let findings = index.findings_near(&window.key);
+    let repo = window.repo.as_ref();
+    let cells = vec![
+        state(window),
+        Cell::text(&window_name(window), Tone::Strong),
+        Cell::pid(Some(window.pid)),
+        Cell::trouble(&findings),
+        claims(index, window),
+        Cell::text(&outside(window.activity.as_ref()), Tone::Plain),
+        Cell::text(&outside(repo.and_then(|repo| repo.branch.as_ref())), Tone::Plain),
+        Cell::age(now, window.started_at),
+        context(&window.context_id),
+        cpu(window.cpu_percent),
+        memory(window.memory_bytes),
+        Cell::text(repo.map_or("", |repo| file_name(repo.worktree.raw())), Tone::Dim),
+        Cell::text(&window.agent, Tone::Dim),
+        Cell::text(window.tty.as_deref().unwrap_or_default(), Tone::Dim),
+    ];
+    Row { key: window.key.clone(), cells, severity: worst(&findings).map(|finding| finding.severity) }
+}
+
+fn state(window: &WindowView) -> Cell {
+    let activity = window.activity.as_ref().map_or("", |activity| activity.raw());
+    let (mark, tone, word) = of_window(window.state, activity);
+    let order = match window.state {
+        WindowState::Zombie => 0,
+        WindowState::Stopped => 1,
+        WindowState::Running => 2,
+    };
+    Cell::ranked(Span::marked(mark, word, tone), order)
+}
+
+/// Counts a window's claims; how the worst of them stands gives the tone.
+fn claims(index: &Index<'_>, window: &WindowView) -> Cell {
+    let count = window.claims.len();
+    if count == 0 {
+        return Cell::ranked(Span::default(), 0);
+    }
+    let worst = window.claims.iter().filter_map(|key| index.claim(key)).map(|claim| claim.status).min();
+    let tone = match worst {
+        Some(ClaimStatus::Contested) => Tone::Bad,
+        Some(ClaimStatus::Dead | ClaimStatus::Ghost | ClaimStatus::Expired) => Tone::Warning,
+        Some(ClaimStatus::Unproven | ClaimStatus::Quiet | ClaimStatus::Held) | None => Tone::Plain,
+    };
+    Cell::ranked(Span::new(&count.to_string(), tone), i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// Shows a context ID, with a question mark when the next call finds another one.
+fn context(context: &ContextId) -> Cell {
+    let id = short(&outside(Some(&context.value)));
+    if context.stable { Cell::text(&id, Tone::Dim) } else { Cell::text(&format!("{id}?"), Tone::Notice) }
+}
+
+fn cpu(percent: Option<f32>) -> Cell {
+    let Some(percent) = percent.filter(|percent| percent.is_finite()) else { return Cell::default() };
+    #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, and this one only orders")]
+    let order = (percent * 10.0) as i64;
+    Cell::ranked(Span::new(&format!("{percent:.0}%"), Tone::Dim), order)
+}
+
+fn memory(bytes: Option<u64>) -> Cell {
+    let Some(bytes) = bytes else { return Cell::default() };
+    Cell::ranked(Span::new(&megabytes(bytes), Tone::Dim), i64::try_from(bytes).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,164 @@
+//! Everything that the screen knows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::config::Access;
+use crate::core::key::Key;
+use crate::core::report::Report;
+
+use super::filter::Filter;
+use super::geometry::Size;
+use super::layer::Layer;
+use super::msg::Hints;
+use super::rows::{self, Row, Table};
+use super::view::{Place, Places, View};
+use super::{order, pages};
+
+/// What is fixed from the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// A badge for the header, such as `demo`.
+    pub badge: Option<String>,
+    /// Whether actions are refused.
+    pub access: Access,
+}
+
+/// Whether the picture lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Picture {
+    /// Each look is shown.
+    #[default]
+    Live,
+    /// The look of this moment is kept.
+    Frozen(Timestamp),
+}
+
+/// Everything that the screen knows; only [`super::update`] changes it.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// What is fixed from the start.
+    pub options: Options,
+    /// The shown report; `None` before the first look.
+    pub report: Option<Arc<Report>>,
+    /// A newer report that waits while the picture is frozen.
+    pub waiting: Option<Arc<Report>>,
+    /// Whether the picture lives.
+    pub picture: Picture,
+    /// Whether changes are told.
+    pub hints: Hints,
+    /// The shown view.
+    pub view: View,
+    /// Where a person is in each view.
+    pub places: Places,
+    /// The filter of all views.
+    pub filter: Filter,
+    /// The marked things.
+    pub marks: BTreeSet<Key>,
+    /// What lies over the table, the last on top.
+    pub layers: Vec<Layer>,
+    /// An answer to the last key.
+    pub message: Option<String>,
+    /// The size of the terminal.
+    pub size: Size,
+    /// The present moment as far as the screen has been told.
+    pub now: Timestamp,
+    /// The rows of the shown view, filtered and in order.
+    pub table: Table,
+}
+
+impl State {
+    /// Makes the state before the first look.
+    pub fn new(options: Options, size: Size, now: Timestamp) -> Self {
+        Self {
+            options,
+            report: None,
+            waiting: None,
+            picture: Picture::Live,
+            hints: Hints::default(),
+            view: View::default(),
+            places: Places::default(),
+            filter: Filter::default(),
+            marks: BTreeSet::new(),
+            layers: Vec::new(),
+            message: None,
+            size,
+            now,
+            table: Table::default(),
+        }
+    }
+
+    /// Returns the moment that ages are told for: a frozen picture does not age.
+    pub fn told_at(&self) -> Timestamp {
+        match self.picture {
+            Picture::Live => self.now,
+            Picture::Frozen(at) => at,
+        }
+    }
+
+    /// Returns the place in the shown view.
+    pub fn place(&self) -> &Place {
+        self.places.of(self.view)
+    }
+
+    /// Returns the key of the selected row.
+    pub fn selected(&self) -> Option<&Key> {
+        self.place().selected.as_ref()
+    }
+
+    /// Returns the thing that keys act on: what is open, or what is selected.
+    pub fn subject(&self) -> Option<&Key> {
+        let open = self.layers.iter().rev().find_map(|layer| match layer {
+            Layer::Evidence { key, .. } => Some(key),
+            Layer::Sheet { .. } | Layer::Help { .. } => None,
+        });
+        open.or_else(|| self.selected())
+    }
+
+    /// Returns the rows that are on the screen.
+    pub fn visible(&self) -> &[Row] {
+        let top = self.place().top.min(self.table.rows.len());
+        let end = (top + self.page()).min(self.table.rows.len());
+        self.table.rows.get(top..end).unwrap_or_default()
+    }
+
+    /// Returns how many rows the table can show.
+    pub(super) fn page(&self) -> usize {
+        self.size.rows(self.table.rows.len())
+    }
+
+    /// Makes the rows anew and keeps the selection on its thing.
+    pub(super) fn refresh(&mut self) {
+        let Some(report) = self.report.clone() else { return };
+        let mut table = rows::table(&report, self.view, self.told_at());
+        table.rows.retain(|row| self.filter.keeps(row));
+        order::arrange(&mut table, self.place().sort);
+        self.table = table;
+        self.follow();
+    }
+
+    /// Puts the selection on its thing's row, or on the neighbour when the thing is gone.
+    fn follow(&mut self) {
+        let rows = &self.table.rows;
+        let place = self.places.of_mut(self.view);
+        let found = place.selected.as_ref().and_then(|key| rows.iter().position(|row| &row.key == key));
+        place.at = found.unwrap_or(place.at).min(rows.len().saturating_sub(1));
+        place.selected = rows.get(place.at).map(|row| row.key.clone());
+        self.scroll_to_selection();
+    }
+
+    /// Moves the first visible row so that the selected one is on the screen.
+    pub(super) fn scroll_to_selection(&mut self) {
+        let (rows, page) = (self.table.rows.len(), self.page());
+        let place = self.places.of_mut(self.view);
+        let lowest = (place.at + 1).saturating_sub(page);
+        place.top = place.top.clamp(lowest, place.at).min(rows.saturating_sub(page));
+    }
+
+    /// Returns in how many seconds something on the screen reads differently by age alone.
+    pub fn changes_in(&self) -> Option<i64> {
+        pages::moments(self).map(|at| super::age::changes_in(super::age::seconds(self.now, at))).min()
+    }
+}

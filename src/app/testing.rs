@@ -1,0 +1,292 @@
+//! A made-up world for tests: every state, verdict, claim status and severity.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::evidence::Evidence;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::key::Key;
+use crate::core::record::{
+    Format, Generation, RecordKind, Resource, ResourceKind, Role, Surface, SurfaceState,
+};
+use crate::core::report::*;
+use crate::core::snapshot::{SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+
+/// The moment at which the world was looked at.
+pub(crate) fn now() -> Timestamp {
+    "2026-11-20T10:00:00Z".parse().unwrap()
+}
+
+fn ago(seconds: i64) -> Timestamp {
+    now() - SignedDuration::from_secs(seconds)
+}
+
+pub(crate) fn key(text: &str) -> Key {
+    Key::typed(text)
+}
+
+fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowView {
+    let worktree = format!("/home/dev/src/shop-{branch}");
+    WindowView {
+        key: key(&format!("w-{pid}")),
+        pid,
+        start_ticks: u64::from(pid) * 131,
+        started_at: Some(ago(age)),
+        agent: agent.to_owned(),
+        state: WindowState::Running,
+        context_id: ContextId {
+            value: pid.to_string().into(),
+            source: ContextSource::AgentPid,
+            stable: true,
+        },
+        session_id: Some("0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10".into()),
+        activity: Some("busy".into()),
+        name: (!name.is_empty()).then(|| name.into()),
+        tty: Some(format!("pts/{}", pid % 10)),
+        pane: Some(format!("%{}", pid % 7).as_str().into()),
+        cwd: Some(worktree.as_str().into()),
+        repo: Some(RepoView {
+            root: "/home/dev/src/shop".into(),
+            worktree: worktree.as_str().into(),
+            branch: Some(format!("feature/{branch}").as_str().into()),
+        }),
+        cpu_percent: Some(3.4),
+        memory_bytes: Some(412_000_000),
+        records: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Reason) -> RecordView {
+    let path = format!("/tmp/{name}");
+    let stat = format!("/proc/{pid}/stat");
+    RecordView {
+        key: key(&format!("r-{name}")),
+        format,
+        kind: RecordKind::Session,
+        generation: Generation::Current,
+        variant: "session file",
+        session_id: Some(format!("{name}-5a55-4c0e-9d55").as_str().into()),
+        context_id: Some(pid.to_string().into()),
+        title: name.into(),
+        location: LocationView::File { path: path.as_str().into() },
+        holder: Some(HolderView {
+            pid: Some(pid),
+            role: Role::Agent,
+            start_ticks: None,
+            boot_id: None,
+            host: None,
+        }),
+        verdict: Verdict {
+            state,
+            reason,
+            evidence: vec![
+                Evidence::new("pid", pid.to_string(), path.as_str()).at(ago(190)),
+                Evidence::new("process", "no such process", stat.as_str()).at(now()),
+            ],
+        },
+        heartbeat_at: Some(ago(190)),
+        stale: StaleView { is: false, age_seconds: 190, rule: "heartbeat older than 900 s".to_owned() },
+        ended: false,
+        window: None,
+        written_at: ago(190),
+        facts: vec![("persona", "reviewer".into())],
+    }
+}
+
+fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus) -> ClaimView {
+    let releasable = match status {
+        ClaimStatus::Dead | ClaimStatus::Ghost | ClaimStatus::Expired => Releasable::Yes,
+        ClaimStatus::Unproven | ClaimStatus::Quiet | ClaimStatus::Contested => Releasable::Confirm,
+        ClaimStatus::Held => Releasable::No,
+    };
+    ClaimView {
+        key: key(&format!("c-{id}")),
+        resource: Resource { kind, id: id.into() },
+        record: key(&format!("r-{record}")),
+        window: None,
+        since: Some(ago(4_000)),
+        status,
+        surfaces: vec![Surface { name: "file".to_owned(), state: SurfaceState::Agrees }],
+        releasable,
+    }
+}
+
+fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Finding {
+    Finding {
+        code,
+        severity: code.severity(),
+        subjects: subjects.iter().map(|subject| key(subject)).collect(),
+        message: message.to_owned(),
+        evidence: vec![
+            Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now()),
+        ],
+        remedy,
+    }
+}
+
+fn source(id: &str, state: SourceState, detail: &str) -> SourceHealth {
+    SourceHealth { id: id.to_owned(), state, detail: detail.into() }
+}
+
+/// A machine on which nothing runs.
+pub(crate) fn quiet() -> Report {
+    Report {
+        schema: SCHEMA,
+        taken_at: now(),
+        host: ReportHost { name: "devbox".to_owned(), boot_id: None, pid_namespace: None },
+        sources: vec![
+            source("processes", SourceState::Ok, "412 processes"),
+            source("maia", SourceState::Absent, "/tmp holds none of its files"),
+        ],
+        windows: Vec::new(),
+        records: Vec::new(),
+        claims: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+/// A machine with one of everything.
+pub(crate) fn busy() -> Report {
+    Report {
+        sources: vec![
+            source("processes", SourceState::Ok, "412 processes"),
+            source("entire", SourceState::Failed, "permission denied"),
+        ],
+        windows: windows(),
+        records: records(),
+        claims: claims(),
+        findings: findings(),
+        ..quiet()
+    }
+}
+
+fn windows() -> Vec<WindowView> {
+    let mut cart = window("cart api", 4711, "claude-code", "cart", 7_300);
+    cart.records = vec![key("r-alpha")];
+    cart.claims = vec![key("c-SD-101")];
+    let mut twin = window("cart tests", 4890, "claude-code", "cart", 1_900);
+    twin.activity = Some("waiting: permission prompt".into());
+    twin.records = vec![key("r-beta")];
+    twin.claims = vec![key("c-reviewer")];
+    let mut docs = window("", 5120, "codex", "docs", 300);
+    docs.context_id.stable = false;
+    let mut asleep = window("search index", 5333, "gemini", "search", 90_000);
+    asleep.state = WindowState::Stopped;
+    asleep.activity = None;
+    asleep.claims = vec![key("c-search")];
+    let mut gone = window("", 6001, "opencode", "fix", 40);
+    gone.state = WindowState::Zombie;
+    gone.repo = None;
+    let fine = window("release notes", 6200, "claude-code", "notes", 600_000);
+    vec![cart, twin, docs, asleep, gone, fine]
+}
+
+fn records() -> Vec<RecordView> {
+    let mut alpha = record("alpha", Format::ClaudeCode, 4711, VerdictState::Alive, Reason::SameProcess);
+    alpha.window = Some(key("w-4711"));
+    let mut beta = record("beta", Format::Maia, 4890, VerdictState::Alive, Reason::ProcessPresent);
+    beta.window = Some(key("w-4890"));
+    let dead = record("gamma", Format::Leo, 3999, VerdictState::Dead, Reason::NoProcess);
+    let mut legacy = record("delta", Format::Maia, 2222, VerdictState::Unknown, Reason::WrongRole);
+    legacy.generation = Generation::Legacy;
+    legacy.variant = "G2 context_{PPID}";
+    legacy.stale = StaleView { is: true, age_seconds: 190_000, rule: "file older than 24 h".to_owned() };
+    let mut ended = record("epsilon", Format::Entire, 1234, VerdictState::Dead, Reason::OtherBoot);
+    ended.ended = true;
+    vec![alpha, beta, dead, legacy, ended]
+}
+
+fn claims() -> Vec<ClaimView> {
+    let mut held = claim("alpha", ResourceKind::WorkItem, "SD-101", ClaimStatus::Contested);
+    held.window = Some(key("w-4711"));
+    held.surfaces.push(Surface {
+        name: "strategic_directives_v2.claiming_session_id".to_owned(),
+        state: SurfaceState::Unread,
+    });
+    let mut role = claim("beta", ResourceKind::AgentRole, "reviewer", ClaimStatus::Held);
+    role.window = Some(key("w-4890"));
+    let mut quiet = claim("beta", ResourceKind::Worktree, "search", ClaimStatus::Quiet);
+    quiet.window = Some(key("w-5333"));
+    vec![
+        held,
+        role,
+        quiet,
+        claim("gamma", ResourceKind::WorkItem, "SD-099", ClaimStatus::Dead),
+        claim("gamma", ResourceKind::Branch, "feature/old", ClaimStatus::Ghost),
+        claim("delta", ResourceKind::Session, "lock", ClaimStatus::Unproven),
+        claim("epsilon", ResourceKind::Lock, "entire.lock", ClaimStatus::Expired),
+    ]
+}
+
+fn findings() -> Vec<Finding> {
+    vec![
+        finding(
+            Code::SameWorktree,
+            &["w-4711", "w-4890"],
+            "two live windows work in /home/dev/src/shop-cart: cart api (PID 4711) and cart tests (PID 4890)",
+            Remedy::None,
+        ),
+        finding(
+            Code::ContestedClaim,
+            &["c-SD-101", "r-alpha"],
+            "SD-101 has two live holders: PID 4711 and PID 4890",
+            Remedy::None,
+        ),
+        finding(
+            Code::DeadHolder,
+            &["r-gamma", "c-SD-099"],
+            "PID 3999 is gone since 3 min and still holds SD-099",
+            Remedy::Release,
+        ),
+        finding(
+            Code::LegacyRecord,
+            &["r-delta"],
+            "the record is in a place that only older versions of Maia write",
+            Remedy::Migrate,
+        ),
+        finding(Code::SuspendedHolder, &["w-5333"], "PID 5333 is stopped and keeps its claims", Remedy::None),
+        finding(Code::NoRecord, &["w-6200"], "no system knows this live window", Remedy::None),
+    ]
+}
+
+/// The busy machine with hostile text in every place that outside text can reach.
+pub(crate) fn hostile() -> Report {
+    let nasty: Untrusted = format!(
+        "\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{200b}\u{feff}\u{e0041}\u{2028}a{}日本\n\t\u{7f}",
+        "\u{301}".repeat(5_000)
+    )
+    .into();
+    let mut report = busy();
+    for window in &mut report.windows {
+        window.name = Some(nasty.clone());
+        window.activity = Some(nasty.clone());
+        window.context_id.value = nasty.clone();
+        window.pane = Some(nasty.clone());
+        window.tty = Some(nasty.raw().to_owned());
+        window.agent = nasty.raw().to_owned();
+        window.cwd = Some(nasty.clone());
+        window.repo =
+            Some(RepoView { root: nasty.clone(), worktree: nasty.clone(), branch: Some(nasty.clone()) });
+    }
+    for record in &mut report.records {
+        record.title = nasty.clone();
+        record.session_id = Some(nasty.clone());
+        record.location = LocationView::File { path: nasty.clone() };
+        record.facts.push(("nasty", nasty.clone()));
+        record.verdict.evidence.push(Evidence::new("nasty", nasty.clone(), nasty.clone()));
+    }
+    for claim in &mut report.claims {
+        claim.resource.id = nasty.clone();
+    }
+    for finding in &mut report.findings {
+        finding.message = nasty.raw().to_owned();
+    }
+    report.host.name = nasty.raw().to_owned();
+    for source in &mut report.sources {
+        source.detail = nasty.clone();
+        source.id = nasty.raw().to_owned();
+        source.state = SourceState::Partial;
+    }
+    report
+}

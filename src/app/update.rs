@@ -1,0 +1,117 @@
+//! Turns what happened into a new state and what is asked for.
+
+use std::sync::Arc;
+
+use crate::core::report::Report;
+
+use super::command::perform;
+use super::filter::Focus;
+use super::geometry::{HEAD, TOP};
+use super::keymap::{self, Motion};
+use super::msg::{Effect, Msg, Pointer, Press};
+use super::state::{Picture, State};
+use super::{navigate, pages};
+
+/// Changes the state by one message. Asks for a drawing only if something visible changed.
+pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Looked(report) => looked(state, report),
+        Msg::Hints(hints) => changed(state, |state| state.hints = hints),
+        Msg::Pressed(press) => pressed(state, press),
+        Msg::Pointed(pointer) => pointed(state, pointer),
+        Msg::Resized(size) => {
+            state.size = size;
+            state.scroll_to_selection();
+            pages::clamp_scroll(state);
+            vec![Effect::Redraw]
+        }
+        Msg::Tick(now) => changed(state, |state| {
+            state.now = now;
+            state.refresh();
+        }),
+    }
+}
+
+fn changed(state: &mut State, change: impl FnOnce(&mut State)) -> Vec<Effect> {
+    change(state);
+    vec![Effect::Redraw]
+}
+
+/// Takes a report over, unless the picture is frozen or nothing but the moment has changed.
+fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
+    state.now = state.now.max(report.taken_at);
+    if let Picture::Frozen(_) = state.picture {
+        state.waiting = Some(report);
+        return Vec::new();
+    }
+    let is_same = state.report.as_ref().is_some_and(|shown| says_the_same(shown, &report));
+    state.report = Some(report);
+    if is_same {
+        return Vec::new();
+    }
+    state.refresh();
+    pages::clamp_scroll(state);
+    vec![Effect::Redraw]
+}
+
+/// Compares all but the moment at which the look was taken.
+fn says_the_same(a: &Report, b: &Report) -> bool {
+    a.host == b.host
+        && a.sources == b.sources
+        && a.windows == b.windows
+        && a.claims == b.claims
+        && a.findings == b.findings
+        && a.records == b.records
+}
+
+fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
+    let had_message = state.message.take().is_some();
+    if state.filter.focus == Focus::Text && state.layers.is_empty() && typed(state, press) {
+        state.refresh();
+        return vec![Effect::Redraw];
+    }
+    match keymap::lookup(state, press) {
+        Some(binding) => perform(state, binding.command),
+        None if had_message => vec![Effect::Redraw],
+        None => Vec::new(),
+    }
+}
+
+/// Gives a key to the filter's text; returns whether the text took it.
+fn typed(state: &mut State, press: Press) -> bool {
+    match press {
+        Press::Char(c) => state.filter.push(c),
+        Press::Backspace => {
+            state.filter.text.pop();
+        }
+        Press::Ctrl('u') => state.filter.text.clear(),
+        Press::Enter => state.filter.focus = Focus::Table,
+        Press::Ctrl(_)
+        | Press::Esc
+        | Press::Tab
+        | Press::BackTab
+        | Press::Up
+        | Press::Down
+        | Press::PageUp
+        | Press::PageDown
+        | Press::Home
+        | Press::End => return false,
+    }
+    true
+}
+
+fn pointed(state: &mut State, pointer: Pointer) -> Vec<Effect> {
+    match pointer {
+        Pointer::WheelUp => navigate::go(state, Motion::Up),
+        Pointer::WheelDown => navigate::go(state, Motion::Down),
+        Pointer::Click { line, .. } if state.layers.is_empty() => {
+            let row =
+                line.checked_sub(TOP + HEAD).map(usize::from).filter(|row| *row < state.visible().len());
+            if let Some(row) = row {
+                navigate::select(state, state.place().top + row);
+            }
+        }
+        Pointer::Click { .. } => {}
+    }
+    vec![Effect::Redraw]
+}

@@ -1,0 +1,106 @@
+//! The five views and what a person has set in each.
+
+use crate::core::key::Key;
+
+use super::order::Sort;
+
+/// One of the five views.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum View {
+    /// Every running agent.
+    #[default]
+    Windows,
+    /// Every session record.
+    Sessions,
+    /// Every claim.
+    Claims,
+    /// Every finding.
+    Problems,
+    /// What was done.
+    History,
+}
+
+impl View {
+    /// Every view, in the order of the tabs.
+    pub const ALL: [Self; 5] = [Self::Windows, Self::Sessions, Self::Claims, Self::Problems, Self::History];
+
+    /// Returns the name on the tab.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Windows => "Windows",
+            Self::Sessions => "Sessions",
+            Self::Claims => "Claims",
+            Self::Problems => "Problems",
+            Self::History => "History",
+        }
+    }
+
+    /// Returns the view on the right, or the first after the last.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Windows => Self::Sessions,
+            Self::Sessions => Self::Claims,
+            Self::Claims => Self::Problems,
+            Self::Problems => Self::History,
+            Self::History => Self::Windows,
+        }
+    }
+
+    /// Returns the view on the left, or the last before the first.
+    pub fn previous(self) -> Self {
+        match self {
+            Self::Windows => Self::History,
+            Self::Sessions => Self::Windows,
+            Self::Claims => Self::Sessions,
+            Self::Problems => Self::Claims,
+            Self::History => Self::Problems,
+        }
+    }
+}
+
+/// Where a person is within one view. The selection follows the thing, not the row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The selected thing.
+    pub selected: Option<Key>,
+    /// The row in which it was seen last, for choosing a neighbour when it vanishes.
+    pub at: usize,
+    /// The first row on the screen.
+    pub top: usize,
+    /// How the rows are ordered.
+    pub sort: Sort,
+}
+
+/// The places of all views.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    windows: Place,
+    sessions: Place,
+    claims: Place,
+    problems: Place,
+    history: Place,
+}
+
+impl Places {
+    /// Returns the place in a view.
+    pub fn of(&self, view: View) -> &Place {
+        match view {
+            View::Windows => &self.windows,
+            View::Sessions => &self.sessions,
+            View::Claims => &self.claims,
+            View::Problems => &self.problems,
+            View::History => &self.history,
+        }
+    }
+
+    /// Returns the place in a view for changing it.
+    pub fn of_mut(&mut self, view: View) -> &mut Place {
+        match view {
+            View::Windows => &mut self.windows,
+            View::Sessions => &mut self.sessions,
+            View::Claims => &mut self.claims,
+            View::Problems => &mut self.problems,
+            View::History => &mut self.history,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the terminal sends, in the screen's own words.
+
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+
+use crate::app::geometry::Size;
+use crate::app::msg::{Msg, Pointer, Press};
+
+/// Translates an event; nothing when it means nothing to the screen.
+pub(super) fn messages(event: &Event) -> Vec<Msg> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => presses(*key),
+        Event::Mouse(mouse) => pointer(*mouse).map(Msg::Pointed).into_iter().collect(),
+        Event::Resize(width, height) => vec![Msg::Resized(Size { width: *width, height: *height })],
+        Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Paste(_) => Vec::new(),
+    }
+}
+
+/// A key with Alt is what a terminal makes of Esc and a key in quick succession. No key with Alt
+/// is bound, so it is taken as those two.
+fn presses(key: KeyEvent) -> Vec<Msg> {
+    let escape = key.modifiers.contains(KeyModifiers::ALT).then_some(Press::Esc);
+    escape.into_iter().chain(press(key)).map(Msg::Pressed).collect()
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "crossterm names many keys that have no meaning here")]
+fn press(key: KeyEvent) -> Option<Press> {
+    let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char(c) if has_control => Press::Ctrl(c.to_ascii_lowercase()),
+        KeyCode::Char(c) => Press::Char(c),
+        KeyCode::Enter => Press::Enter,
+        KeyCode::Esc => Press::Esc,
+        KeyCode::Tab => Press::Tab,
+        KeyCode::BackTab => Press::BackTab,
+        KeyCode::Backspace => Press::Backspace,
+        KeyCode::Up => Press::Up,
+        KeyCode::Down => Press::Down,
+        KeyCode::PageUp => Press::PageUp,
+        KeyCode::PageDown => Press::PageDown,
+        KeyCode::Home => Press::Home,
+        KeyCode::End => Press::End,
+        _ => return None,
+    })
+}
+
+fn pointer(mouse: MouseEvent) -> Option<Pointer> {
+    match mouse.kind {
+        MouseEventKind::ScrollUp => Some(Pointer::WheelUp),
+        MouseEventKind::ScrollDown => Some(Pointer::WheelDown),
+        MouseEventKind::Down(MouseButton::Left) => {
+            Some(Pointer::Click { column: mouse.column, line: mouse.row })
+        }
+        MouseEventKind::Down(_)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Drag(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: KeyCode, modifiers: KeyModifiers, expected: &[Press]) {
+        let messages = messages(&Event::Key(KeyEvent::new(code, modifiers)));
+        let presses: Vec<Press> = messages
+            .into_iter()
+            .filter_map(|msg| if let Msg::Pressed(press) = msg { Some(press) } else { None })
+            .collect();
+        assert_eq!(presses, expected);
+    }
+
+    #[test]
+    fn keys_keep_their_meaning() {
+        check(KeyCode::Char('G'), KeyModifiers::SHIFT, &[Press::Char('G')]);
+        check(KeyCode::Char('c'), KeyModifiers::CONTROL, &[Press::Ctrl('c')]);
+        check(KeyCode::Esc, KeyModifiers::NONE, &[Press::Esc]);
+        check(KeyCode::F(1), KeyModifiers::NONE, &[]);
+    }
+
+    #[test]
+    fn escape_and_a_quick_key_are_two_keys() {
+        check(KeyCode::Char('q'), KeyModifiers::ALT, &[Press::Esc, Press::Char('q')]);
+    }
+}

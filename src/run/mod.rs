@@ -1,0 +1,87 @@
+//! The shell of the screen: the loop, the terminal, the signals and the thread that looks.
+//!
+//! Three threads, one ordered channel. The thread that looks may take its time; the thread that
+//! waits for signals can end the program even while the screen's thread is blocked in a write to
+//! a terminal that nobody reads.
+
+mod clipboard;
+mod keyboard;
+mod looking;
+mod screen;
+mod signals;
+mod terminal;
+mod watch_tty;
+
+use anyhow::Context;
+use tokio::sync::mpsc;
+
+use crate::app::state::Options as ScreenOptions;
+use crate::config::{ColorChoice, Config};
+use crate::core::report::Report;
+use crate::ui::Look;
+use crate::ui::theme::{Colors, Palette};
+
+/// Takes looks at the world.
+pub trait Looker {
+    /// Takes one look. It may take its time: nobody waits for it.
+    fn look(&mut self) -> Report;
+}
+
+impl<F: FnMut() -> Report> Looker for F {
+    fn look(&mut self) -> Report {
+        self()
+    }
+}
+
+/// What the caller adds to the configuration.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// A badge for the header, such as `demo`.
+    pub badge: Option<String>,
+    /// Says "look again". When it is missing or closed, the world is looked at every 2 s.
+    pub hints: Option<mpsc::Receiver<()>>,
+}
+
+/// What can reach the screen's loop beside the keyboard.
+#[derive(Debug)]
+enum Event {
+    /// A message for the screen.
+    Told(crate::app::msg::Msg),
+    /// The program is to stop until continued.
+    Stop,
+    /// The program was continued; the terminal may show and do anything.
+    Continued,
+    /// The program is to end.
+    End,
+    /// The thread that looks has failed.
+    Failed(String),
+}
+
+/// Shows the full screen until a person quits, a signal ends it or the terminal is gone.
+///
+/// [`ColorChoice::Auto`] is taken as colours: whoever reads the environment turns it into
+/// [`ColorChoice::Never`] when `NO_COLOR` is set.
+///
+/// # Errors
+/// When standard output is no terminal or cannot be set up, or when the thread that looks fails.
+pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Options) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("failed to start the loop")?;
+    let (sender, events) = mpsc::channel(64);
+    let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
+    signals::listen(sender.clone()).context("failed to listen for signals")?;
+    watch_tty::listen(sender.clone()).context("failed to watch the terminal")?;
+    looking::start(looker, options.hints, sender).context("failed to start looking")?;
+    let screen = ScreenOptions { badge: options.badge, access: config.access };
+    runtime.block_on(screen::show(guard, events, screen, look(config)))
+}
+
+fn look(config: &Config) -> Look {
+    let colors = match config.color {
+        ColorChoice::Auto | ColorChoice::Always => Colors::Used,
+        ColorChoice::Never => Colors::Unused,
+    };
+    Look { palette: Palette::new(config.theme, colors), glyphs: config.glyphs }
+}

@@ -1,0 +1,154 @@
+//! The screen's loop: keys first, then what is told, then the passing of time.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use crossterm::event::EventStream;
+use futures_util::StreamExt;
+use tokio::sync::mpsc::Receiver;
+use tokio::time::{Instant, sleep_until};
+
+use crate::app::geometry::Size;
+use crate::app::msg::{Effect, Msg};
+use crate::app::state::{Options, State};
+use crate::app::update;
+use crate::source::clock;
+use crate::ui::Look;
+
+use super::terminal::Guard;
+use super::{Event, clipboard, keyboard};
+
+/// The shortest time between two frames that no key asked for: 30 a second.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// Whether the loop goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Continue,
+    End,
+}
+
+/// The loop's own state.
+struct Screen {
+    guard: Guard,
+    state: State,
+    look: Look,
+    /// When the next frame is due, if one is.
+    due: Option<Instant>,
+    drawn_at: Instant,
+    /// When the state was last told the time.
+    told_at: Instant,
+    /// When an age on the screen reads differently.
+    tick_at: Option<Instant>,
+}
+
+/// Shows the state until the end.
+pub(super) async fn show(
+    guard: Guard,
+    mut events: Receiver<Event>,
+    options: Options,
+    look: Look,
+) -> anyhow::Result<()> {
+    let (width, height) = crossterm::terminal::size().context("failed to read the terminal's size")?;
+    let state = State::new(options, Size { width, height }, clock::now());
+    let now = Instant::now();
+    let mut screen = Screen { guard, state, look, due: None, drawn_at: now, told_at: now, tick_at: None };
+    screen.draw()?;
+    let mut keys = EventStream::new();
+    loop {
+        let (due, tick) = (screen.due, screen.tick_at);
+        let flow = tokio::select! {
+            biased;
+            key = keys.next() => match key {
+                Some(Ok(event)) => screen.typed(&event)?,
+                Some(Err(error)) => return Err(error).context("failed to read the keyboard"),
+                None => Flow::End,
+            },
+            () = until(due), if due.is_some() => screen.draw()?,
+            event = events.recv() => match event {
+                Some(event) => screen.happened(event)?,
+                None => bail!("nobody looks any more"),
+            },
+            () = until(tick), if tick.is_some() => screen.told(Msg::Tick(clock::now()))?,
+        };
+        if flow == Flow::End {
+            return Ok(());
+        }
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    if let Some(at) = at {
+        sleep_until(at).await;
+    }
+}
+
+impl Screen {
+    fn typed(&mut self, event: &crossterm::event::Event) -> anyhow::Result<Flow> {
+        for msg in keyboard::messages(event) {
+            let is_key = matches!(msg, Msg::Pressed(_));
+            if self.told(msg)? == Flow::End {
+                return Ok(Flow::End);
+            }
+            if is_key && self.due.is_some() {
+                self.due = Some(Instant::now());
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn happened(&mut self, event: Event) -> anyhow::Result<Flow> {
+        match event {
+            Event::Told(msg) => self.told(msg),
+            Event::Stop => self.stop(),
+            Event::Continued => {
+                self.guard.come_back()?;
+                self.draw()
+            }
+            Event::End => Ok(Flow::End),
+            Event::Failed(what) => bail!("the thread that looks has failed: {what}"),
+        }
+    }
+
+    /// Gives the state a message and does what it asks for.
+    fn told(&mut self, msg: Msg) -> anyhow::Result<Flow> {
+        let before = self.state.now;
+        let effects = update(&mut self.state, msg);
+        if self.state.now != before {
+            self.told_at = Instant::now();
+        }
+        for effect in effects {
+            match effect {
+                Effect::Redraw => self.due = self.due.or(Some(self.drawn_at + FRAME)),
+                Effect::Repaint => {
+                    self.guard.forget();
+                    self.due = Some(Instant::now());
+                }
+                Effect::Copy(text) => self.guard.send(&clipboard::copy_sequence(&text))?,
+                Effect::Suspend => return self.stop(),
+                Effect::Quit => return Ok(Flow::End),
+            }
+        }
+        self.plan_tick();
+        Ok(Flow::Continue)
+    }
+
+    fn stop(&mut self) -> anyhow::Result<Flow> {
+        self.guard.stop().context("failed to stop and come back")?;
+        self.draw()
+    }
+
+    fn draw(&mut self) -> anyhow::Result<Flow> {
+        self.guard.draw(&self.state, self.look).context("failed to write to the terminal")?;
+        self.due = None;
+        self.drawn_at = Instant::now();
+        self.plan_tick();
+        Ok(Flow::Continue)
+    }
+
+    /// Sets when the next age changes; never when none is shown.
+    fn plan_tick(&mut self) {
+        let seconds = self.state.changes_in().and_then(|seconds| u64::try_from(seconds.max(1)).ok());
+        self.tick_at = seconds.map(|seconds| self.told_at + Duration::from_secs(seconds));
+    }
+}

@@ -1,0 +1,144 @@
+//! The terminal: entered once, left whatever happens.
+
+use std::io::{self, BufWriter, Stdout, Write, stdout};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::ThreadId;
+
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
+
+use crate::app::state::State;
+use crate::config::Mouse;
+use crate::ui::{self, Look};
+
+/// Room for one whole frame of a large terminal.
+const BUFFER: usize = 64 * 1024;
+
+/// What the last panic of another thread said.
+static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
+static HOOK: Once = Once::new();
+
+/// The terminal in its special state; dropping it puts it back.
+///
+/// Frames are compared here and not by [`ratatui::Terminal`]: that one asks the terminal for the
+/// cursor's place when it clears, and a terminal that is gone or just continued does not answer.
+pub(super) struct Guard {
+    backend: CrosstermBackend<BufWriter<Stdout>>,
+    /// What the terminal shows.
+    shown: Buffer,
+    mouse: Mouse,
+}
+
+impl Guard {
+    /// Enters raw mode and the alternate screen, and makes sure that a panic leaves them.
+    pub(super) fn enter(mouse: Mouse) -> io::Result<Self> {
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout()));
+        leave_on_panic();
+        let guard = Self { backend, shown: Buffer::default(), mouse };
+        set_up(mouse)?;
+        Ok(guard)
+    }
+
+    /// Draws the state: writes the cells that differ, and nothing when none does.
+    pub(super) fn draw(&mut self, state: &State, look: Look) -> io::Result<()> {
+        let next = ui::render(state, look);
+        let is_other_size = next.area != self.shown.area;
+        if is_other_size {
+            self.shown = Buffer::empty(next.area);
+        }
+        let changes = self.shown.diff(&next);
+        if changes.is_empty() && !is_other_size {
+            return Ok(());
+        }
+        queue!(self.backend, BeginSynchronizedUpdate)?;
+        if is_other_size {
+            queue!(self.backend, Clear(ClearType::All))?;
+        }
+        self.backend.draw(changes.into_iter())?;
+        execute!(self.backend, EndSynchronizedUpdate)?;
+        self.shown = next;
+        Ok(())
+    }
+
+    /// Forgets what the terminal shows, so that the next frame is drawn whole.
+    pub(super) fn forget(&mut self) {
+        self.shown = Buffer::default();
+    }
+
+    /// Writes control bytes that the screen does not show.
+    pub(super) fn send(&mut self, bytes: &str) -> io::Result<()> {
+        self.backend.write_all(bytes.as_bytes())?;
+        io::Write::flush(&mut self.backend)
+    }
+
+    /// Leaves the terminal, stops the program and comes back when it is continued.
+    pub(super) fn stop(&mut self) -> io::Result<()> {
+        restore();
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+        self.come_back()
+    }
+
+    /// Enters again after the program was stopped by itself or by others. The shell has had the
+    /// terminal in between, so its modes are set anew and not assumed.
+    pub(super) fn come_back(&mut self) -> io::Result<()> {
+        disable_raw_mode()?;
+        set_up(self.mouse)?;
+        self.forget();
+        Ok(())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn set_up(mouse: Mouse) -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen, Hide)?;
+    match mouse {
+        Mouse::On => execute!(stdout(), EnableMouseCapture),
+        Mouse::Off => Ok(()),
+    }
+}
+
+/// Puts the terminal back as far as it still answers; there is nobody to tell if it does not.
+pub(super) fn restore() {
+    let _ = disable_raw_mode();
+    let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, LeaveAlternateScreen, Show);
+}
+
+/// Puts the terminal's modes back without writing to it: the write could block.
+pub(super) fn restore_modes() {
+    let _ = disable_raw_mode();
+}
+
+/// Leaves the terminal before the screen's thread reports a panic. Other threads must not write
+/// over the screen: what they say is kept for the one who ends the program.
+fn leave_on_panic() {
+    let screen: ThreadId = std::thread::current().id();
+    HOOK.call_once(move || {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::thread::current().id() == screen {
+                restore();
+                previous(panic);
+            } else {
+                *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
+            }
+        }));
+    });
+}
+
+/// Returns what the last panic of another thread said.
+pub(super) fn last_panic() -> String {
+    LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}

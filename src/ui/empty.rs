@@ -1,0 +1,77 @@
+//! What a view says when it has no rows.
+
+use ratatui::layout::Rect;
+
+use crate::app::counts::source_state;
+use crate::app::state::State;
+use crate::app::text::{cut, safe};
+use crate::app::tone::{Line, Tone};
+use crate::app::view::View;
+use crate::core::report::Report;
+
+use super::paint::Painter;
+
+/// Draws what there is to say in place of rows.
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
+    for (y, line) in (area.y + 1..area.bottom()).zip(lines(state)) {
+        painter.line(area.x + 2, y, area.width.saturating_sub(4), &line);
+    }
+}
+
+fn lines(state: &State) -> Vec<Line> {
+    if state.view == View::History {
+        return history();
+    }
+    let Some(report) = &state.report else {
+        return vec![Line::new("Taking the first look…", Tone::Dim)];
+    };
+    if !state.filter.is_empty() && state.table.unfiltered > 0 {
+        let what = format!("Nothing here matches {}", state.filter.text);
+        return vec![
+            Line::new(&what, Tone::Strong),
+            Line::new("Esc", Tone::Key).then(" clears the filter.", Tone::Dim),
+        ];
+    }
+    let mut lines = vec![Line::new(nothing(state.view), Tone::Strong), Line::default()];
+    lines.extend(sources(report));
+    lines.push(Line::default());
+    lines.push(
+        Line::new("claimtop demo", Tone::Key)
+            .then(" shows a made-up world with one of everything.", Tone::Dim),
+    );
+    lines
+}
+
+fn history() -> Vec<Line> {
+    vec![
+        Line::new("Nothing has been done yet.", Tone::Strong),
+        Line::default(),
+        Line::new(
+            "The journal of actions arrives together with acting: each release, migration and",
+            Tone::Dim,
+        ),
+        Line::new("parking with its time, its reason and whether it can be undone.", Tone::Dim),
+    ]
+}
+
+fn nothing(view: View) -> &'static str {
+    match view {
+        View::Windows => "No agent window is running.",
+        View::Sessions => "No session record was found.",
+        View::Claims => "Nothing is claimed.",
+        View::Problems => "No problems.",
+        View::History => "Nothing has been done yet.",
+    }
+}
+
+/// Says what was looked at.
+fn sources(report: &Report) -> Vec<Line> {
+    let mut lines = vec![Line::new("Looked at:", Tone::Dim)];
+    lines.extend(report.sources.iter().map(|source| {
+        let id = cut(&safe(&source.id), 28);
+        Line::new(&format!("  {id:<28} "), Tone::Plain)
+            .then(&format!("{:<8} ", source_state(source.state)), Tone::Dim)
+            .then(source.detail.raw(), Tone::Dim)
+    }));
+    lines
+}

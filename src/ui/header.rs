@@ -1,0 +1,103 @@
+//! The first line: how many of what, and badges for what is not as usual.
+
+use ratatui::layout::Rect;
+
+use crate::app::age;
+use crate::app::counts::{Counts, counts, source_state, troubled};
+use crate::app::msg::Hints;
+use crate::app::state::{Picture, State};
+use crate::app::text::{count, safe};
+use crate::app::tone::{Line, Mark, Tone};
+use crate::config::Access;
+
+use super::paint::{Painter, columns};
+
+/// Draws the header.
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
+    painter.wash(area, painter.look.palette.bar);
+    let badges = badges(state, area.width);
+    let badge_width = columns(badges.width());
+    let room = area.width.saturating_sub(badge_width + 2);
+    painter.line(area.x + 1, area.y, room, &fitting(state, usize::from(room)));
+    let x = area.right().saturating_sub(badge_width + 1);
+    painter.line(x, area.y, badge_width, &badges);
+}
+
+/// Joins the parts that fit, leaving the least important out first.
+fn fitting(state: &State, room: usize) -> Line {
+    let mut parts = parts(state);
+    while parts.iter().map(|(_, line)| line.width() + 2).sum::<usize>() > room + 2 {
+        let Some(rank) = parts.iter().map(|(rank, _)| *rank).max().filter(|rank| *rank > 0) else { break };
+        parts.retain(|(own, _)| *own != rank);
+    }
+    let mut joined = Line::default();
+    for (_, line) in parts {
+        if !joined.0.is_empty() {
+            joined = joined.then("  ", Tone::Dim);
+        }
+        joined.0.extend(line.0);
+    }
+    joined
+}
+
+/// Returns the parts with their rank; a high rank leaves first.
+fn parts(state: &State) -> Vec<(u8, Line)> {
+    let name = (5, Line::new("claimtop", Tone::Accent));
+    let Some(report) = &state.report else {
+        return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
+    };
+    let Counts { windows, claims, dead, collisions, warnings } = counts(report);
+    let mut parts = vec![
+        name,
+        (6, Line::new(&report.host.name, Tone::Dim)),
+        (0, Line::new(&count(windows, "window"), Tone::Strong)),
+        (4, Line::new(&count(claims, "claim"), Tone::Plain)),
+    ];
+    let mut trouble = |rank, number: usize, mark, tone, text: String| {
+        if number > 0 {
+            parts.push((rank, Line::default().then_marked(mark, &text, tone)));
+        }
+    };
+    trouble(1, collisions, Mark::Collision, Tone::Bad, count(collisions, "collision"));
+    trouble(2, dead, Mark::Dead, Tone::Warning, format!("{dead} dead"));
+    trouble(3, warnings, Mark::Warning, Tone::Warning, count(warnings, "warning"));
+    if collisions + dead + warnings == 0 {
+        parts.push((1, Line::default().then_marked(Mark::Alive, "no problems", Tone::Good)));
+    }
+    parts
+}
+
+fn badges(state: &State, room: u16) -> Line {
+    let mut line = Line::default();
+    let mut add = |text: &str, tone| {
+        let gap = if line.0.is_empty() { "" } else { " " };
+        line = std::mem::take(&mut line).then(&format!("{gap}[{}]", safe(text)), tone);
+    };
+    if let Picture::Frozen(at) = state.picture {
+        add(&format!("frozen {}", age::between(state.now, at)), Tone::Accent);
+    }
+    sources(state, room, &mut add);
+    if state.hints == Hints::Lost && room >= 100 {
+        add("looking every 2 s", Tone::Dim);
+    }
+    if state.options.access == Access::ReadOnly {
+        add("read-only", Tone::Notice);
+    }
+    if let Some(badge) = &state.options.badge {
+        add(badge, Tone::Notice);
+    }
+    line
+}
+
+/// Names the sources in trouble, or counts them where there is no room.
+fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
+    let Some(report) = &state.report else { return };
+    let troubled: Vec<_> = troubled(report).collect();
+    match troubled.as_slice() {
+        [] => {}
+        [source] if room >= 80 => {
+            add(&format!("{} {}", source.id, source_state(source.state)), Tone::Warning)
+        }
+        more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
+    }
+}

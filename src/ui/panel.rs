@@ -1,0 +1,38 @@
+//! The open panel: evidence, a plan or the help, with a frame and a scroll mark.
+
+use ratatui::layout::Rect;
+
+use crate::app::pages::Panel;
+use crate::app::tone::{Line, Tone};
+
+use super::paint::{Painter, columns};
+
+/// Draws a panel over the body.
+pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel) {
+    painter.clear(body);
+    let lines = usize::from(body.height.saturating_sub(2));
+    frame(painter, body, &panel.title);
+    let shown = panel.page.lines.iter().skip(panel.scroll).take(lines);
+    for (y, line) in (body.y + 1..body.bottom()).zip(shown) {
+        painter.line(body.x + 2, y, body.width.saturating_sub(4), line);
+    }
+    scroll_mark(painter, body, panel, lines);
+}
+
+fn frame(painter: &mut Painter<'_>, area: Rect, title: &str) {
+    painter.rule(Rect { height: 1, ..area }, title);
+    painter.rule(Rect { y: area.bottom().saturating_sub(1), height: 1, ..area }, "");
+}
+
+/// Says on the lower rule which lines are shown, if not all are.
+fn scroll_mark(painter: &mut Painter<'_>, area: Rect, panel: &Panel, lines: usize) {
+    let total = panel.page.lines.len();
+    if total <= lines {
+        return;
+    }
+    let last = (panel.scroll + lines).min(total);
+    let text = format!(" {}-{last} of {total} · j k ", panel.scroll + 1);
+    let line = Line::new(&text, Tone::Dim);
+    let width = columns(line.width());
+    painter.line(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, &line);
+}

@@ -1,0 +1,79 @@
+//! The table of a view: the names of its columns and the visible rows.
+
+use ratatui::layout::Rect;
+
+use crate::app::order::Direction;
+use crate::app::rows::Row;
+use crate::app::state::State;
+use crate::app::tone::{Mark, Span, Tone};
+
+use super::columns::{Slot, fit};
+use super::paint::{Painter, columns_of};
+
+/// Columns on the left for the selection bar and the mark.
+const GUTTER: u16 = 2;
+
+/// Draws names and rows.
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
+    let gap = if area.width < 100 { 1 } else { 2 };
+    let slots = fit(&state.table, area.width.saturating_sub(GUTTER + 1), gap);
+    head(painter, area, state, &slots, gap);
+    let top = state.place().top;
+    for (line, (at, row)) in (area.y + 1..area.bottom()).zip(state.visible().iter().enumerate()) {
+        let area = Rect { y: line, height: 1, ..area };
+        draw_row(painter, area, row, &slots, gap);
+        let is_marked = state.marks.contains(&row.key);
+        gutter(painter, area, top + at == state.place().at, is_marked);
+    }
+}
+
+fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], gap: u16) {
+    let sort = state.place().sort;
+    let arrow = match sort.direction {
+        Direction::Forward => "▲",
+        Direction::Backward => "▼",
+    };
+    let mut x = area.x + GUTTER;
+    for slot in slots {
+        let Some(column) = state.table.columns.get(slot.index) else { continue };
+        let is_sorted = sort.by == Some(slot.index);
+        let tone = if is_sorted { Tone::Accent } else { Tone::Dim };
+        let title = if is_sorted { format!("{}{arrow}", column.title) } else { column.title.to_owned() };
+        painter.aligned(x, area.y, slot.width, &Span::new(&title, tone), slot.align);
+        x += slot.width + gap;
+    }
+    position(painter, area, state, x);
+}
+
+/// Says on the right which part of the rows is shown, where the names leave room.
+fn position(painter: &mut Painter<'_>, area: Rect, state: &State, from: u16) {
+    let (rows, shown) = (state.table.rows.len(), state.visible().len());
+    if rows <= shown {
+        return;
+    }
+    let text = format!("{}/{rows}", state.place().at + 1);
+    let x = area.right().saturating_sub(columns_of(&text) + 1);
+    if x >= from {
+        painter.span(x, area.y, area.right() - x, &Span::new(&text, Tone::Dim));
+    }
+}
+
+fn draw_row(painter: &mut Painter<'_>, area: Rect, row: &Row, slots: &[Slot], gap: u16) {
+    let mut x = area.x + GUTTER;
+    for slot in slots {
+        if let Some(cell) = row.cells.get(slot.index) {
+            painter.aligned(x, area.y, slot.width, &cell.span, slot.align);
+        }
+        x += slot.width + gap;
+    }
+}
+
+fn gutter(painter: &mut Painter<'_>, area: Rect, is_selected: bool, is_marked: bool) {
+    if is_selected {
+        painter.wash(area, painter.look.palette.selected);
+        painter.span(area.x, area.y, 1, &Span::new("▌", Tone::Accent));
+    }
+    if is_marked {
+        painter.span(area.x + 1, area.y, 1, &Span::marked(Mark::Chosen, "", Tone::Accent));
+    }
+}

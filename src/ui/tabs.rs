@@ -1,0 +1,47 @@
+//! The second line: the views with how many rows each has.
+
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use crate::app::state::State;
+use crate::app::tone::{Line, Tone};
+use crate::app::view::View;
+use crate::core::report::Report;
+
+use super::paint::{Painter, columns};
+
+/// Draws the tabs, in their short form where there is no room.
+pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
+    let full: usize = View::ALL.iter().enumerate().map(|(at, view)| tab(state, at, *view).width() + 2).sum();
+    let gap = if columns(full) > area.width { 1 } else { 2 };
+    let mut x = area.x + 1;
+    for (at, view) in View::ALL.into_iter().enumerate() {
+        let tab = tab(state, at, view);
+        let used = painter.line(x, area.y, area.right().saturating_sub(x), &tab);
+        if view == state.view {
+            let area = Rect { x, width: used, ..area };
+            painter.wash(area, ratatui::style::Style::new().add_modifier(Modifier::UNDERLINED));
+        }
+        x += used + gap;
+    }
+}
+
+fn tab(state: &State, at: usize, view: View) -> Line {
+    let (key, name) =
+        if view == state.view { (Tone::Accent, Tone::Accent) } else { (Tone::Key, Tone::Plain) };
+    let line = Line::new(&format!("{} ", at + 1), key).then(view.title(), name);
+    match state.report.as_ref().and_then(|report| total(report, view)) {
+        Some(total) if state.size.width >= 72 => line.then(&format!(" {total}"), Tone::Dim),
+        Some(_) | None => line,
+    }
+}
+
+fn total(report: &Report, view: View) -> Option<usize> {
+    match view {
+        View::Windows => Some(report.windows.len()),
+        View::Sessions => Some(report.records.len()),
+        View::Claims => Some(report.claims.len()),
+        View::Problems => Some(report.findings.len()),
+        View::History => None,
+    }
+}

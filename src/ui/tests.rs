@@ -1,0 +1,243 @@
+//! What stands on the screen at each size, in each theme, and whatever the text is.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+
+use crate::app::geometry::Size;
+use crate::app::msg::{Hints, Msg, Press};
+use crate::app::state::{Options, State};
+use crate::app::{testing, update};
+use crate::config::{Access, Glyphs, Theme};
+use crate::core::report::Report;
+use crate::core::text::is_forbidden;
+
+use super::theme::{Colors, Palette};
+use super::{Look, render, svg};
+
+const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
+/// Each view, each panel, the filter, marks and a frozen picture.
+const KEYS: [&str; 10] = ["", "2", "3 ", "4", "5", "\n", "3jr", "?", "/zzz", "f"];
+
+fn state(report: Report, (width, height): (u16, u16), keys: &str) -> State {
+    let mut state = State::new(Options::default(), Size { width, height }, testing::now());
+    update(&mut state, Msg::Looked(Arc::new(report)));
+    for c in keys.chars() {
+        let press = if c == '\n' { Press::Enter } else { Press::Char(c) };
+        update(&mut state, Msg::Pressed(press));
+    }
+    state
+}
+
+fn look(glyphs: Glyphs) -> Look {
+    Look { palette: Palette::new(Theme::Dark, Colors::Used), glyphs }
+}
+
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let width = usize::from(buffer.area.width).max(1);
+    buffer
+        .content()
+        .chunks(width)
+        .map(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned())
+        .collect()
+}
+
+fn screen(report: Report, size: (u16, u16), keys: &str) -> String {
+    lines(&render(&state(report, size, keys), look(Glyphs::Unicode))).join("\n")
+}
+
+#[track_caller]
+fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
+    let screen = screen(testing::busy(), size, keys);
+    for part in parts {
+        assert!(screen.contains(part), "{part} is missing in:\n{screen}");
+    }
+}
+
+#[test]
+fn a_small_screen_has_what_matters() {
+    insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
+     5 windows  ◆ 2 collisions  ✗ 1 dead      [1 source unread]
+     1 Windows  2 Sessions  3 Claims  4 Problems  5 History
+      State     Window          PID Problem            Claims
+    ▌ ● running cart api       4711 ◆ same worktree +1      1
+      ◐ waiting cart tests     4890 ◆ same worktree         1
+      ◌ stopped search index   5333 ▲ suspended holder      1
+      ● running release notes  6200 › no record
+      ● running codex          5120
+      ✗ zombie  opencode       6001
+
+
+
+
+     ◆ same-worktree: two live windows work… · Enter shows why
+     Enter why  n next problem  / filter  ? keys  q quit
+    ");
+}
+
+#[test]
+fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
+    insta::assert_snapshot!(screen(testing::busy(), (80, 24), ""), @r"
+     5 windows  7 claims  ◆ 2 collisions  ✗ 1 dead  ▲ 3 warnings    [entire failed]
+     1 Windows 6  2 Sessions 5  3 Claims 7  4 Problems 6  5 History
+      State     Window          PID Problem            Claims Branch            Age
+    ▌ ● running cart api       4711 ◆ same worktree +1      1 feature/cart      2 h
+      ◐ waiting cart tests     4890 ◆ same worktree         1 feature/cart   31 min
+      ◌ stopped search index   5333 ▲ suspended holder      1 feature/search   25 h
+      ● running release notes  6200 › no record               feature/notes     6 d
+      ● running codex          5120                           feature/docs    5 min
+      ✗ zombie  opencode       6001                                            40 s
+
+
+    ── Evidence ────────────────────────────────────────────────────────────────────
+     ◆ same-worktree: two live windows work in /home/dev/src/shop-cart: cart api
+       (PID 4711) and cart tests (PID 4890)
+       working directory /home/dev/src/shop-cart  (/proc/4711/cwd, 10:00:00Z)
+
+     ◆ contested-claim: SD-101 has two live holders: PID 4711 and PID 4890
+       working directory /home/dev/src/shop-cart  (/proc/4711/cwd, 10:00:00Z)
+
+       State         ● running busy
+       Agent         claude-code
+     Enter shows 16 more lines
+     ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
+     Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
+    ");
+}
+
+#[test]
+fn a_large_screen_has_more_columns_and_the_evidence_on_the_right() {
+    check(
+        (200, 50),
+        "",
+        &["claimtop", "devbox", "Activity", "permission prompt", "│", "Context ID", "same-process"],
+    );
+}
+
+#[test]
+fn each_view_has_its_words() {
+    check((80, 24), "2", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
+    check((80, 24), "3", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
+    check((80, 24), "4", &["◆ collision", "dead-holder", "r release", "m migrate"]);
+    check((80, 24), "5", &["Nothing has been done yet", "journal"]);
+}
+
+#[test]
+fn the_key_that_helps_is_never_cut() {
+    for size in [(60, 15), (80, 24), (200, 50)] {
+        check(size, "2j", &["r shows how to release", "r release"]);
+    }
+}
+
+#[test]
+fn an_empty_world_says_what_was_looked_at_and_what_to_try() {
+    let screen = screen(testing::quiet(), (60, 15), "");
+    for part in ["No agent window is running", "412 processes", "absent", "claimtop demo", "no problems"] {
+        assert!(screen.contains(part), "{part} is missing in:\n{screen}");
+    }
+}
+
+#[test]
+fn before_the_first_look_the_screen_says_so() {
+    let state = State::new(Options::default(), Size { width: 80, height: 24 }, testing::now());
+    assert!(lines(&render(&state, look(Glyphs::Unicode))).join("\n").contains("Taking the first look"));
+}
+
+#[test]
+fn a_filter_without_rows_says_how_to_get_out() {
+    check((60, 15), "/zzz", &["Nothing here matches zzz", "clears the filter", "0 of 6 rows"]);
+}
+
+#[test]
+fn badges_tell_what_is_not_as_usual() {
+    let mut state = state(testing::busy(), (120, 24), "f");
+    state.options = Options { badge: Some("demo".to_owned()), access: Access::ReadOnly };
+    update(&mut state, Msg::Hints(Hints::Lost));
+    let screen = lines(&render(&state, look(Glyphs::Unicode))).join("\n");
+    for badge in ["[frozen 0 s]", "[entire failed]", "[looking every 2 s]", "[read-only]", "[demo]"] {
+        assert!(screen.contains(badge), "{badge} is missing in:\n{screen}");
+    }
+}
+
+#[test]
+fn ascii_is_ascii_everywhere_and_keeps_the_places() {
+    for (size, keys) in every_screen() {
+        let state = state(testing::hostile(), size, keys);
+        for line in lines(&render(&state, look(Glyphs::Ascii))) {
+            assert!(line.is_ascii(), "{line}");
+        }
+    }
+    let [unicode, ascii] = [Glyphs::Unicode, Glyphs::Ascii]
+        .map(|glyphs| lines(&render(&state(testing::busy(), (80, 24), ""), look(glyphs))));
+    let columns = |lines: &[String]| lines[3].chars().position(|c| c == '4');
+    assert_eq!(columns(&unicode), columns(&ascii));
+}
+
+#[test]
+fn hostile_text_never_reaches_a_cell() {
+    for (size, keys) in every_screen() {
+        let buffer = render(&state(testing::hostile(), size, keys), look(Glyphs::Unicode));
+        for cell in buffer.content() {
+            assert!(!cell.symbol().chars().any(is_forbidden), "{:?} at {size:?} {keys:?}", cell.symbol());
+            assert!(cell.symbol().len() <= 32, "{} bytes in a cell", cell.symbol().len());
+        }
+    }
+}
+
+fn every_screen() -> impl Iterator<Item = ((u16, u16), &'static str)> {
+    SIZES.into_iter().flat_map(|size| KEYS.map(|keys| (size, keys)))
+}
+
+#[test]
+fn any_size_can_be_drawn() {
+    for width in 0..40 {
+        for height in 0..12 {
+            for keys in KEYS {
+                render(&state(testing::busy(), (width, height), keys), look(Glyphs::Unicode));
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colours_there_is_none_and_the_selected_row_still_stands_out() {
+    let themes = [Theme::Dark, Theme::Light, Theme::ColorBlind, Theme::Ansi];
+    for theme in themes {
+        let look = Look { palette: Palette::new(theme, Colors::Unused), glyphs: Glyphs::Unicode };
+        let buffer = render(&state(testing::busy(), (80, 24), ""), look);
+        let reset = ratatui::style::Color::Reset;
+        assert!(buffer.content().iter().all(|cell| cell.fg == reset && cell.bg == reset));
+        assert!(lines(&buffer)[3].starts_with('▌'));
+    }
+}
+
+#[test]
+fn a_picture_is_the_same_bytes_for_the_same_cells_and_escapes_markup() {
+    let mut report = testing::busy();
+    report.windows[0].name = Some("<b>&\"".into());
+    let buffer = render(&state(report, (80, 24), ""), look(Glyphs::Unicode));
+    let picture = svg::to_svg(&buffer, "a < b", svg::DARK);
+    assert_eq!(picture, svg::to_svg(&buffer, "a < b", svg::DARK));
+    assert!(picture.contains("&lt;b&gt;&amp;&quot;") && picture.contains("<title>a &lt; b</title>"));
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
+    insta::assert_snapshot!(svg::to_svg(&tiny(), "tiny", svg::DARK), @r##"
+    <svg xmlns="http://www.w3.org/2000/svg" width="60" height="43" viewBox="0 0 60 43" role="img">
+    <title>tiny</title>
+    <rect width="100%" height="100%" rx="8" fill="#12151c"/>
+    <g font-family="ui-monospace,'DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace" font-size="14.95" xml:space="preserve">
+    <text x="12" y="26" textLength="18" fill="#ff0000">日</text>
+    <rect x="30" y="12" width="9" height="19" fill="#0000ff"/>
+    <text x="30" y="26" textLength="9" fill="#c5cbd6" font-weight="bold">a</text>
+    </g>
+    </svg>
+    "##);
+}
+
+/// Four cells: a red wide character, a bold one and an empty one.
+fn tiny() -> Buffer {
+    use ratatui::style::{Color, Style};
+    let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 4, 1));
+    buffer.set_string(0, 0, "日", Style::new().fg(Color::Rgb(255, 0, 0)));
+    buffer.set_string(2, 0, "a", Style::new().bold().bg(Color::Rgb(0, 0, 255)));
+    buffer
+}
