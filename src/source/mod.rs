@@ -8,5 +8,6 @@ pub mod locks;
 pub mod open;
 pub mod processes;
 pub mod repos;
+pub mod watch;
 
 pub use collect::{Collector, Places};

@@ -13,6 +13,8 @@ use jiff::Timestamp;
 
 #[cfg(target_os = "linux")]
 use self::linux as system;
+#[cfg(target_os = "linux")]
+pub(super) use self::linux::pidfd_of;
 #[cfg(not(target_os = "linux"))]
 use self::other as system;
 use self::usage::Usage;

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
+pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
 use super::Wanted;
 use crate::core::process::{ProcessTable, ancestry};

@@ -1,21 +1,47 @@
 //! pidfds: descriptors that stay with one process, whatever becomes of its PID.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{fstat, fstatfs};
+use rustix::fs::{CWD, fstat, fstatfs};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::proc::slurp;
+use super::stat;
+use crate::core::process::ProcessId;
 
 /// The file system that gives each process an inode of its own, since Linux 6.9
 /// (`PIDFS_MAGIC` of `linux/magic.h`). Before it all pidfds shared one.
 const PIDFS_MAGIC: u64 = 0x5049_4446;
 
-/// Opens a pidfd; it works for other users' processes too. `None` when the process is gone or
-/// the system has no descriptor for us, which proves nothing.
-pub(crate) fn open(pid: u32) -> Option<OwnedFd> {
-    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-    pidfd_open(pid, PidfdFlags::empty()).ok()
+/// Opens a pidfd; it works for other users' processes too.
+///
+/// # Errors
+/// The process is gone (`ESRCH`), or the system has no descriptor for us, which proves nothing.
+pub(super) fn open(pid: u32) -> Result<OwnedFd, Errno> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::INVAL)?;
+    pidfd_open(pid, PidfdFlags::empty())
+}
+
+/// Opens a pidfd of exactly this process, which becomes readable when the process has exited
+/// (pidfd_open(2)); `None` when it has, even if another one has its PID by now.
+///
+/// # Errors
+/// The system has no descriptor for us.
+pub(in crate::source) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
+    let pidfd = match open(id.pid) {
+        Ok(pidfd) => pidfd,
+        Err(Errno::SRCH) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    // The descriptor came first: if the start is the right one now, it was then.
+    let mut text = Vec::new();
+    let read = slurp(CWD, &format!("/proc/{}/stat", id.pid), &mut text, 4 << 10);
+    let found = read.ok().and_then(|()| stat::parse(id.pid, &text));
+    Ok(found.is_none_or(|process| process.id == id).then_some(pidfd))
 }
 
 /// Returns whether the process has exited, all its threads included: then its pidfd is readable.

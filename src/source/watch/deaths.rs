@@ -1,0 +1,117 @@
+//! Waits for processes to exit, through their pidfds: no polling, and a death wakes at once.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::{Errno, write};
+
+use super::Hint;
+use super::notice::Notice;
+use crate::core::process::ProcessId;
+use crate::source::processes::pidfd_of;
+
+/// The most processes that are waited for; a program may usually have 1,024 descriptors.
+const MAX_PROCESSES: usize = 256;
+/// What marks the event that ends the thread; no PID is so large.
+const STOP: u64 = u64::MAX;
+
+/// The processes that are waited for.
+pub(super) struct Deaths {
+    notice: Notice,
+    /// `None` when the system has none for us.
+    waiter: Option<Waiter>,
+    /// `None` for one that has exited and was told.
+    waiting: HashMap<ProcessId, Option<OwnedFd>>,
+}
+
+impl Deaths {
+    /// Prepares to wait.
+    pub(super) fn new(notice: Notice) -> Self {
+        let waiter = Waiter::start(notice.clone());
+        let waiter = waiter.map_err(|error| notice.lost(format!("failed to wait for processes: {error}")));
+        Self { notice, waiter: waiter.ok(), waiting: HashMap::new() }
+    }
+
+    /// Waits for these processes and no others.
+    pub(super) fn follow(&mut self, processes: &[ProcessId]) {
+        // A closed descriptor is waited for no more (epoll(7)).
+        self.waiting.retain(|id, _| processes.contains(id));
+        let Some(waiter) = &self.waiter else { return };
+        for id in processes {
+            if self.waiting.contains_key(id) {
+                continue;
+            }
+            if self.waiting.len() >= MAX_PROCESSES {
+                return self.notice.lost(format!("more than {MAX_PROCESSES} processes to wait for"));
+            }
+            match waiter.wait_for(*id) {
+                Ok(pidfd) => {
+                    if pidfd.is_none() {
+                        self.notice.tell(Hint::Process(id.pid));
+                    }
+                    self.waiting.insert(*id, pidfd);
+                }
+                Err(error) => self.notice.lost(format!("failed to wait for processes: {error}")),
+            }
+        }
+    }
+}
+
+/// A thread that sleeps until a process exits.
+struct Waiter {
+    epoll: Arc<OwnedFd>,
+    stop: OwnedFd,
+}
+
+impl Waiter {
+    fn start(notice: Notice) -> io::Result<Self> {
+        let epoll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
+        let stop = eventfd(0, EventfdFlags::CLOEXEC)?;
+        epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        let shared = Arc::clone(&epoll);
+        std::thread::Builder::new().name("deaths".to_owned()).spawn(move || tell_deaths(&shared, &notice))?;
+        Ok(Self { epoll, stop })
+    }
+
+    /// Begins to wait for one process; `None` when it has exited.
+    fn wait_for(&self, id: ProcessId) -> io::Result<Option<OwnedFd>> {
+        let pidfd = pidfd_of(id)?;
+        if let Some(pidfd) = &pidfd {
+            let once = EventFlags::IN | EventFlags::ONESHOT;
+            epoll::add(&self.epoll, pidfd, EventData::new_u64(u64::from(id.pid)), once)?;
+        }
+        Ok(pidfd)
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        // It cannot fail: the counter is 0 and its reader is there.
+        let _ = write(&self.stop, &1_u64.to_ne_bytes());
+    }
+}
+
+fn tell_deaths(epoll: &OwnedFd, notice: &Notice) {
+    let mut events = Vec::with_capacity(MAX_PROCESSES);
+    loop {
+        events.clear();
+        match epoll::wait(epoll, spare_capacity(&mut events), None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => {
+                return notice.lost(format!("failed to wait for processes: {}", io::Error::from(error)));
+            }
+        }
+        for event in &events {
+            let event: &epoll::Event = event;
+            match event.data.u64() {
+                STOP => return,
+                pid => notice.tell(Hint::Process(u32::try_from(pid).unwrap_or_default())),
+            }
+        }
+    }
+}

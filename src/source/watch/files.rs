@@ -1,0 +1,148 @@
+//! Watches folders, one by one and never what lies below them.
+//!
+//! Not recursive on purpose: a recursive watch loses what is written into a folder right after
+//! it was made, and it stays with a folder that was moved away.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher};
+use rustix::fs::stat;
+
+use super::Hint;
+use super::interest::{Interest, matters, wanted};
+use super::notice::Notice;
+use crate::core::text::Untrusted;
+use crate::source::open::{FolderId, meta_of};
+
+/// The most folders that are watched; the kernel's limit is for all programs of a user.
+const MAX_FOLDERS: usize = 1_024;
+
+/// What matters where, shared with the watching thread.
+type Interests = Arc<Mutex<BTreeMap<PathBuf, Interest>>>;
+
+/// The watched folders.
+pub(super) struct Files {
+    /// `None` when the system has no more watchers for us.
+    watcher: Option<RecommendedWatcher>,
+    /// What each path was when it was taken up: a folder that replaces it is another.
+    watched: BTreeMap<PathBuf, FolderId>,
+    interests: Interests,
+    notice: Notice,
+}
+
+impl Files {
+    /// Prepares to watch.
+    pub(super) fn new(notice: Notice) -> Self {
+        let interests = Interests::default();
+        let (seen, told) = (Arc::clone(&interests), notice.clone());
+        let watcher = notify::recommended_watcher(move |event| tell(event, &lock(&seen), &told));
+        let watcher =
+            watcher.map_err(|error| notice.lost(format!("failed to watch files: {}", words(&error))));
+        Self { watcher: watcher.ok(), watched: BTreeMap::new(), interests, notice }
+    }
+
+    /// Watches these folders and no others; returns whether one was taken up anew.
+    pub(super) fn follow(&mut self, folders: &[PathBuf]) -> bool {
+        if self.watcher.is_none() {
+            return false;
+        }
+        let (interests, ids) = self.distinct(wanted(folders));
+        lock(&self.interests).clone_from(&interests);
+        self.forget(&ids);
+        let mut is_any_new = false;
+        for (path, id) in ids {
+            is_any_new |= !self.watched.contains_key(&path) && self.take_up(path, id);
+        }
+        is_any_new
+    }
+
+    /// Joins paths that are the same folder, since the kernel watches folders and not paths.
+    fn distinct(
+        &self,
+        wanted: BTreeMap<PathBuf, Interest>,
+    ) -> (BTreeMap<PathBuf, Interest>, BTreeMap<PathBuf, FolderId>) {
+        let mut paths: BTreeMap<FolderId, PathBuf> = BTreeMap::new();
+        let mut interests: BTreeMap<PathBuf, Interest> = BTreeMap::new();
+        for (path, interest) in wanted {
+            let Some(id) = id(&path) else { continue };
+            let path = paths.entry(id).or_insert(path).clone();
+            interests.entry(path).or_default().merge(interest);
+        }
+        if interests.len() > MAX_FOLDERS {
+            self.notice.lost(format!("more than {MAX_FOLDERS} folders to watch; the others are not watched"));
+        }
+        (interests, paths.into_iter().take(MAX_FOLDERS).map(|(id, path)| (path, id)).collect())
+    }
+
+    /// Lets go of folders that are not wanted any more, or that are others by now.
+    fn forget(&mut self, ids: &BTreeMap<PathBuf, FolderId>) {
+        let Some(watcher) = &mut self.watcher else { return };
+        self.watched.retain(|path, id| {
+            let stays = ids.get(path) == Some(id);
+            if !stays {
+                // It fails when the folder has gone, and the watch with it.
+                let _ = watcher.unwatch(path);
+            }
+            stays
+        });
+    }
+
+    fn take_up(&mut self, path: PathBuf, id: FolderId) -> bool {
+        let Some(watcher) = &mut self.watcher else { return false };
+        match watcher.watch(&path, RecursiveMode::NonRecursive) {
+            Ok(()) => {
+                self.watched.insert(path, id);
+                true
+            }
+            Err(error) => {
+                if !matches!(error.kind, ErrorKind::PathNotFound) {
+                    self.notice.lost(format!(
+                        "failed to watch {}: {}",
+                        Untrusted::from_path(&path),
+                        words(&error)
+                    ));
+                }
+                false
+            }
+        }
+    }
+}
+
+/// Runs on the watching thread, for each event.
+fn tell(event: notify::Result<Event>, interests: &BTreeMap<PathBuf, Interest>, notice: &Notice) {
+    match event {
+        Ok(event) if event.need_rescan() => {
+            notice.lost("too many changes at once; some were missed".to_owned())
+        }
+        Ok(event) if matters(&event, interests) => notice.tell(Hint::Files),
+        Ok(_) => {}
+        Err(error) => notice.lost(format!("failed to watch files: {}", words(&error))),
+    }
+}
+
+fn lock(interests: &Interests) -> MutexGuard<'_, BTreeMap<PathBuf, Interest>> {
+    interests.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn id(path: &Path) -> Option<FolderId> {
+    let meta = meta_of(&stat(path).ok()?);
+    Some((meta.dev, meta.ino))
+}
+
+/// Returns an error's cause in lower case.
+fn words(error: &notify::Error) -> String {
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => {
+            "the limit of watches is reached (fs.inotify.max_user_watches)".to_owned()
+        }
+        ErrorKind::Io(cause) => {
+            cause.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
+        ErrorKind::Generic(_)
+        | ErrorKind::PathNotFound
+        | ErrorKind::WatchNotFound
+        | ErrorKind::InvalidConfig(_) => error.to_string().to_lowercase(),
+    }
+}

@@ -1,0 +1,62 @@
+//! Hints that something has changed: they only say "look again", and truth is a re-read.
+
+#[cfg(target_os = "linux")]
+mod deaths;
+#[cfg(not(target_os = "linux"))]
+#[path = "deaths_elsewhere.rs"]
+mod deaths;
+mod files;
+mod interest;
+mod notice;
+
+use std::path::PathBuf;
+
+use tokio::sync::mpsc::{Receiver, channel};
+
+use self::deaths::Deaths;
+use self::files::Files;
+use self::notice::Notice;
+use crate::core::process::ProcessId;
+
+/// How many hints may wait; every one of them means the same look.
+const WAITING: usize = 16;
+
+/// Why to look again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Some file or folder that matters has changed.
+    Files,
+    /// The process with this PID has exited.
+    Process(u32),
+    /// Changes were or will be missed; why, in words. Looking now and then helps.
+    Lost(String),
+}
+
+/// Waits for changes of files and for deaths of processes, at no cost while there are none.
+pub struct Watch {
+    notice: Notice,
+    files: Files,
+    deaths: Deaths,
+}
+
+impl Watch {
+    /// Prepares to watch; follows nothing yet. What the system refuses comes as a
+    /// [`Hint::Lost`].
+    pub fn new() -> (Self, Receiver<Hint>) {
+        let (sender, receiver) = channel(WAITING);
+        let notice = Notice::new(sender);
+        let files = Files::new(notice.clone());
+        let deaths = Deaths::new(notice.clone());
+        (Self { notice, files, deaths }, receiver)
+    }
+
+    /// Follows these folders and processes, and no others any more. To be called after each
+    /// look, from any thread: folders that were replaced, or that appeared where none was, are
+    /// taken up anew, and then one more look is asked for.
+    pub fn follow(&mut self, folders: &[PathBuf], processes: &[ProcessId]) {
+        if self.files.follow(folders) {
+            self.notice.tell(Hint::Files);
+        }
+        self.deaths.follow(processes);
+    }
+}

@@ -1,0 +1,68 @@
+//! From the watching threads to the channel, without ever waiting for whoever receives.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc::Sender;
+
+use super::Hint;
+
+/// The sending side.
+#[derive(Clone)]
+pub(super) struct Notice {
+    sender: Sender<Hint>,
+    losses: Arc<Mutex<Losses>>,
+}
+
+#[derive(Default)]
+struct Losses {
+    untold: Vec<String>,
+    told: BTreeSet<String>,
+}
+
+impl Notice {
+    /// Prepares to send.
+    pub(super) fn new(sender: Sender<Hint>) -> Self {
+        Self { sender, losses: Arc::default() }
+    }
+
+    /// Sends a hint. While as many hints as the channel holds wait for a look, one more is
+    /// needless; only losses are kept until there is room, since they are shown.
+    pub(super) fn tell(&self, hint: Hint) {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        losses.untold.retain(|why| self.sender.try_send(Hint::Lost(why.clone())).is_err());
+        drop(losses);
+        let _ = self.sender.try_send(hint);
+    }
+
+    /// Says that changes are missed; the same words are said once.
+    pub(super) fn lost(&self, why: String) {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        if losses.told.insert(why.clone()) {
+            losses.untold.push(why);
+        }
+        drop(losses);
+        self.tell(Hint::Files);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_loss_waits_for_room_and_is_told_once() {
+        let (sender, mut receiver) = channel(1);
+        let notice = Notice::new(sender);
+        notice.tell(Hint::Files);
+        notice.lost("too many".to_owned());
+        assert_eq!(receiver.try_recv(), Ok(Hint::Files));
+        notice.tell(Hint::Process(7));
+        assert_eq!(receiver.try_recv(), Ok(Hint::Lost("too many".to_owned())));
+        notice.lost("too many".to_owned());
+        assert_eq!(receiver.try_recv(), Ok(Hint::Files));
+        assert!(receiver.try_recv().is_err());
+    }
+}

@@ -1,0 +1,274 @@
+//! The process table over real processes, every one of which is started here and ended here.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests start processes, and say by panicking what is wrong"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::process::{Process, ProcessState, ProcessTable};
+use claimtop::source::processes::{Scanner, chain, own_pid, parent_pid};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A child that ends with its test.
+struct Stand(Child);
+
+impl Stand {
+    fn start(program: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).env("CLAUDE_SESSION_ID", "alpha").env("SECRET", "x");
+        loop {
+            match command.spawn() {
+                Ok(child) => return Self(child),
+                // Another test forked while this one's copy of a program was still being written.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
+                Err(error) => panic!("{}: {error}", program.display()),
+            }
+        }
+    }
+
+    fn sleeping() -> Self {
+        Self::start(Path::new("/bin/sleep"), &["600"])
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn scanner() -> Scanner {
+    Scanner::new(&Signatures::built_in().unwrap())
+}
+
+/// Looks until what is waited for shows; a process needs a moment to start, stop or exit.
+#[track_caller]
+fn when(scanner: &mut Scanner, named: &[u32], mut is_so: impl FnMut(&ProcessTable) -> bool) -> ProcessTable {
+    let named: BTreeSet<u32> = named.iter().copied().collect();
+    for _ in 0..500 {
+        let table = scanner.scan(&named);
+        if is_so(&table) {
+            return table;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it never showed");
+}
+
+fn get(table: &ProcessTable, pid: u32) -> &Process {
+    table.get(pid).unwrap_or_else(|| panic!("{pid} is not in the table"))
+}
+
+/// Copies `/bin/sleep` to a name of its own: the name becomes the thread's name.
+fn program(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::copy("/bin/sleep", &path).unwrap();
+    path
+}
+
+#[test]
+fn a_process_that_a_record_names_is_read_in_detail() {
+    let child = Stand::sleeping();
+    let is_running = |table: &ProcessTable| table.get(child.pid()).is_some_and(|p| p.comm.raw() == "sleep");
+    let table = when(&mut scanner(), &[child.pid()], is_running);
+    let process = get(&table, child.pid());
+    assert_eq!((process.parent, process.state), (own_pid(), ProcessState::Running));
+    assert_eq!(process.has_exited, Some(false));
+    let details = process.details.as_ref().unwrap();
+    assert_eq!(details.argv.iter().map(|arg| arg.raw()).collect::<Vec<_>>(), ["/bin/sleep", "600"]);
+    assert_eq!(details.uid, Some(rustix::process::geteuid().as_raw()));
+    assert_eq!(details.cwd.as_ref().unwrap().raw(), std::env::current_dir().unwrap().to_string_lossy());
+    assert_eq!(details.ns_pids.first(), Some(&child.pid()));
+    let env: Vec<_> = details.env.iter().filter(|(name, _)| !name.starts_with("TMUX")).collect();
+    assert_eq!(env, [(&"CLAUDE_SESSION_ID".to_owned(), &"alpha".into())]);
+    assert!(get(&table, own_pid()).details.is_some(), "its ancestors are read as well");
+}
+
+#[test]
+fn whoever_does_not_matter_is_read_in_brief() {
+    let child = Stand::sleeping();
+    let table =
+        when(&mut scanner(), &[], |table| table.get(child.pid()).is_some_and(|p| p.comm.raw() == "sleep"));
+    let process = get(&table, child.pid());
+    assert!(process.details.is_none() && process.pidfd_inode.is_none() && process.has_exited.is_none());
+}
+
+#[test]
+fn a_name_with_parentheses_hides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "x) R 1 (y";
+    let child = Stand::start(&program(folder.path(), name), &["600"]);
+    let table = when(&mut scanner(), &[child.pid()], |table| {
+        table.get(child.pid()).is_some_and(|process| process.comm.raw() == name)
+    });
+    assert_eq!(get(&table, child.pid()).parent, own_pid());
+}
+
+#[test]
+fn a_candidate_is_read_in_detail_though_nobody_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let exe = program(folder.path(), "claude");
+    let child = Stand::start(&exe, &["600"]);
+    let mut scanner = scanner();
+    let exe_of =
+        |table: &ProcessTable| Some(table.get(child.pid())?.details.as_ref()?.exe.clone()?.raw().to_owned());
+    let expected = exe.to_string_lossy().into_owned();
+    when(&mut scanner, &[], |table| exe_of(table).as_ref() == Some(&expected));
+    std::fs::remove_file(&exe).unwrap();
+    let table = scanner.scan(&BTreeSet::new());
+    assert_eq!(exe_of(&table), Some(expected), "without the mark of a removed file");
+}
+
+#[test]
+fn an_unreaped_child_is_a_zombie_that_has_exited() {
+    let child = Stand::sleeping();
+    child.signal(Signal::KILL);
+    let table =
+        when(&mut scanner(), &[child.pid()], |table| get(table, child.pid()).state == ProcessState::Zombie);
+    assert_eq!(get(&table, child.pid()).has_exited, Some(true));
+    assert!(!table.proves_absent(child.pid()));
+}
+
+#[test]
+fn a_stopped_child_is_stopped_and_lives() {
+    let child = Stand::sleeping();
+    child.signal(Signal::STOP);
+    let table =
+        when(&mut scanner(), &[child.pid()], |table| get(table, child.pid()).state == ProcessState::Stopped);
+    assert_eq!(get(&table, child.pid()).has_exited, Some(false));
+    child.signal(Signal::CONT);
+}
+
+#[test]
+fn a_reaped_child_is_proven_absent() {
+    let mut scanner = scanner();
+    let child = Stand::sleeping();
+    let pid = child.pid();
+    when(&mut scanner, &[pid], |table| table.get(pid).is_some());
+    drop(child);
+    let table = scanner.scan(&BTreeSet::from([pid]));
+    if table.partial.is_some() {
+        return eprintln!("skipped: {:?}", table.partial);
+    }
+    assert!(table.proves_absent(pid) && table.get(pid).is_none());
+}
+
+#[test]
+fn a_leader_that_exits_before_its_threads_has_not_exited() {
+    // Python's main thread can end alone through the C library's pthread_exit.
+    let script = "import ctypes, threading, time\n\
+                  threading.Thread(target=time.sleep, args=(600,)).start()\n\
+                  ctypes.CDLL(None).pthread_exit(None)";
+    if !Path::new("/usr/bin/python3").exists() {
+        return eprintln!("skipped: no python3");
+    }
+    let child = Stand::start(Path::new("/usr/bin/python3"), &["-c", script]);
+    let table = when(&mut scanner(), &[child.pid()], |table| {
+        get(table, child.pid()).state == ProcessState::LeaderExited
+    });
+    assert_eq!(get(&table, child.pid()).has_exited, Some(false));
+}
+
+#[test]
+fn the_details_follow_a_process_that_runs_another_program() {
+    let mut scanner = scanner();
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("cd {}; read x; exec /bin/sleep 600", folder.path().display());
+    let mut child = Command::new("/bin/sh").args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap();
+    let (pid, input) = (child.id(), child.stdin.take());
+    let child = Stand(child);
+    let details = |table: &ProcessTable| table.get(pid)?.details.clone();
+    let folder = folder.path().to_string_lossy().into_owned();
+    when(&mut scanner, &[pid], |table| {
+        details(table).is_some_and(|found| found.cwd.is_some_and(|cwd| cwd.raw() == folder))
+    });
+    drop(input);
+    when(&mut scanner, &[pid], |table| {
+        details(table).is_some_and(|found| found.argv.last().is_some_and(|arg| arg.raw() == "600"))
+    });
+    drop(child);
+}
+
+#[test]
+fn the_chain_leads_from_a_process_to_its_ancestors() {
+    let table = chain(own_pid());
+    let own = get(&table, own_pid());
+    assert_eq!(Some(own.parent), parent_pid());
+    assert_eq!(
+        own.details.as_ref().unwrap().exe.as_ref().unwrap().raw(),
+        std::env::current_exe().unwrap().to_string_lossy()
+    );
+    let parent = get(&table, own.parent);
+    assert!(parent.details.as_ref().is_some_and(|details| !details.argv.is_empty()));
+    assert!(!table.proves_absent(4_194_304), "a chain proves nobody's absence");
+    assert!(chain(4_194_304).by_pid.is_empty());
+}
+
+#[test]
+fn cpu_and_memory_are_measured_between_two_looks() {
+    let child = Stand::start(Path::new("/bin/sh"), &["-c", "while :; do :; done"]);
+    let mut scanner = scanner();
+    let pids = BTreeSet::from([child.pid()]);
+    let mut at = jiff::Timestamp::UNIX_EPOCH;
+    let mut measure = |scanner: &mut Scanner| {
+        let mut table = scanner.scan(&pids);
+        at += jiff::SignedDuration::from_secs(1);
+        scanner.usage(&mut table, &pids, at);
+        get(&table, child.pid()).details.clone().unwrap()
+    };
+    // sysinfo takes a process that has used no time yet for one that it never measured.
+    std::thread::sleep(Duration::from_millis(300));
+    let first = measure(&mut scanner);
+    assert_eq!(first.cpu_percent, None);
+    assert!(first.memory_bytes.is_some_and(|bytes| bytes > 0));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(measure(&mut scanner).cpu_percent.is_some_and(|percent| percent > 0.0));
+}
+
+#[test]
+fn a_reused_pid_is_another_process() {
+    let last_pid = Path::new("/proc/sys/kernel/ns_last_pid");
+    let may_write = rustix::process::geteuid().is_root()
+        && std::fs::OpenOptions::new().write(true).open(last_pid).is_ok();
+    if !may_write {
+        return eprintln!("skipped: PIDs can be forced by root only");
+    }
+    let mut scanner = scanner();
+    for _ in 0..200 {
+        let first = Stand::sleeping();
+        let pid = first.pid();
+        let before = get(&scanner.scan(&BTreeSet::from([pid])), pid).clone();
+        drop(first);
+        std::fs::write(last_pid, (pid - 1).to_string()).unwrap();
+        let second = Stand::sleeping();
+        if second.pid() != pid {
+            continue;
+        }
+        let after = get(&scanner.scan(&BTreeSet::from([pid])), pid).clone();
+        assert_eq!(after.has_exited, Some(false));
+        match (before.pidfd_inode, after.pidfd_inode) {
+            (Some(before), Some(after)) => assert_ne!(before, after),
+            _ => eprintln!("skipped: this kernel has no pidfs"),
+        }
+        return;
+    }
+    eprintln!("skipped: other processes took the PID every time");
+}
