@@ -43,7 +43,7 @@ fn fitting(state: &State, room: usize) -> Line {
 /// Returns the parts with their rank; a high rank leaves first.
 fn parts(state: &State) -> Vec<(u8, Line)> {
     let name = (5, Line::new("claimtop", Tone::Accent));
-    let Some(report) = &state.report else {
+    let Some(report) = state.report() else {
         return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
     };
     let Counts { windows, claims, dead, collisions, warnings } = counts(report);
@@ -91,7 +91,7 @@ fn badges(state: &State, room: u16) -> Line {
 
 /// Names the sources in trouble, or counts them where there is no room.
 fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
-    let Some(report) = &state.report else { return };
+    let Some(report) = state.report() else { return };
     let troubled: Vec<_> = troubled(report).collect();
     match troubled.as_slice() {
         [] => {}

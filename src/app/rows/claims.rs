@@ -22,14 +22,14 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Format", 6, 13, 8),
 ];
 
-pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
     let mut rows: Vec<(ClaimStatus, Row)> =
         index.report.claims.iter().map(|claim| (claim.status, row(index, claim, now))).collect();
     rows.sort_by_key(|(status, _)| *status);
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn row(index: &Index<'_>, claim: &ClaimView, now: Timestamp) -> Row {
+fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let findings = index.findings_near(&claim.key);
     let (mark, tone, word) = of_claim(claim.status);
     let record = index.record(&claim.record);
@@ -48,7 +48,7 @@ fn row(index: &Index<'_>, claim: &ClaimView, now: Timestamp) -> Row {
 }
 
 /// Names the window that holds it, or what the record says about one.
-fn holder(index: &Index<'_>, claim: &ClaimView) -> Cell {
+fn holder(index: &Index, claim: &ClaimView) -> Cell {
     if let Some(window) = claim.window.as_ref().and_then(|key| index.window(key)) {
         return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
     }
