@@ -17,7 +17,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     painter.wash(area, painter.look.palette.bar);
     let badges = badges(state, area.width);
     let badge_width = columns(badges.width());
-    let room = area.width.saturating_sub(badge_width + 2);
+    let room = area.width.saturating_sub(badge_width + 3);
     painter.line(area.x + 1, area.y, room, &fitting(state, usize::from(room)));
     let x = area.right().saturating_sub(badge_width + 1);
     painter.line(x, area.y, badge_width, &badges);
@@ -98,6 +98,7 @@ fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
         [source] if room >= 80 => {
             add(&format!("{} {}", source.id, source_state(source.state)), Tone::Warning)
         }
+        more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
     }
 }

@@ -57,7 +57,7 @@ fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
 #[test]
 fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
-     5 windows  ◆ 2 collisions  ✗ 1 dead      [1 source unread]
+     5 windows  ◆ 2 collisions  ✗ 1 dead             [1 unread]
      1 Windows  2 Sessions  3 Claims  4 Problems  5 History
       State     Window          PID Problem            Claims
     ▌ ● running cart api       4711 ◆ same worktree +1      1

@@ -8,11 +8,11 @@ use crate::app::tone::{Span, Tone, of_claim};
 use crate::app::words;
 use crate::core::report::{ClaimStatus, ClaimView, Releasable};
 
-use super::{Cell, Column, Row, column, number, worst};
+use super::{Cell, Column, Row, column, number, sentence, worst};
 
 pub(super) const COLUMNS: &[Column] = &[
     column("Status", 11, 11, 0),
-    column("Holds", 12, 40, 1),
+    sentence("Holds", 14, 60, 1),
     column("Kind", 6, 10, 4),
     column("Holder", 10, 26, 2),
     number("Since", 6, 6, 5),

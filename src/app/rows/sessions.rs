@@ -13,7 +13,7 @@ use super::{Cell, Column, Row, column, number, sentence, short, worst};
 
 pub(super) const COLUMNS: &[Column] = &[
     column("Verdict", 9, 9, 0),
-    column("Session of", 10, 30, 1),
+    sentence("Session of", 12, 40, 1),
     column("Format", 6, 13, 2),
     column("Why", 9, 16, 4),
     column("Problem", 14, 30, 3),
