@@ -6,7 +6,7 @@ use crate::core::plan::Action;
 use super::filter::{Filter, Focus};
 use super::keymap::Command;
 use super::layer::Layer;
-use super::lookup::{Index, place_of, window_name};
+use super::lookup::{place_of, window_name};
 use super::msg::Effect;
 use super::navigate::{self, Toward};
 use super::state::{Picture, State};
@@ -77,12 +77,12 @@ fn mark(state: &mut State) {
 }
 
 fn open_sheet(state: &mut State, action: Action) {
-    let Some(report) = state.report.clone() else { return };
+    let Some(index) = state.index.clone() else { return };
     let chosen: Vec<Key> = match state.layers.last() {
         None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
         None | Some(_) => state.subject().cloned().into_iter().collect(),
     };
-    let keys = sheet::targets(&report, &chosen, action);
+    let keys = sheet::targets(&index, &chosen, action);
     if keys.is_empty() {
         state.message = Some(format!("There is nothing here to {}", sheet::verb(action)));
         return;
@@ -100,7 +100,9 @@ fn freeze(state: &mut State) {
         Picture::Live => state.picture = Picture::Frozen(state.now),
         Picture::Frozen(_) => {
             state.picture = Picture::Live;
-            state.report = state.waiting.take().or_else(|| state.report.take());
+            if let Some(report) = state.waiting.take() {
+                state.take(report);
+            }
         }
     }
     state.refresh();
@@ -108,8 +110,7 @@ fn freeze(state: &mut State) {
 }
 
 fn jump(state: &mut State) {
-    let Some(report) = &state.report else { return };
-    let index = Index::new(report);
+    let Some(index) = &state.index else { return };
     let window = state.subject().and_then(|key| index.window_of(key));
     state.message = Some(match window {
         None => "No window belongs to it".to_owned(),
@@ -125,8 +126,7 @@ fn jump(state: &mut State) {
 
 /// Copies what names the thing best: a window's PID, a record's place, otherwise the key.
 fn copy(state: &mut State) -> Vec<Effect> {
-    let (Some(report), Some(key)) = (&state.report, state.subject()) else { return Vec::new() };
-    let index = Index::new(report);
+    let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
     let text = match (index.window(key), index.record(key)) {
         (Some(window), _) => window.pid.to_string(),
         (None, Some(record)) => place_of(record),

@@ -233,7 +233,7 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Help => !matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table,
         C::Move(_) => top.is_some() || !state.table.rows.is_empty(),
         C::Show(_) | C::NextView | C::PreviousView | C::Undo => top.is_none(),
-        C::Freeze => state.report.is_some() && !matches!(top, Some(Layer::Help { .. })),
+        C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
         C::Filter | C::Sort | C::Reverse => top.is_none() && state.view != View::History,
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())

@@ -1,6 +1,7 @@
 //! Finds things in a report by their key, and the findings about them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::core::finding::Finding;
 use crate::core::key::Key;
@@ -8,65 +9,74 @@ use crate::core::report::{ClaimView, LocationView, RecordView, Report, WindowVie
 
 use super::text::outside;
 
-/// A report with ways in.
-pub struct Index<'a> {
+/// A report with ways in, made once for each look.
+#[derive(Debug)]
+pub struct Index {
     /// The report itself.
-    pub report: &'a Report,
-    windows: BTreeMap<&'a Key, &'a WindowView>,
-    records: BTreeMap<&'a Key, &'a RecordView>,
-    claims: BTreeMap<&'a Key, &'a ClaimView>,
-    claims_of_record: BTreeMap<&'a Key, Vec<&'a Key>>,
-    findings: BTreeMap<&'a Key, Vec<usize>>,
+    pub report: Arc<Report>,
+    windows: HashMap<Key, usize>,
+    records: HashMap<Key, usize>,
+    claims: HashMap<Key, usize>,
+    claims_of_record: HashMap<Key, Vec<usize>>,
+    findings: HashMap<Key, usize>,
+    findings_about: HashMap<Key, Vec<usize>>,
 }
 
-impl<'a> Index<'a> {
+impl Index {
     /// Reads a report once.
-    pub fn new(report: &'a Report) -> Self {
-        let mut claims_of_record: BTreeMap<&Key, Vec<&Key>> = BTreeMap::new();
-        for claim in &report.claims {
-            claims_of_record.entry(&claim.record).or_default().push(&claim.key);
-        }
-        let mut findings: BTreeMap<&Key, Vec<usize>> = BTreeMap::new();
-        for (at, finding) in report.findings.iter().enumerate() {
-            for subject in &finding.subjects {
-                findings.entry(subject).or_default().push(at);
-            }
-        }
+    pub fn new(report: Arc<Report>) -> Self {
         Self {
+            windows: places(report.windows.iter().map(|window| window.key.clone())),
+            records: places(report.records.iter().map(|record| record.key.clone())),
+            claims: places(report.claims.iter().map(|claim| claim.key.clone())),
+            claims_of_record: groups(report.claims.iter().map(|claim| std::slice::from_ref(&claim.record))),
+            findings: places(keys_of_findings(&report)),
+            findings_about: groups(report.findings.iter().map(|finding| finding.subjects.as_slice())),
             report,
-            windows: report.windows.iter().map(|window| (&window.key, window)).collect(),
-            records: report.records.iter().map(|record| (&record.key, record)).collect(),
-            claims: report.claims.iter().map(|claim| (&claim.key, claim)).collect(),
-            claims_of_record,
-            findings,
         }
     }
 
     /// Returns a window.
-    pub fn window(&self, key: &Key) -> Option<&'a WindowView> {
-        self.windows.get(key).copied()
+    pub fn window(&self, key: &Key) -> Option<&WindowView> {
+        self.report.windows.get(*self.windows.get(key)?)
     }
 
     /// Returns a record.
-    pub fn record(&self, key: &Key) -> Option<&'a RecordView> {
-        self.records.get(key).copied()
+    pub fn record(&self, key: &Key) -> Option<&RecordView> {
+        self.report.records.get(*self.records.get(key)?)
     }
 
     /// Returns a claim.
-    pub fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
-        self.claims.get(key).copied()
+    pub fn claim(&self, key: &Key) -> Option<&ClaimView> {
+        self.report.claims.get(*self.claims.get(key)?)
     }
 
-    /// Returns the keys of the claims that a record states.
-    pub fn claims_of(&self, record: &Key) -> &[&'a Key] {
-        self.claims_of_record.get(record).map_or(&[], Vec::as_slice)
+    /// Returns a finding by the key that [`keys_of_findings`] gave it.
+    pub fn finding(&self, key: &Key) -> Option<&Finding> {
+        self.report.findings.get(*self.findings.get(key)?)
+    }
+
+    /// Returns the claims that a record states.
+    pub fn claims_of(&self, record: &Key) -> impl Iterator<Item = &ClaimView> {
+        let places = self.claims_of_record.get(record).map_or(&[] as &[usize], Vec::as_slice);
+        places.iter().filter_map(|at| self.report.claims.get(*at))
+    }
+
+    /// Returns a finding by its own key, or the findings near a thing, worst first.
+    pub fn findings_at(&self, key: &Key) -> Vec<&Finding> {
+        self.finding(key).map_or_else(|| self.findings_near(key), |finding| vec![finding])
     }
 
     /// Returns the findings about a thing and what belongs to it, worst first: a window's
     /// records and claims, a record's claims, a claim's record.
-    pub fn findings_near(&self, key: &Key) -> Vec<&'a Finding> {
-        let found: BTreeSet<usize> =
-            self.near(key).into_iter().filter_map(|key| self.findings.get(key)).flatten().copied().collect();
+    pub fn findings_near(&self, key: &Key) -> Vec<&Finding> {
+        let found: BTreeSet<usize> = self
+            .near(key)
+            .into_iter()
+            .filter_map(|key| self.findings_about.get(key))
+            .flatten()
+            .copied()
+            .collect();
         let mut findings: Vec<&Finding> =
             found.into_iter().filter_map(|at| self.report.findings.get(at)).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -81,13 +91,13 @@ impl<'a> Index<'a> {
         } else if let Some(claim) = self.claim(key) {
             near.push(&claim.record);
         } else {
-            near.extend(self.claims_of(key));
+            near.extend(self.claims_of(key).map(|claim| &claim.key));
         }
         near
     }
 
     /// Returns the window that a thing is, or belongs to.
-    pub fn window_of(&self, key: &Key) -> Option<&'a WindowView> {
+    pub fn window_of(&self, key: &Key) -> Option<&WindowView> {
         let record = |key: &Key| self.record(key).and_then(|record| self.window(record.window.as_ref()?));
         self.window(key).or_else(|| record(key)).or_else(|| {
             let claim = self.claim(key)?;
@@ -110,6 +120,39 @@ impl<'a> Index<'a> {
             None => key.to_string(),
         }
     }
+}
+
+/// Returns where each key stands; of two equal ones the first.
+fn places(keys: impl Iterator<Item = Key>) -> HashMap<Key, usize> {
+    let mut places = HashMap::new();
+    for (at, key) in keys.enumerate() {
+        places.entry(key).or_insert(at);
+    }
+    places
+}
+
+/// Returns where each key is named.
+fn groups<'a>(keys: impl Iterator<Item = &'a [Key]>) -> HashMap<Key, Vec<usize>> {
+    let mut groups: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (at, named) in keys.enumerate() {
+        for key in named {
+            groups.entry(key.clone()).or_default().push(at);
+        }
+    }
+    groups
+}
+
+/// Names every finding for as long as it is about the same things: findings have no key of
+/// their own, and their words may hold an age.
+pub fn keys_of_findings(report: &Report) -> impl Iterator<Item = Key> {
+    let mut seen: HashMap<Key, usize> = HashMap::new();
+    report.findings.iter().map(move |finding| {
+        let mut parts = vec![finding.code.name()];
+        parts.extend(finding.subjects.iter().map(Key::as_str));
+        let first = Key::derive('p', &parts);
+        let count = seen.entry(first.clone()).and_modify(|count| *count += 1).or_insert(0);
+        if *count == 0 { first } else { Key::typed(&format!("{first}-{count}")) }
+    })
 }
 
 /// Returns a window's given name, or its agent's.

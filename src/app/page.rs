@@ -9,7 +9,7 @@ use super::text::{outside, safe, width, wrap};
 use super::tone::{Line, Mark, Span, Tone};
 
 /// Columns for the names of fields.
-const LABEL: usize = 13;
+const LABEL: usize = 15;
 
 /// Lines that are filled one after the other.
 #[derive(Clone, Debug)]
@@ -51,6 +51,17 @@ impl Page {
         self.hanging(Line::default().then_marked(mark, "", tone).then(" ", tone), text, tone);
     }
 
+    /// Adds a problem: its sign and code in their tone, its sentence in plain.
+    pub fn problem(&mut self, (mark, tone): (Mark, Tone), code: &str, message: &str) {
+        let start = self.lines.len();
+        self.bullet(mark, &format!("{code}: {message}"), Tone::Plain);
+        let Some(first) = self.lines.get_mut(start) else { return };
+        let text = first.0.pop().map(|span| span.text().to_owned()).unwrap_or_default();
+        let (code, message) = text.split_at_checked(code.len() + 1).unwrap_or((&text, ""));
+        first.0 = Line::default().then_marked(mark, "", tone).then(" ", tone).0;
+        first.0.extend([Span::new(code, tone), Span::new(message, Tone::Plain)]);
+    }
+
     /// Adds a named value; nothing when it is empty.
     pub fn field(&mut self, label: &str, text: &str, tone: Tone) {
         if !text.is_empty() {
@@ -78,7 +89,7 @@ impl Page {
     /// Adds one fact: what it says, where that was read, and when.
     pub fn evidence(&mut self, evidence: &Evidence) {
         let label =
-            Line::new("  ", Tone::Dim).then(&pad(&evidence.fact, LABEL + 4), Tone::Dim).then(" ", Tone::Dim);
+            Line::new("  ", Tone::Dim).then(&pad(&evidence.fact, LABEL), Tone::Dim).then(" ", Tone::Dim);
         let mut source = format!("({}", outside(Some(&evidence.source)));
         if let Some(at) = evidence.at {
             source.push_str(&format!(", {}", age::clock(self.now, at)));

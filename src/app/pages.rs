@@ -32,8 +32,8 @@ pub fn panel(state: &State) -> Option<Panel> {
     let title = match layer {
         Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
         Layer::Sheet { action, keys, .. } => {
-            if let Some(report) = &state.report {
-                sheet::write(&mut page, report, keys, *action);
+            if let Some(index) = &state.index {
+                sheet::write(&mut page, index, keys, *action);
             }
             format!("Plan: {}", sheet::verb(*action))
         }
@@ -53,8 +53,8 @@ pub fn detail(state: &State) -> Option<Page> {
 }
 
 fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
-    match &state.report {
-        Some(report) => ladder::write(page, report, key),
+    match &state.index {
+        Some(index) => ladder::write(page, index, key),
         None => String::new(),
     }
 }

@@ -5,11 +5,9 @@ use std::collections::BTreeSet;
 use crate::core::finding::Remedy;
 use crate::core::key::Key;
 use crate::core::plan::{Action, Confirmation, Plan, Step, plan_for};
-use crate::core::report::Report;
 
 use super::lookup::Index;
 use super::page::Page;
-use super::summary::findings_about;
 use super::text::outside;
 use super::tone::{Mark, Tone};
 
@@ -27,16 +25,14 @@ pub(super) fn verb(action: Action) -> &'static str {
 
 /// Returns the records and claims that an action on the chosen things is about: a record or
 /// claim itself; for a window or a finding, what its findings say that the action helps.
-pub(super) fn targets(report: &Report, chosen: &[Key], action: Action) -> Vec<Key> {
-    let index = Index::new(report);
+pub(super) fn targets(index: &Index, chosen: &[Key], action: Action) -> Vec<Key> {
     let is_target = |key: &Key| index.record(key).is_some() || index.claim(key).is_some();
     let mut targets = Vec::new();
     for key in chosen {
         if is_target(key) {
             targets.push(key.clone());
         } else {
-            let helped =
-                findings_about(report, key).into_iter().filter(|finding| is_for(finding.remedy, action));
+            let helped = index.findings_at(key).into_iter().filter(|finding| is_for(finding.remedy, action));
             targets.extend(
                 helped.filter_map(|finding| finding.subjects.iter().find(|key| is_target(key)).cloned()),
             );
@@ -58,12 +54,11 @@ fn is_for(remedy: Remedy, action: Action) -> bool {
 }
 
 /// Writes the plans for `keys`.
-pub(super) fn write(page: &mut Page, report: &Report, keys: &[Key], action: Action) {
+pub(super) fn write(page: &mut Page, index: &Index, keys: &[Key], action: Action) {
     page.bullet(Mark::Info, NOT_YET, Tone::Accent);
-    let index = Index::new(report);
     for key in keys {
         page.heading(&index.name(key));
-        write_plan(page, &plan_for(report, key, action));
+        write_plan(page, &plan_for(&index.report, key, action));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::core::report::Report;
 use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
+use super::lookup::Index;
 use super::msg::Hints;
 use super::rows::{self, Row, Table};
 use super::view::{Place, Places, View};
@@ -41,8 +42,8 @@ pub enum Picture {
 pub struct State {
     /// What is fixed from the start.
     pub options: Options,
-    /// The shown report; `None` before the first look.
-    pub report: Option<Arc<Report>>,
+    /// The shown report with ways in; `None` before the first look.
+    pub index: Option<Arc<Index>>,
     /// A newer report that waits while the picture is frozen.
     pub waiting: Option<Arc<Report>>,
     /// Whether the picture lives.
@@ -74,7 +75,7 @@ impl State {
     pub fn new(options: Options, size: Size, now: Timestamp) -> Self {
         Self {
             options,
-            report: None,
+            index: None,
             waiting: None,
             picture: Picture::Live,
             hints: Hints::default(),
@@ -96,6 +97,16 @@ impl State {
             Picture::Live => self.now,
             Picture::Frozen(at) => at,
         }
+    }
+
+    /// Returns the shown report.
+    pub fn report(&self) -> Option<&Report> {
+        self.index.as_ref().map(|index| &*index.report)
+    }
+
+    /// Takes a report over as the shown one.
+    pub(super) fn take(&mut self, report: Arc<Report>) {
+        self.index = Some(Arc::new(Index::new(report)));
     }
 
     /// Returns the place in the shown view.
@@ -131,8 +142,8 @@ impl State {
 
     /// Makes the rows anew and keeps the selection on its thing.
     pub(super) fn refresh(&mut self) {
-        let Some(report) = self.report.clone() else { return };
-        let mut table = rows::table(&report, self.view, self.told_at());
+        let Some(index) = self.index.clone() else { return };
+        let mut table = rows::table(&index, self.view, self.told_at());
         table.rows.retain(|row| self.filter.keeps(row));
         order::arrange(&mut table, self.place().sort);
         self.table = table;

@@ -1,14 +1,11 @@
 //! One sentence about the selected thing: what is wrong, and which key helps.
 
 use crate::core::finding::{Finding, Remedy};
-use crate::core::key::Key;
-use crate::core::report::Report;
 
-use super::lookup::Index;
-use super::rows::{keyed_findings, worst};
+use super::layer::Layer;
+use super::rows::worst;
 use super::state::State;
 use super::tone::{Line, Mark, Tone, of_severity};
-use super::view::View;
 use super::words;
 
 /// What is said about the selected thing.
@@ -20,23 +17,17 @@ pub struct Summary {
     pub hint: Line,
 }
 
-/// Returns the findings about a thing or, for a finding's own key, that finding.
-pub fn findings_about<'a>(report: &'a Report, key: &Key) -> Vec<&'a Finding> {
-    let own: Vec<_> =
-        keyed_findings(report).filter(|(own, _)| own == key).map(|(_, finding)| finding).collect();
-    if own.is_empty() { Index::new(report).findings_near(key) } else { own }
-}
-
-/// Returns the worst finding about what is open or selected.
-pub fn worst_here(state: &State) -> Option<&Finding> {
-    let report = state.report.as_ref()?;
-    worst(&findings_about(report, state.subject()?))
+/// Returns the findings about what is open or selected, worst first.
+fn findings_here(state: &State) -> Vec<&Finding> {
+    match (&state.index, state.subject()) {
+        (Some(index), Some(key)) => index.findings_at(key),
+        (None, _) | (_, None) => Vec::new(),
+    }
 }
 
 /// Returns what helps against the findings about what is open or selected, worst first.
 pub fn remedies_here(state: &State) -> Vec<Remedy> {
-    let (Some(report), Some(key)) = (&state.report, state.subject()) else { return Vec::new() };
-    findings_about(report, key).iter().map(|finding| finding.remedy).collect()
+    findings_here(state).iter().map(|finding| finding.remedy).collect()
 }
 
 /// Says what the person should know now.
@@ -50,7 +41,7 @@ pub fn summary(state: &State) -> Summary {
     if state.subject().is_none() {
         return Summary::default();
     }
-    match worst_here(state) {
+    match worst(&findings_here(state)) {
         Some(finding) => trouble(finding, state),
         None => Summary {
             what: Line::default().then_marked(Mark::Alive, "Nothing wrong found here", Tone::Good),
@@ -68,15 +59,19 @@ fn trouble(finding: &Finding, state: &State) -> Summary {
     if !state.marks.is_empty() {
         return Summary { what, hint: marked(state) };
     }
-    Summary { what, hint: hint(finding.remedy, state.layers.is_empty() && state.view != View::History) }
+    Summary { what, hint: hint(finding.remedy, state.layers.last()) }
 }
 
-/// Names the key that helps, or the one that tells more.
-fn hint(remedy: Remedy, may_open: bool) -> Line {
-    match words::remedy_key(remedy) {
-        Some((key, verb)) => Line::new(key, Tone::Key).then(&format!(" shows how to {verb}"), Tone::Dim),
-        None if may_open => Line::new("Enter", Tone::Key).then(" shows why", Tone::Dim),
-        None => Line::default(),
+/// Names the key that helps, or the one that tells more, unless that is what is open.
+fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
+    match (open, words::remedy_key(remedy)) {
+        (None | Some(Layer::Evidence { .. }), Some((key, verb))) => {
+            Line::new(key, Tone::Key).then(&format!(" shows how to {verb}"), Tone::Dim)
+        }
+        (None, None) => Line::new("Enter", Tone::Key).then(" shows why", Tone::Dim),
+        (Some(Layer::Evidence { .. }), None) | (Some(Layer::Sheet { .. } | Layer::Help { .. }), _) => {
+            Line::default()
+        }
     }
 }
 

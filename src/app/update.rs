@@ -39,16 +39,15 @@ fn changed(state: &mut State, change: impl FnOnce(&mut State)) -> Vec<Effect> {
 
 /// Takes a report over, unless the picture is frozen or nothing but the moment has changed.
 fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
-    state.now = state.now.max(report.taken_at);
     if let Picture::Frozen(_) = state.picture {
         state.waiting = Some(report);
         return Vec::new();
     }
-    let is_same = state.report.as_ref().is_some_and(|shown| says_the_same(shown, &report));
-    state.report = Some(report);
-    if is_same {
+    if state.report().is_some_and(|shown| says_the_same(shown, &report)) {
         return Vec::new();
     }
+    state.now = state.now.max(report.taken_at);
+    state.take(report);
     state.refresh();
     pages::clamp_scroll(state);
     vec![Effect::Redraw]

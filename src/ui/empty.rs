@@ -22,7 +22,7 @@ fn lines(state: &State) -> Vec<Line> {
     if state.view == View::History {
         return history();
     }
-    let Some(report) = &state.report else {
+    let Some(report) = state.report() else {
         return vec![Line::new("Taking the first look…", Tone::Dim)];
     };
     if !state.filter.is_empty() && state.table.unfiltered > 0 {

@@ -17,7 +17,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     painter.wash(area, painter.look.palette.bar);
     let badges = badges(state, area.width);
     let badge_width = columns(badges.width());
-    let room = area.width.saturating_sub(badge_width + 2);
+    let room = area.width.saturating_sub(badge_width + 3);
     painter.line(area.x + 1, area.y, room, &fitting(state, usize::from(room)));
     let x = area.right().saturating_sub(badge_width + 1);
     painter.line(x, area.y, badge_width, &badges);
@@ -43,7 +43,7 @@ fn fitting(state: &State, room: usize) -> Line {
 /// Returns the parts with their rank; a high rank leaves first.
 fn parts(state: &State) -> Vec<(u8, Line)> {
     let name = (5, Line::new("claimtop", Tone::Accent));
-    let Some(report) = &state.report else {
+    let Some(report) = state.report() else {
         return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
     };
     let Counts { windows, claims, dead, collisions, warnings } = counts(report);
@@ -91,13 +91,14 @@ fn badges(state: &State, room: u16) -> Line {
 
 /// Names the sources in trouble, or counts them where there is no room.
 fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
-    let Some(report) = &state.report else { return };
+    let Some(report) = state.report() else { return };
     let troubled: Vec<_> = troubled(report).collect();
     match troubled.as_slice() {
         [] => {}
         [source] if room >= 80 => {
             add(&format!("{} {}", source.id, source_state(source.state)), Tone::Warning)
         }
+        more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
     }
 }

@@ -30,7 +30,7 @@ fn tab(state: &State, at: usize, view: View) -> Line {
     let (key, name) =
         if view == state.view { (Tone::Accent, Tone::Accent) } else { (Tone::Key, Tone::Plain) };
     let line = Line::new(&format!("{} ", at + 1), key).then(view.title(), name);
-    match state.report.as_ref().and_then(|report| total(report, view)) {
+    match state.report().and_then(|report| total(report, view)) {
         Some(total) if state.size.width >= 72 => line.then(&format!(" {total}"), Tone::Dim),
         Some(_) | None => line,
     }

@@ -9,7 +9,7 @@ use crate::app::msg::{Hints, Msg, Press};
 use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
-use crate::core::report::Report;
+use crate::core::report::{Report, WindowView};
 use crate::core::text::is_forbidden;
 
 use super::theme::{Colors, Palette};
@@ -57,7 +57,7 @@ fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
 #[test]
 fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
-     5 windows  ◆ 2 collisions  ✗ 1 dead      [1 source unread]
+     5 windows  ◆ 2 collisions  ✗ 1 dead             [1 unread]
      1 Windows  2 Sessions  3 Claims  4 Problems  5 History
       State     Window          PID Problem            Claims
     ▌ ● running cart api       4711 ◆ same worktree +1      1
@@ -97,8 +97,8 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
      ◆ contested-claim: SD-101 has two live holders: PID 4711 and PID 4890
        working directory /home/dev/src/shop-cart  (/proc/4711/cwd, 10:00:00Z)
 
-       State         ● running busy
-       Agent         claude-code
+       State           ● running busy
+       Agent           claude-code
      Enter shows 16 more lines
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
      Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
@@ -197,6 +197,23 @@ fn any_size_can_be_drawn() {
             }
         }
     }
+}
+
+#[test]
+fn the_selected_row_is_on_the_screen_at_any_size() {
+    let mut report = testing::busy();
+    let rows = report.windows.clone().into_iter().cycle().zip(0..200);
+    report.windows = rows.map(|(window, at)| window_of_pid(window, 10_000 + at)).collect();
+    for size in [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50)] {
+        for keys in ["", "G", "Gkk", "Ggj"] {
+            let screen = screen(report.clone(), size, keys);
+            assert_eq!(screen.matches('▌').count(), 1, "at {size:?} {keys:?}:\n{screen}");
+        }
+    }
+}
+
+fn window_of_pid(window: WindowView, pid: u32) -> WindowView {
+    WindowView { key: testing::key(&format!("w-{pid}")), pid, ..window }
 }
 
 #[test]

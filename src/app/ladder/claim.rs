@@ -8,7 +8,7 @@ use crate::app::words;
 use crate::core::record::SurfaceState;
 use crate::core::report::{ClaimView, Releasable};
 
-pub(super) fn write(page: &mut Page, index: &Index<'_>, claim: &ClaimView) {
+pub(super) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
     facts(page, index, claim);
     super::write_findings(page, index, &claim.key);
     if let Some(record) = index.record(&claim.record) {
@@ -18,7 +18,7 @@ pub(super) fn write(page: &mut Page, index: &Index<'_>, claim: &ClaimView) {
 }
 
 /// Writes how the claim stands and where it is written.
-pub(super) fn facts(page: &mut Page, index: &Index<'_>, claim: &ClaimView) {
+pub(super) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
     page.sign("Status", of_claim(claim.status), words::claim_status(claim.status));
     page.field(
         "Holds",

@@ -6,25 +6,22 @@ mod window;
 
 use crate::core::finding::Finding;
 use crate::core::key::Key;
-use crate::core::report::Report;
 
 use super::lookup::Index;
 use super::page::Page;
-use super::rows::keyed_findings;
 use super::tone::{Tone, of_severity};
 use super::words;
 
 /// Writes everything about a thing and returns its title.
-pub(super) fn write(page: &mut Page, report: &Report, key: &Key) -> String {
-    let index = Index::new(report);
+pub(super) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
     if let Some(window) = index.window(key) {
-        window::write(page, &index, window);
+        window::write(page, index, window);
     } else if let Some(record) = index.record(key) {
-        record::write(page, &index, record);
+        record::write(page, index, record);
     } else if let Some(claim) = index.claim(key) {
-        claim::write(page, &index, claim);
-    } else if let Some((_, finding)) = keyed_findings(report).find(|(own, _)| own == key) {
-        return write_problem(page, &index, finding);
+        claim::write(page, index, claim);
+    } else if let Some(finding) = index.finding(key) {
+        return write_problem(page, index, finding);
     } else {
         page.text("It is gone since the last look.", Tone::Notice);
     }
@@ -32,7 +29,7 @@ pub(super) fn write(page: &mut Page, report: &Report, key: &Key) -> String {
 }
 
 /// Writes a finding with what it is about.
-fn write_problem(page: &mut Page, index: &Index<'_>, finding: &Finding) -> String {
+fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
     write_finding(page, finding);
     for key in finding.subjects.iter().take(8) {
         page.heading(&format!("About {}", index.name(key)));
@@ -48,7 +45,7 @@ fn write_problem(page: &mut Page, index: &Index<'_>, finding: &Finding) -> Strin
 }
 
 /// Writes the findings near a thing under a heading; nothing when there are none.
-fn write_findings(page: &mut Page, index: &Index<'_>, key: &Key) {
+fn write_findings(page: &mut Page, index: &Index, key: &Key) {
     for finding in index.findings_near(key) {
         page.gap();
         write_finding(page, finding);
@@ -57,7 +54,7 @@ fn write_findings(page: &mut Page, index: &Index<'_>, key: &Key) {
 
 fn write_finding(page: &mut Page, finding: &Finding) {
     let (mark, tone, _) = of_severity(finding.severity);
-    page.bullet(mark, &format!("{}: {}", finding.code.name(), finding.message), tone);
+    page.problem((mark, tone), finding.code.name(), &finding.message);
     for evidence in &finding.evidence {
         page.evidence(evidence);
     }

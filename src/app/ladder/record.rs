@@ -8,14 +8,13 @@ use crate::app::{age, words};
 use crate::core::record::Generation;
 use crate::core::report::{HolderView, RecordView};
 
-pub(super) fn write(page: &mut Page, index: &Index<'_>, record: &RecordView) {
+pub(super) fn write(page: &mut Page, index: &Index, record: &RecordView) {
     facts(page, record);
     super::write_findings(page, index, &record.key);
-    let claims = index.claims_of(&record.key);
-    if !claims.is_empty() {
-        page.heading("Claims");
-    }
-    for claim in claims.iter().filter_map(|key| index.claim(key)) {
+    for (at, claim) in index.claims_of(&record.key).enumerate() {
+        if at == 0 {
+            page.heading("Claims");
+        }
         let (mark, tone, word) = of_claim(claim.status);
         let what = outside(Some(&claim.resource.id));
         page.bullet(mark, &format!("{} {what} · {word}", claim.resource.kind.name()), tone);
@@ -72,7 +71,7 @@ fn holder_words(holder: &HolderView) -> String {
 }
 
 /// Writes what the record says beside its holder.
-fn more(page: &mut Page, index: &Index<'_>, record: &RecordView) {
+fn more(page: &mut Page, index: &Index, record: &RecordView) {
     page.heading("Record");
     let form = match record.generation {
         Generation::Current => "current",

@@ -7,7 +7,7 @@ use crate::app::tone::{Tone, of_claim, of_verdict, of_window};
 use crate::app::words;
 use crate::core::report::WindowView;
 
-pub(super) fn write(page: &mut Page, index: &Index<'_>, window: &WindowView) {
+pub(super) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     super::write_findings(page, index, &window.key);
     page.gap();
     facts(page, window);
@@ -45,7 +45,7 @@ fn context(page: &mut Page, window: &WindowView) {
     page.field("Context ID", &format!("{} · {from} · {stable}", outside(Some(&id.value))), tone);
 }
 
-fn claims(page: &mut Page, index: &Index<'_>, window: &WindowView) {
+fn claims(page: &mut Page, index: &Index, window: &WindowView) {
     if window.claims.is_empty() {
         return;
     }
@@ -57,7 +57,7 @@ fn claims(page: &mut Page, index: &Index<'_>, window: &WindowView) {
     }
 }
 
-fn records(page: &mut Page, index: &Index<'_>, window: &WindowView) {
+fn records(page: &mut Page, index: &Index, window: &WindowView) {
     if window.records.is_empty() {
         return;
     }

@@ -8,11 +8,11 @@ use crate::app::tone::{Span, Tone, of_claim};
 use crate::app::words;
 use crate::core::report::{ClaimStatus, ClaimView, Releasable};
 
-use super::{Cell, Column, Row, column, number, worst};
+use super::{Cell, Column, Row, column, number, sentence, worst};
 
 pub(super) const COLUMNS: &[Column] = &[
     column("Status", 11, 11, 0),
-    column("Holds", 12, 40, 1),
+    sentence("Holds", 14, 60, 1),
     column("Kind", 6, 10, 4),
     column("Holder", 10, 26, 2),
     number("Since", 6, 6, 5),
@@ -22,14 +22,14 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Format", 6, 13, 8),
 ];
 
-pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
     let mut rows: Vec<(ClaimStatus, Row)> =
         index.report.claims.iter().map(|claim| (claim.status, row(index, claim, now))).collect();
     rows.sort_by_key(|(status, _)| *status);
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn row(index: &Index<'_>, claim: &ClaimView, now: Timestamp) -> Row {
+fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let findings = index.findings_near(&claim.key);
     let (mark, tone, word) = of_claim(claim.status);
     let record = index.record(&claim.record);
@@ -48,7 +48,7 @@ fn row(index: &Index<'_>, claim: &ClaimView, now: Timestamp) -> Row {
 }
 
 /// Names the window that holds it, or what the record says about one.
-fn holder(index: &Index<'_>, claim: &ClaimView) -> Cell {
+fn holder(index: &Index, claim: &ClaimView) -> Cell {
     if let Some(window) = claim.window.as_ref().and_then(|key| index.window(key)) {
         return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
     }

@@ -9,14 +9,11 @@ use jiff::Timestamp;
 
 use crate::core::finding::{Finding, Severity};
 use crate::core::key::Key;
-use crate::core::report::Report;
 
 use super::lookup::Index;
 use super::tone::{Span, Tone, of_severity};
 use super::view::View;
 use super::{age, text};
-
-pub use problems::keyed as keyed_findings;
 
 /// The rows of one view.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -154,13 +151,12 @@ fn badness(severity: Option<Severity>) -> i64 {
 }
 
 /// Makes the rows of a view, worst first, as they read at `now`.
-pub fn table(report: &Report, view: View, now: Timestamp) -> Table {
-    let index = Index::new(report);
+pub fn table(index: &Index, view: View, now: Timestamp) -> Table {
     let (columns, mut rows) = match view {
-        View::Windows => (windows::COLUMNS, windows::rows(&index, now)),
-        View::Sessions => (sessions::COLUMNS, sessions::rows(&index, now)),
-        View::Claims => (claims::COLUMNS, claims::rows(&index, now)),
-        View::Problems => (problems::COLUMNS, problems::rows(&index)),
+        View::Windows => (windows::COLUMNS, windows::rows(index, now)),
+        View::Sessions => (sessions::COLUMNS, sessions::rows(index, now)),
+        View::Claims => (claims::COLUMNS, claims::rows(index, now)),
+        View::Problems => (problems::COLUMNS, problems::rows(index)),
         View::History => (&[] as &[Column], Vec::new()),
     };
     rows.sort_by_key(|row| badness(row.severity));

@@ -13,7 +13,7 @@ use super::{Cell, Column, Row, column, number, sentence, short, worst};
 
 pub(super) const COLUMNS: &[Column] = &[
     column("Verdict", 9, 9, 0),
-    column("Session of", 10, 30, 1),
+    sentence("Session of", 12, 40, 1),
     column("Format", 6, 13, 2),
     column("Why", 9, 16, 4),
     column("Problem", 14, 30, 3),
@@ -27,11 +27,11 @@ pub(super) const COLUMNS: &[Column] = &[
     sentence("Path", 20, 60, 12),
 ];
 
-pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
     index.report.records.iter().map(|record| row(index, record, now)).collect()
 }
 
-fn row(index: &Index<'_>, record: &RecordView, now: Timestamp) -> Row {
+fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
     let findings = index.findings_near(&record.key);
     let window = record.window.as_ref().and_then(|key| index.window(key));
     let cells = vec![

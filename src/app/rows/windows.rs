@@ -26,11 +26,11 @@ pub(super) const COLUMNS: &[Column] = &[
     column("TTY", 5, 8, 13),
 ];
 
-pub(super) fn rows(index: &Index<'_>, now: Timestamp) -> Vec<Row> {
+pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
     index.report.windows.iter().map(|window| row(index, window, now)).collect()
 }
 
-fn row(index: &Index<'_>, window: &WindowView, now: Timestamp) -> Row {
+fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let findings = index.findings_near(&window.key);
     let repo = window.repo.as_ref();
     let cells = vec![
@@ -64,7 +64,7 @@ fn state(window: &WindowView) -> Cell {
 }
 
 /// Counts a window's claims; how the worst of them stands gives the tone.
-fn claims(index: &Index<'_>, window: &WindowView) -> Cell {
+fn claims(index: &Index, window: &WindowView) -> Cell {
     let count = window.claims.len();
     if count == 0 {
         return Cell::ranked(Span::default(), 0);
