@@ -88,8 +88,9 @@ impl Page {
 
     /// Adds one fact: what it says, where that was read, and when.
     pub fn evidence(&mut self, evidence: &Evidence) {
-        let label =
-            Line::new("  ", Tone::Dim).then(&pad(&evidence.fact, LABEL), Tone::Dim).then(" ", Tone::Dim);
+        let label = Line::new("  ", Tone::Dim)
+            .then(&pad(&evidence.fact.shown(), LABEL), Tone::Dim)
+            .then(" ", Tone::Dim);
         let mut source = format!("({}", outside(Some(&evidence.source)));
         if let Some(at) = evidence.at {
             source.push_str(&format!(", {}", age::clock(self.now, at)));

@@ -35,6 +35,8 @@ pub struct Judged<'a> {
     pub record: &'a Record,
     /// Its key.
     pub key: Key,
+    /// Where it stands, for evidence.
+    pub path: Untrusted,
     /// Whether its holder lives.
     pub verdict: Verdict,
     /// The PID of the window that it belongs to.
@@ -85,7 +87,8 @@ fn judge_record<'a>(record: &'a Record, world: &World<'_>) -> Judged<'a> {
     let verdict = judge(record, world);
     let window = window_of_record(record, &verdict, world);
     let path = Untrusted::from_path(record.location.path());
-    Judged { record, key: Key::derive('r', &[record.format.name(), path.raw()]), verdict, window }
+    let key = Key::derive('r', &[record.format.name(), path.raw()]);
+    Judged { record, key, path, verdict, window }
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
@@ -194,7 +197,7 @@ fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, K
         session_id: record.session_id.clone(),
         context_id: record.context_id.clone(),
         title: record.title.clone(),
-        location: LocationView::File { path: Untrusted::from_path(record.location.path()) },
+        location: LocationView::File { path: judged.path.clone() },
         holder: record.holder.as_ref().map(|holder| HolderView {
             pid: holder.pid.as_ref().and_then(StatedPid::valid),
             role: role_of(judged, holder.role),

@@ -9,7 +9,7 @@ use super::text::Untrusted;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
     /// What the fact is, such as `pid` or `process start`.
-    pub fact: String,
+    pub fact: Untrusted,
     /// What it says.
     pub value: Untrusted,
     /// Where it was read: a path, `/proc/<pid>/stat`, or a rule.
@@ -20,8 +20,12 @@ pub struct Evidence {
 
 impl Evidence {
     /// States a fact without a time.
-    pub fn new(fact: &str, value: impl Into<Untrusted>, source: impl Into<Untrusted>) -> Self {
-        Self { fact: fact.to_owned(), value: value.into(), source: source.into(), at: None }
+    pub fn new(
+        fact: impl Into<Untrusted>,
+        value: impl Into<Untrusted>,
+        source: impl Into<Untrusted>,
+    ) -> Self {
+        Self { fact: fact.into(), value: value.into(), source: source.into(), at: None }
     }
 
     /// Returns the fact with the moment at which it was read or written.

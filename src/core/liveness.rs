@@ -36,8 +36,12 @@ struct Ladder {
 }
 
 impl Ladder {
-    fn add(&mut self, fact: &str, value: impl Into<Untrusted>, source: impl Into<Untrusted>) {
-        self.facts.push(Evidence::new(fact, value, source));
+    fn add(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: &'static str) {
+        self.add_from(fact, value, Untrusted::fixed(source));
+    }
+
+    fn add_from(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: Untrusted) {
+        self.facts.push(Evidence::new(Untrusted::fixed(fact), value, source));
     }
 }
 
@@ -123,11 +127,11 @@ fn present(
     world: &World<'_>,
     ladder: &mut Ladder,
 ) -> Option<Answer> {
-    let source = format!("/proc/{}/stat", process.id.pid);
-    ladder.add(
+    let source = Untrusted::new(format!("/proc/{}/stat", process.id.pid));
+    ladder.add_from(
         "process",
         format!("{} started at tick {}", process.comm, process.id.start_ticks),
-        source.as_str(),
+        source.clone(),
     );
     let is_same = match holder.start_ticks {
         Some(start) => {
@@ -148,7 +152,7 @@ fn present(
         return alive(Reason::SameProcess);
     }
     if holder.role == Role::Agent && is_foreign(record, process) {
-        ladder.add("user", "the process belongs to another user than the record", source);
+        ladder.add_from("user", "the process belongs to another user than the record", source);
         return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, ladder);
     }
     if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
@@ -306,7 +310,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
             .is_some_and(|holder| holder.role == Role::Agent && holder.start_ticks.is_some_and(was_there))
     });
     if let Some(other) = registry {
-        ladder.add(
+        ladder.add_from(
             "role",
             "the agent's own registry names this PID",
             Untrusted::from_path(other.location.path()),
@@ -430,7 +434,7 @@ fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Opti
     };
     let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
     let path = Untrusted::from_path(named.location.path());
-    ladder.add("session", "the agent that another record names for it is gone", path);
+    ladder.add_from("session", "the agent that another record names for it is gone", path);
     Some(Reason::NoProcess)
 }
 

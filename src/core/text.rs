@@ -3,7 +3,10 @@
 //! ratatui lets bidi and zero-width characters through tables, lists and titles, and plain
 //! `println!` filters nothing, so the filter sits at the type, not at the widget.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
@@ -15,17 +18,35 @@ const MAX_MARKS: usize = 3;
 /// [`Untrusted::raw`] is for comparing; everything that a person sees goes through
 /// [`fmt::Display`] or [`Untrusted::shown`], which make every control, bidi and zero-width
 /// character visible instead of passing it on.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Untrusted(String);
+///
+/// Copies share one text, so a record, its view and its findings hold it once.
+#[derive(Clone)]
+pub struct Untrusted(Text);
+
+#[derive(Clone)]
+enum Text {
+    /// One of our own words.
+    Fixed(&'static str),
+    /// Read from somewhere.
+    Shared(Arc<str>),
+}
 
 impl Untrusted {
     /// Takes a string as it came.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self(Text::Shared(text.into().into()))
+    }
+
+    /// Takes one of our own words, which need no copy.
+    pub const fn fixed(text: &'static str) -> Self {
+        Self(Text::Fixed(text))
     }
 
     /// Takes raw bytes; each byte that is not UTF-8 is kept visible as `\xNN`.
     pub fn from_bytes(bytes: &[u8]) -> Self {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return Self::from(text);
+        }
         let mut text = String::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
             text.push_str(chunk.valid());
@@ -33,7 +54,7 @@ impl Untrusted {
                 text.push_str(&format!("\\x{byte:02X}"));
             }
         }
-        Self(text)
+        Self::new(text)
     }
 
     /// Takes a path; bytes that are not UTF-8 are kept visible as `\xNN`.
@@ -44,17 +65,52 @@ impl Untrusted {
 
     /// Returns the text as it came, for comparing and never for showing.
     pub fn raw(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Text::Fixed(text) => text,
+            Text::Shared(text) => text,
+        }
     }
 
     /// Returns the text with everything that could steer a terminal made visible.
     pub fn shown(&self) -> String {
-        shown(&self.0)
+        shown(self.raw())
     }
 
     /// Returns whether there is no text at all.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.raw().is_empty()
+    }
+}
+
+impl Default for Untrusted {
+    fn default() -> Self {
+        Self::fixed("")
+    }
+}
+
+impl PartialEq for Untrusted {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
+    }
+}
+
+impl Eq for Untrusted {}
+
+impl PartialOrd for Untrusted {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Untrusted {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.raw().cmp(other.raw())
+    }
+}
+
+impl Hash for Untrusted {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.raw().hash(state);
     }
 }
 
@@ -72,26 +128,29 @@ impl fmt::Debug for Untrusted {
 
 impl From<&str> for Untrusted {
     fn from(text: &str) -> Self {
-        Self::new(text)
+        Self(Text::Shared(text.into()))
     }
 }
 
 impl From<String> for Untrusted {
     fn from(text: String) -> Self {
-        Self(text)
+        Self(Text::Shared(text.into()))
     }
 }
 
 impl Serialize for Untrusted {
     /// Serialises the exact text; [`crate::core::json`] writes what is forbidden as `\uNNNN`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
+        serializer.serialize_str(self.raw())
     }
 }
 
 /// Returns `text` with control, bidi, zero-width, tag and separator characters made visible
 /// and runs of combining marks cut short.
 pub fn shown(text: &str) -> String {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut marks = 0;
     for c in text.chars() {

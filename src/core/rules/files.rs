@@ -26,7 +26,7 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
     problems
         .filter(|(_, problem)| problem.code != Code::LegacyRecord)
         .map(|(judged, problem)| {
-            let path = Untrusted::from_path(judged.record.location.path());
+            let path = &judged.path;
             let message = format!("{path}: {}", problem.message);
             finding(
                 problem.code,

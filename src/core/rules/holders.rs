@@ -210,5 +210,5 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
 
 fn is_inner(judged: &Judged<'_>) -> bool {
     judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
-        && judged.verdict.evidence.iter().any(|evidence| evidence.fact == "other namespace")
+        && judged.verdict.evidence.iter().any(|evidence| evidence.fact.raw() == "other namespace")
 }

@@ -99,8 +99,7 @@ fn finding(
 /// States where a record stands, as evidence.
 fn record_evidence(judged: &Judged<'_>) -> Evidence {
     let fact = format!("{} {}", judged.record.format.name(), judged.record.variant);
-    Evidence::new(&fact, judged.record.title.clone(), Untrusted::from_path(judged.record.location.path()))
-        .at(judged.record.written_at)
+    Evidence::new(fact, judged.record.title.clone(), judged.path.clone()).at(judged.record.written_at)
 }
 
 /// States what a window is, as evidence.

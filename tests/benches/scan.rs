@@ -1,0 +1,71 @@
+//! The full process scan against sysinfo's default and `ps`, over 2,000 processes, in CPU time.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::cast_precision_loss,
+    reason = "a benchmark starts processes and reads clocks"
+)]
+
+use std::collections::BTreeSet;
+use std::process::{Child, Command, Stdio};
+
+use claimtop::core::agent::Signatures;
+use claimtop::source::processes::Scanner;
+use rustix::time::{ClockId, clock_gettime};
+
+const PROCESSES: usize = 2_000;
+const ROUNDS: u32 = 20;
+
+fn main() {
+    let mut children: Vec<Child> = (0..PROCESSES).map(|_| sleeper()).collect();
+    let mut scanner = Scanner::new(&Signatures::built_in().expect("signatures"));
+    let ours = cpu_ms(|| drop(scanner.scan(&BTreeSet::new())));
+    let mut system = sysinfo::System::new().expect("a process table");
+    let theirs = cpu_ms(|| {
+        system.refresh_processes(sysinfo::ProcessesToUpdate::All, true);
+    });
+    let ps = ps_cpu_ms();
+    for child in &mut children {
+        child.kill().expect("own child");
+        child.wait().expect("own child");
+    }
+    println!("{PROCESSES} sleeping processes, CPU time a look, mean of {ROUNDS}:");
+    println!("  claimtop, full scan            {ours:8.2} ms");
+    println!("  sysinfo refresh_processes(All) {theirs:8.2} ms   ratio {:.3}", ours / theirs);
+    println!("  ps -eo pid,ppid,lstart,args    {ps:8.2} ms   ratio {:.3}", ours / ps);
+}
+
+fn sleeper() -> Child {
+    Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep")
+}
+
+fn own_cpu_ms() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
+}
+
+fn cpu_ms(mut look: impl FnMut()) -> f64 {
+    look();
+    let before = own_cpu_ms();
+    (0..ROUNDS).for_each(|_| look());
+    (own_cpu_ms() - before) / f64::from(ROUNDS)
+}
+
+/// The CPU time of finished children: fields 16 and 17 of `/proc/self/stat`, in 10 ms ticks.
+fn children_ms() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("stat");
+    let rest = stat.rsplit(')').next().unwrap_or_default();
+    let fields: Vec<f64> =
+        rest.split_whitespace().skip(1).map(|field| field.parse().unwrap_or(0.0)).collect();
+    (fields.get(12).unwrap_or(&0.0) + fields.get(13).unwrap_or(&0.0)) * 10.0
+}
+
+fn ps_cpu_ms() -> f64 {
+    let before = children_ms();
+    for _ in 0..ROUNDS {
+        let status = Command::new("ps").args(["-eo", "pid,ppid,lstart,args"]).stdout(Stdio::null()).status();
+        assert!(status.expect("ps").success());
+    }
+    (children_ms() - before) / f64::from(ROUNDS)
+}
