@@ -71,6 +71,7 @@
 //! environment outside `cli`. Nothing here deletes.
 
 pub mod app;
+pub mod cli;
 pub mod config;
 pub mod core;
 pub mod format;

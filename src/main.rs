@@ -1,3 +1,9 @@
-//! The claimtop program.
+//! The claimtop program: everything is in the library.
 
-fn main() {}
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    claimtop::cli::main(&arguments).into()
+}

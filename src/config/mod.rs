@@ -1,6 +1,12 @@
 //! What a person can set, and where each value came from.
 
+pub mod file;
+pub mod layers;
+
 use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Deserialize;
 
 use crate::core::agent::Signature;
 
@@ -24,7 +30,8 @@ pub struct Config {
 }
 
 /// The colours of the screen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum Theme {
     /// Truecolor on a dark ground.
     #[default]
@@ -48,7 +55,8 @@ pub enum Glyphs {
 }
 
 /// Whether colours are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub enum ColorChoice {
     /// When the output is a terminal and `NO_COLOR` is not set.
     #[default]
@@ -77,4 +85,57 @@ pub enum Access {
     Full,
     /// Every action is refused.
     ReadOnly,
+}
+
+impl Theme {
+    /// Returns the name that options and the configuration file use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::ColorBlind => "color-blind",
+            Self::Ansi => "ansi",
+        }
+    }
+}
+
+impl ColorChoice {
+    /// Returns the name that options and the configuration file use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+impl Glyphs {
+    /// Returns whether the screen keeps to ASCII.
+    pub fn is_ascii(self) -> bool {
+        match self {
+            Self::Unicode => false,
+            Self::Ascii => true,
+        }
+    }
+}
+
+impl Mouse {
+    /// Returns whether the mouse is captured.
+    pub fn is_on(self) -> bool {
+        match self {
+            Self::Off => false,
+            Self::On => true,
+        }
+    }
+}
+
+impl Access {
+    /// Returns whether every action is refused.
+    pub fn is_read_only(self) -> bool {
+        match self {
+            Self::Full => false,
+            Self::ReadOnly => true,
+        }
+    }
 }

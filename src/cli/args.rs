@@ -1,0 +1,157 @@
+//! The arguments: one definition for the parser, the help, the manual and the completions.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::config::{ColorChoice, Theme};
+
+/// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
+///
+/// Without a command the full screen opens; when the output is no terminal, `ls` is printed.
+#[derive(Debug, Parser)]
+#[command(name = "claimtop", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = EXITS)]
+pub(crate) struct Arguments {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub(crate) options: Options,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The exit codes, for help and manual.
+const EXITS: &str = "Exit codes: 0 fine, 1 problems found (doctor), 2 usage, 3 refused, \
+                     4 a source or the disk failed, 70 a bug.";
+
+/// What holds for every command.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Options everywhere")]
+pub(crate) struct Options {
+    /// Look below this folder instead of your home
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// Look in this folder instead of /tmp
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) tmp: Option<PathBuf>,
+    /// Look in this repository or folder too; may be repeated
+    #[arg(long = "root", global = true, value_name = "DIR")]
+    pub(crate) roots: Vec<PathBuf>,
+    /// Read this configuration file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Refuse every action
+    #[arg(long, global = true)]
+    pub(crate) read_only: bool,
+    /// Draw with ASCII characters only
+    #[arg(long, global = true)]
+    pub(crate) ascii: bool,
+    /// Use colours
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub(crate) color: Option<ColorChoice>,
+    /// Colours of the screen
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) theme: Option<Theme>,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Look once and print what is there
+    Ls {
+        /// Which view; windows with a summary when left out
+        view: Option<View>,
+        /// Print the whole snapshot as JSON, whatever the view
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the problems only, worst first, each with its remedy
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the evidence for one window, record or claim
+    Explain {
+        /// A key or the start of one, a PID, or the path of a record
+        #[arg(value_name = "KEY|PID|PATH")]
+        subject: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the context ID of the calling process, for hooks and scripts
+    ContextId(ContextArguments),
+    /// Print each change as it happens, until interrupted
+    Events {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a self-made world with every kind of collision; it is gone on exit
+    Demo {
+        /// Print it once instead of opening the full screen
+        #[arg(long)]
+        once: bool,
+    },
+    /// Print every setting with where it came from, and every path in use
+    Config,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// The arguments of `context-id`.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ContextArguments {
+    /// Ask for this process instead of the calling one
+    #[arg(long, value_name = "N")]
+    pub(crate) pid: Option<u32>,
+    /// Print JSON with the chain of parents
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Refuse (exit 3) instead of falling back to an ID that the next call will not find again
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// A view of `ls`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum View {
+    /// Running agents
+    Windows,
+    /// Session records
+    Sessions,
+    /// What is held
+    Claims,
+    /// What is wrong
+    Problems,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_may_stand_anywhere() {
+        let before = Arguments::try_parse_from(["claimtop", "--home", "/h", "ls", "--json"]).unwrap();
+        let after = Arguments::try_parse_from(["claimtop", "ls", "--json", "--home", "/h"]).unwrap();
+        for arguments in [before, after] {
+            assert_eq!(arguments.options.home, Some("/h".into()));
+            assert!(matches!(arguments.command, Some(Command::Ls { view: None, json: true })));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A plain table for people: columns as wide as their widest cell, by what a terminal shows.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::output::{Paint, Tone};
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// One cell; its text is already safe to show.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    /// Makes a cell. What has a `Display` of our own is safe to show.
+    pub(crate) fn new(text: impl ToString) -> Self {
+        Self { text: text.to_string(), tone: Tone::Plain }
+    }
+
+    /// Makes a cell of what may be absent.
+    pub(crate) fn maybe(text: Option<impl ToString>) -> Self {
+        text.map_or_else(|| Self::new("-").toned(Tone::Dim), Self::new)
+    }
+
+    /// Returns whether the cell stands for something absent.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.tone == Tone::Dim && self.text == "-"
+    }
+
+    /// Gives the cell a meaning.
+    pub(crate) fn toned(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+}
+
+/// Rows under headings.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    headings: Vec<&'static str>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Columns {
+    /// Starts a table.
+    pub(crate) fn new(headings: &[&'static str]) -> Self {
+        Self { headings: headings.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row; it has as many cells as there are headings.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Returns whether there is no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Lays the table out. With `width` each line is cut to it, in its last column.
+    pub(crate) fn laid_out(&self, paint: Paint, width: Option<usize>) -> String {
+        let widths = self.widths();
+        let headings: Vec<Cell> =
+            self.headings.iter().map(|heading| Cell::new(heading).toned(Tone::Dim)).collect();
+        let has_headings = self.headings.iter().any(|heading| !heading.is_empty());
+        let lines = has_headings.then_some(&headings).into_iter().chain(&self.rows);
+        lines.map(|cells| line(cells, &widths, paint, width)).collect()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let column = |at: usize, heading: &str| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());
+            cells.max().unwrap_or_default().max(heading.width())
+        };
+        self.headings.iter().enumerate().map(|(at, heading)| column(at, heading)).collect()
+    }
+}
+
+fn line(cells: &[Cell], widths: &[usize], paint: Paint, limit: Option<usize>) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let is_last = at + 1 == cells.len();
+        let room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(used));
+        let text = cut(&cell.text, room);
+        out.push_str(&paint.paint(cell.tone, &text));
+        if !is_last {
+            out.push_str(&" ".repeat(width.saturating_sub(text.width())));
+            out.push_str(GAP);
+        }
+        used += width + GAP.len();
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+/// Cuts a text to so many columns and marks the cut.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        used += c.width().unwrap_or_default();
+        if used >= room {
+            break;
+        }
+        out.push(c);
+    }
+    if room > 0 {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Columns {
+        let mut columns = Columns::new(&["KEY", "NAME"]);
+        columns.row([Cell::new("w-1"), Cell::new("日本 and more")]);
+        columns.row([Cell::new("w-234567"), Cell::maybe(None::<&str>).toned(Tone::Bad)]);
+        columns
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        assert_eq!(
+            table().laid_out(Paint::Plain, None),
+            "KEY       NAME\nw-1       日本 and more\nw-234567  -\n"
+        );
+    }
+
+    #[test]
+    fn a_line_is_cut_to_the_terminal() {
+        assert_eq!(
+            table().laid_out(Paint::Plain, Some(16)),
+            "KEY       NAME\nw-1       日本 …\nw-234567  -\n"
+        );
+        for width in 0..30 {
+            let text = table().laid_out(Paint::Plain, Some(width));
+            assert!(text.lines().all(|line| line.width() <= width.max(1) + GAP.len()), "{width}: {text}");
+        }
+    }
+
+    #[test]
+    fn colours_change_no_width() {
+        let colored = table().laid_out(Paint::Colored, None);
+        assert!(colored.contains("\u{1b}[1;31m-\u{1b}[0m"));
+        assert!(colored.starts_with("\u{1b}[2mKEY\u{1b}[0m       "));
+    }
+}

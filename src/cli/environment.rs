@@ -1,0 +1,74 @@
+//! The one place where the environment is read.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use directories::BaseDirs;
+
+use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::text::Untrusted;
+
+/// Makes a process play a window of the demo.
+pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
+/// How many helpers such a process starts.
+pub(crate) const CHILDREN_VARIABLE: &str = "CLAIMTOP_STAND_IN_CHILDREN";
+
+/// What the environment says; variables that are empty count as not set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Environment {
+    /// The home, from `HOME` or the user database.
+    pub(crate) home: Option<PathBuf>,
+    /// The folder of configurations (`XDG_CONFIG_HOME`, or the platform's own).
+    pub(crate) config: Option<PathBuf>,
+    /// `XDG_CACHE_HOME`, where it is an absolute path as its specification wants.
+    pub(crate) cache: Option<PathBuf>,
+    /// `CLAUDE_CONFIG_DIR`.
+    pub(crate) claude_config: Option<PathBuf>,
+    /// `CLAUDE_SESSION_ID`: the context ID that a person or a system gave.
+    pub(crate) context_id: Option<Untrusted>,
+    /// `CLAUDE_CODE_SESSION_ID`: Claude Code's own session.
+    pub(crate) session_id: Option<Untrusted>,
+    /// Why colours are not wanted: `NO_COLOR`, or a terminal without any.
+    pub(crate) colorless: Option<&'static str>,
+}
+
+impl Environment {
+    /// Reads the environment.
+    pub(crate) fn read() -> Self {
+        let folders = BaseDirs::new();
+        Self {
+            home: folders.as_ref().map(|folders| folders.home_dir().to_path_buf()),
+            config: folders.as_ref().map(|folders| folders.config_dir().to_path_buf()),
+            cache: variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),
+            claude_config: variable("CLAUDE_CONFIG_DIR").map(PathBuf::from),
+            context_id: text(CONTEXT_VARIABLE),
+            session_id: text(SESSION_VARIABLE),
+            colorless: colorless(),
+        }
+    }
+}
+
+/// Returns how many helpers this process is to start, if it plays a window of the demo.
+pub(crate) fn stand_in() -> Option<usize> {
+    variable(STAND_IN_VARIABLE)?;
+    let children = variable(CHILDREN_VARIABLE).and_then(|count| count.to_str()?.parse().ok());
+    Some(children.unwrap_or_default())
+}
+
+/// See <https://no-color.org>; a dumb terminal has no colours either.
+fn colorless() -> Option<&'static str> {
+    if variable("NO_COLOR").is_some() {
+        return Some("NO_COLOR");
+    }
+    variable("TERM").filter(|term| term == "dumb").map(|_| "TERM=dumb")
+}
+
+fn text(name: &str) -> Option<Untrusted> {
+    variable(name).map(|value| Untrusted::from_bytes(value.as_bytes()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,404 @@
+//! What differs between two looks, as events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::output::{Paint, Tone};
+use crate::cli::words;
+use crate::core::finding::{Code, Finding, Severity};
+use crate::core::key::Key;
+use crate::core::record::{Format, Resource};
+use crate::core::report::{
+    ClaimStatus, ClaimView, LocationView, Reason, RecordView, Report, VerdictState, WindowState, WindowView,
+};
+use crate::core::text::{Untrusted, shown};
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Event {
+    /// When the look that shows it was finished.
+    pub(crate) at: Timestamp,
+    /// What happened.
+    pub(crate) event: Kind,
+    /// To what.
+    #[serde(flatten)]
+    pub(crate) subject: Subject,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// An agent runs.
+    WindowAppeared,
+    /// An agent runs no more.
+    WindowGone,
+    /// A record is there.
+    RecordAppeared,
+    /// A record was written, or its verdict changed.
+    RecordChanged,
+    /// A record is there no more.
+    RecordGone,
+    /// A claim came, changed its status or went.
+    ClaimChanged,
+    /// A problem came up.
+    FindingRaised,
+    /// A problem is gone.
+    FindingCleared,
+}
+
+impl Kind {
+    /// Returns the name that the interface fixes.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::WindowAppeared => "window-appeared",
+            Self::WindowGone => "window-gone",
+            Self::RecordAppeared => "record-appeared",
+            Self::RecordChanged => "record-changed",
+            Self::RecordGone => "record-gone",
+            Self::ClaimChanged => "claim-changed",
+            Self::FindingRaised => "finding-raised",
+            Self::FindingCleared => "finding-cleared",
+        }
+    }
+}
+
+/// What an event is about, with what is needed to tell it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Subject {
+    /// A window.
+    Window {
+        /// Its key.
+        key: Key,
+        /// Its PID.
+        pid: u32,
+        /// Which agent.
+        agent: String,
+        /// What its process does.
+        state: WindowState,
+        /// Its working directory.
+        cwd: Option<Untrusted>,
+    },
+    /// A record.
+    Record {
+        /// Its key.
+        key: Key,
+        /// The system that wrote it.
+        format: Format,
+        /// Its session.
+        session_id: Option<Untrusted>,
+        /// Its short name.
+        title: Untrusted,
+        /// Whether its holder lives.
+        verdict: VerdictState,
+        /// The rule that decided.
+        reason: Reason,
+        /// Where it is.
+        location: LocationView,
+    },
+    /// A claim.
+    Claim {
+        /// Its key.
+        key: Key,
+        /// What is held.
+        resource: Resource,
+        /// How it stands; nothing when it is gone.
+        status: Option<ClaimStatus>,
+        /// How it stood; nothing when it is new.
+        was: Option<ClaimStatus>,
+        /// The record that states it.
+        record: Key,
+    },
+    /// A problem.
+    Finding {
+        /// Its code.
+        code: Code,
+        /// How bad it is.
+        severity: Severity,
+        /// What it is about.
+        subjects: Vec<Key>,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Returns what changed from one look to the next; without an earlier look everything that is
+/// there appears.
+pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Event> {
+    let mut subjects = Vec::new();
+    windows(before.map_or(&[], |report| &report.windows), &now.windows, &mut subjects);
+    records(before.map_or(&[], |report| &report.records), &now.records, &mut subjects);
+    claims(before.map_or(&[], |report| &report.claims), &now.claims, &mut subjects);
+    findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
+    subjects.into_iter().map(|(event, subject)| Event { at: now.taken_at, event, subject }).collect()
+}
+
+type Told = Vec<(Kind, Subject)>;
+
+fn windows(before: &[WindowView], now: &[WindowView], told: &mut Told) {
+    for gone in before.iter().filter(|window| !now.iter().any(|other| other.key == window.key)) {
+        told.push((Kind::WindowGone, of_window(gone)));
+    }
+    for new in now.iter().filter(|window| !before.iter().any(|other| other.key == window.key)) {
+        told.push((Kind::WindowAppeared, of_window(new)));
+    }
+}
+
+fn records(before: &[RecordView], now: &[RecordView], told: &mut Told) {
+    let earlier = by_key(before, |record| &record.key);
+    let later = by_key(now, |record| &record.key);
+    for gone in before.iter().filter(|record| !later.contains_key(&record.key)) {
+        told.push((Kind::RecordGone, of_record(gone)));
+    }
+    for record in now {
+        match earlier.get(&record.key) {
+            None => told.push((Kind::RecordAppeared, of_record(record))),
+            Some(other) if is_changed(other, record) => told.push((Kind::RecordChanged, of_record(record))),
+            Some(_) => {}
+        }
+    }
+}
+
+/// Evidence carries times of its own and says nothing that verdict and file do not.
+fn is_changed(before: &RecordView, now: &RecordView) -> bool {
+    before.verdict.state != now.verdict.state
+        || before.verdict.reason != now.verdict.reason
+        || before.written_at != now.written_at
+        || before.session_id != now.session_id
+        || before.window != now.window
+        || before.ended != now.ended
+        || before.stale.is != now.stale.is
+}
+
+fn claims(before: &[ClaimView], now: &[ClaimView], told: &mut Told) {
+    let earlier = by_key(before, |claim| &claim.key);
+    let later = by_key(now, |claim| &claim.key);
+    for gone in before.iter().filter(|claim| !later.contains_key(&claim.key)) {
+        told.push((Kind::ClaimChanged, of_claim(gone, None, Some(gone.status))));
+    }
+    for claim in now {
+        let was = earlier.get(&claim.key).map(|other| other.status);
+        if was != Some(claim.status) {
+            told.push((Kind::ClaimChanged, of_claim(claim, Some(claim.status), was)));
+        }
+    }
+}
+
+/// A problem is the same for as long as code and subjects are: its message may count seconds.
+fn findings(before: &[Finding], now: &[Finding], told: &mut Told) {
+    let (earlier, later) = (identities(before), identities(now));
+    let cleared = before.iter().filter(|finding| !later.contains(&identity(finding)));
+    told.extend(cleared.map(|finding| (Kind::FindingCleared, of_finding(finding))));
+    let raised = now.iter().filter(|finding| !earlier.contains(&identity(finding)));
+    told.extend(raised.map(|finding| (Kind::FindingRaised, of_finding(finding))));
+}
+
+type Identity<'a> = (Code, BTreeSet<&'a Key>);
+
+fn identity(finding: &Finding) -> Identity<'_> {
+    (finding.code, finding.subjects.iter().collect())
+}
+
+fn identities(findings: &[Finding]) -> BTreeSet<Identity<'_>> {
+    findings.iter().map(identity).collect()
+}
+
+fn by_key<T>(all: &[T], key: impl Fn(&T) -> &Key) -> BTreeMap<Key, &T> {
+    all.iter().map(|one| (key(one).clone(), one)).collect()
+}
+
+fn of_window(window: &WindowView) -> Subject {
+    Subject::Window {
+        key: window.key.clone(),
+        pid: window.pid,
+        agent: window.agent.clone(),
+        state: window.state,
+        cwd: window.cwd.clone(),
+    }
+}
+
+fn of_record(record: &RecordView) -> Subject {
+    Subject::Record {
+        key: record.key.clone(),
+        format: record.format,
+        session_id: record.session_id.clone(),
+        title: record.title.clone(),
+        verdict: record.verdict.state,
+        reason: record.verdict.reason,
+        location: record.location.clone(),
+    }
+}
+
+fn of_claim(claim: &ClaimView, status: Option<ClaimStatus>, was: Option<ClaimStatus>) -> Subject {
+    Subject::Claim {
+        key: claim.key.clone(),
+        resource: claim.resource.clone(),
+        status,
+        was,
+        record: claim.record.clone(),
+    }
+}
+
+fn of_finding(finding: &Finding) -> Subject {
+    Subject::Finding {
+        code: finding.code,
+        severity: finding.severity,
+        subjects: finding.subjects.clone(),
+        message: finding.message.clone(),
+    }
+}
+
+impl Event {
+    /// Tells the event in one line for people.
+    pub(crate) fn line(&self, paint: Paint) -> String {
+        let time = self.at.strftime("%H:%M:%SZ").to_string();
+        let (tone, what) = self.subject.told();
+        format!("{}  {:<15}  {}", paint.paint(Tone::Dim, &time), self.event.name(), paint.paint(tone, &what))
+    }
+}
+
+impl Subject {
+    fn told(&self) -> (Tone, String) {
+        match self {
+            Self::Window { key, pid, agent, state, cwd } => {
+                let folder = cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {cwd}"));
+                (words::window_state(*state).1, format!("{key} {agent} {pid}{folder}"))
+            }
+            Self::Record { key, format, title, verdict, reason, location, .. } => {
+                let (word, tone) = words::verdict(*verdict);
+                let place = words::place(location);
+                (tone, format!("{key} {} {title}: {word} ({}) {place}", format.name(), reason.name()))
+            }
+            Self::Claim { key, resource, status, was, .. } => {
+                let word = |status: &Option<ClaimStatus>| status.map(words::status);
+                let (now, tone) = word(status).unwrap_or(("gone", Tone::Dim));
+                let was = word(was).map_or_else(String::new, |(was, _)| format!(", was {was}"));
+                (tone, format!("{key} {} {}: {now}{was}", resource.kind.name(), resource.id))
+            }
+            Self::Finding { code, severity, message, .. } => {
+                let (word, tone) = words::severity(*severity);
+                (tone, format!("{word} {}: {}", code.name(), shown(message)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::finding::Remedy;
+    use crate::core::record::ResourceKind;
+    use crate::core::report::{ContextId, ContextSource, Releasable, ReportHost, SCHEMA};
+
+    fn report() -> Report {
+        Report {
+            schema: SCHEMA,
+            taken_at: Timestamp::UNIX_EPOCH,
+            host: ReportHost { name: "here".to_owned(), boot_id: None, pid_namespace: None },
+            sources: Vec::new(),
+            windows: Vec::new(),
+            records: Vec::new(),
+            claims: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn window(pid: u32) -> WindowView {
+        WindowView {
+            key: Key::typed(&format!("w-{pid}")),
+            pid,
+            start_ticks: 1,
+            started_at: None,
+            agent: "claude-code".to_owned(),
+            state: WindowState::Running,
+            context_id: ContextId {
+                value: pid.to_string().into(),
+                source: ContextSource::AgentPid,
+                stable: true,
+            },
+            session_id: None,
+            activity: None,
+            name: None,
+            tty: None,
+            pane: None,
+            cwd: None,
+            repo: None,
+            cpu_percent: None,
+            memory_bytes: None,
+            records: Vec::new(),
+            claims: Vec::new(),
+        }
+    }
+
+    fn claim(status: ClaimStatus) -> ClaimView {
+        ClaimView {
+            key: Key::typed("c-1"),
+            resource: Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() },
+            record: Key::typed("r-1"),
+            window: None,
+            since: None,
+            status,
+            surfaces: Vec::new(),
+            releasable: Releasable::Confirm,
+        }
+    }
+
+    fn finding(message: &str) -> Finding {
+        Finding {
+            code: Code::DeadHolder,
+            severity: Code::DeadHolder.severity(),
+            subjects: vec![Key::typed("r-1")],
+            message: message.to_owned(),
+            evidence: Vec::new(),
+            remedy: Remedy::Release,
+        }
+    }
+
+    #[track_caller]
+    fn check(before: Option<&Report>, now: &Report, expected: &[Kind]) {
+        let kinds: Vec<Kind> = diff(before, now).iter().map(|event| event.event).collect();
+        assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn the_first_look_makes_everything_appear() {
+        let now = Report {
+            windows: vec![window(7)],
+            claims: vec![claim(ClaimStatus::Held)],
+            findings: vec![finding("x")],
+            ..report()
+        };
+        check(None, &now, &[Kind::WindowAppeared, Kind::ClaimChanged, Kind::FindingRaised]);
+        check(Some(&now), &now, &[]);
+        check(Some(&now), &report(), &[Kind::WindowGone, Kind::ClaimChanged, Kind::FindingCleared]);
+    }
+
+    #[test]
+    fn a_claim_tells_how_it_stood() {
+        let before = Report { claims: vec![claim(ClaimStatus::Held)], ..report() };
+        let now = Report { claims: vec![claim(ClaimStatus::Dead)], ..report() };
+        let lines: Vec<String> =
+            diff(Some(&before), &now).iter().map(|event| event.line(Paint::Plain)).collect();
+        assert_eq!(lines, ["00:00:00Z  claim-changed    c-1 work-item SD-1: dead, was held"]);
+    }
+
+    #[test]
+    fn a_message_that_counts_time_raises_nothing_anew() {
+        let before = Report { findings: vec![finding("deleted after 5 min")], ..report() };
+        let now = Report { findings: vec![finding("deleted after 4 min")], ..report() };
+        check(Some(&before), &now, &[]);
+    }
+
+    #[test]
+    fn an_event_is_one_flat_object() {
+        let now = Report { windows: vec![window(7)], ..report() };
+        let json = crate::core::json::to_line(&diff(None, &now)).unwrap();
+        assert_eq!(
+            json,
+            r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null}]"#
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! `explain`: the evidence for one window, record or claim, and the rule that decided.
+
+mod find;
+mod ladder;
+
+use serde::Serialize;
+
+use self::find::Subject;
+use super::failure::{Exit, Outcome};
+use super::look::Looker;
+use super::output::{Shape, print};
+use crate::core::finding::Finding;
+use crate::core::json;
+use crate::core::key::Key;
+use crate::core::report::{ClaimView, RecordView, Report, WindowView};
+
+/// What `explain --json` prints: the one of window, record and claim that the subject is.
+#[derive(Serialize)]
+struct Explanation<'a> {
+    subject: &'a Key,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<&'a WindowView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<&'a RecordView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<&'a ClaimView>,
+    findings: Vec<&'a Finding>,
+}
+
+/// Looks once and prints the evidence.
+///
+/// # Errors
+/// Nothing or several things are meant, or the output cannot be written.
+pub(crate) fn run(looker: &mut Looker, asked: &str, shape: Shape) -> Outcome {
+    let report = looker.report();
+    let subject = find::find(&report, asked)?;
+    let findings = findings(&report, subject);
+    match shape {
+        Shape::Text(paint) => print(&ladder::text(&report, subject, &findings, paint))?,
+        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&explanation(subject, findings))?))?,
+    }
+    Ok(Exit::Fine)
+}
+
+fn explanation<'a>(subject: Subject<'a>, findings: Vec<&'a Finding>) -> Explanation<'a> {
+    let nothing = Explanation { subject: subject.key(), window: None, record: None, claim: None, findings };
+    match subject {
+        Subject::Window(window) => Explanation { window: Some(window), ..nothing },
+        Subject::Record(record) => Explanation { record: Some(record), ..nothing },
+        Subject::Claim(claim) => Explanation { claim: Some(claim), ..nothing },
+        Subject::Broken(_) => nothing,
+    }
+}
+
+fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
+    report.findings.iter().filter(|finding| finding.subjects.contains(subject.key())).collect()
+}

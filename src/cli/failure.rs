@@ -1,0 +1,117 @@
+//! How a command ends: its exit code, and what it says when it fails.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::core::text::shown;
+
+/// The exit codes of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything is fine.
+    Fine,
+    /// `doctor` found a warning or worse.
+    Problems,
+    /// The command line or the configuration cannot be used.
+    Usage,
+    /// Refused; nothing was done.
+    Refused,
+    /// A source or the disk failed.
+    Failed,
+    /// A bug in claimtop.
+    Bug,
+}
+
+impl Exit {
+    /// Returns the number for the shell.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Problems => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Failed => 4,
+            Self::Bug => 70,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// What a command gives.
+pub(crate) type Outcome = Result<Exit, Failure>;
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// How the program ends.
+    pub(crate) exit: Exit,
+    /// What went wrong; `None` when there is nobody to tell.
+    pub(crate) error: Option<anyhow::Error>,
+    /// What helps.
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    /// States a failure.
+    pub(crate) fn new(exit: Exit, error: anyhow::Error) -> Self {
+        Self { exit, error: Some(error), hint: None }
+    }
+
+    /// States that the command line or the configuration cannot be used.
+    pub(crate) fn usage(error: anyhow::Error) -> Self {
+        Self::new(Exit::Usage, error)
+    }
+
+    /// Adds what helps.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Returns the lines for the standard error output, all of them safe to show.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let error = self.error.as_ref().map(|error| format!("claimtop: {error:#}"));
+        let hint = self.hint.as_ref().map(|hint| format!("hint: {hint}"));
+        let all = error.into_iter().chain(hint).collect::<Vec<_>>().join("\n");
+        all.lines().map(shown).collect()
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// A reader that has gone is no failure: `claimtop ls | head` is fine.
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self { exit: Exit::Fine, error: None, hint: None };
+        }
+        Self::new(Exit::Failed, anyhow::Error::new(error).context("failed to write the output"))
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::new(Exit::Bug, anyhow::Error::new(error).context("failed to write JSON"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_ends_quietly() {
+        let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!((failure.exit, failure.lines()), (Exit::Fine, vec![]));
+    }
+
+    #[test]
+    fn an_error_is_told_with_its_causes_and_its_hint() {
+        let failure =
+            Failure::usage(anyhow::anyhow!("bad \u{1b}[31m").context("failed to read x")).hint("try y");
+        assert_eq!(failure.lines(), ["claimtop: failed to read x: bad \\x1B[31m", "hint: try y"]);
+    }
+}

@@ -1,0 +1,81 @@
+//! `ls`: one look, as tables for people or as the whole snapshot in JSON.
+
+mod tables;
+
+use super::args::View;
+use super::failure::Outcome;
+use super::look::{self, Looker};
+use super::output::{Paint, Shape, Tone, print, terminal_width};
+use super::words::{self, count};
+use crate::core::finding::Severity;
+use crate::core::json;
+use crate::core::report::{ClaimStatus, Report};
+
+/// Looks once and prints it; JSON is the whole snapshot, whatever the view.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn run(looker: &mut Looker, view: Option<View>, shape: Shape) -> Outcome {
+    let report = looker.report();
+    match shape {
+        Shape::Text(paint) => print(&text(&report, view, paint, terminal_width()))?,
+        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&report)?))?,
+    }
+    Ok(look::exit(&report))
+}
+
+/// Lays a view out; without one the windows, then what there is besides.
+pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Option<usize>) -> String {
+    let table = match view {
+        None | Some(View::Windows) => tables::windows(report),
+        Some(View::Sessions) => tables::sessions(report),
+        Some(View::Claims) => tables::claims(report),
+        Some(View::Problems) => tables::problems(&report.findings),
+    };
+    let body = match table {
+        Ok(columns) => columns.laid_out(paint, width),
+        Err(nothing) => format!("{}\n", paint.paint(Tone::Dim, nothing)),
+    };
+    match view {
+        None => format!("{body}\n{}", summary(report, paint)),
+        Some(View::Windows | View::Sessions | View::Claims | View::Problems) => body,
+    }
+}
+
+/// Counts what the other views hold, worst first, and names the views.
+fn summary(report: &Report, paint: Paint) -> String {
+    let claims = ALL_STATUSES.iter().filter_map(|status| {
+        let number = report.claims.iter().filter(|claim| claim.status == *status).count();
+        let (word, tone) = words::status(*status);
+        (number > 0).then(|| paint.paint(tone, &format!("{number} {word}")))
+    });
+    let problems =
+        [Severity::Collision, Severity::Warning, Severity::Info].into_iter().filter_map(|severity| {
+            let number = report.findings.iter().filter(|finding| finding.severity == severity).count();
+            let (word, tone) = words::severity(severity);
+            let word =
+                if severity == Severity::Info { format!("{number} {word}") } else { count(number, word) };
+            (number > 0).then(|| paint.paint(tone, &word))
+        });
+    let line = |name: &str, total: usize, parts: Vec<String>| {
+        let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        format!("{}{parts}\n", count(total, name))
+    };
+    [
+        line("session record", report.records.len(), Vec::new()),
+        line("claim", report.claims.len(), claims.collect()),
+        line("problem", report.findings.len(), problems.collect()),
+    ]
+    .concat()
+}
+
+/// Every status, worst first.
+const ALL_STATUSES: [ClaimStatus; 7] = [
+    ClaimStatus::Contested,
+    ClaimStatus::Dead,
+    ClaimStatus::Ghost,
+    ClaimStatus::Expired,
+    ClaimStatus::Unproven,
+    ClaimStatus::Quiet,
+    ClaimStatus::Held,
+];

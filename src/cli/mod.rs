@@ -1,0 +1,124 @@
+//! The command line: arguments in, one command run, an exit code out.
+
+mod args;
+
+mod columns;
+mod context_id;
+mod crash;
+mod demo;
+mod doctor;
+mod environment;
+mod events;
+mod explain;
+mod failure;
+mod generate;
+mod list;
+mod look;
+mod output;
+mod places;
+mod screen;
+mod settings;
+mod show_config;
+mod words;
+
+use std::ffi::OsString;
+
+use anyhow::Context;
+use clap::Parser;
+
+use self::args::{Arguments, Command, Options};
+use self::environment::Environment;
+use self::failure::{Exit, Failure, Outcome};
+use self::look::Looker;
+use self::output::{Paint, Shape};
+use self::settings::Settings;
+use crate::core::agent::Signatures;
+
+/// Runs claimtop with the arguments of its process and returns the exit code.
+pub fn main(arguments: &[OsString]) -> u8 {
+    crash::install();
+    crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure))).code()
+}
+
+fn told(failure: &Failure) -> Exit {
+    for line in failure.lines() {
+        eprintln!("{line}");
+    }
+    failure.exit
+}
+
+fn run(arguments: &[OsString]) -> Outcome {
+    if let Some(asked) = context_id::recognise(arguments) {
+        return context_id::run(asked, &Options::default(), Environment::read());
+    }
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => command(arguments),
+        Err(answer) => {
+            // Help and version are answers, on the standard output; a reader may have gone.
+            let _ = answer.print();
+            Ok(if answer.use_stderr() { Exit::Usage } else { Exit::Fine })
+        }
+    }
+}
+
+fn command(arguments: Arguments) -> Outcome {
+    let environment = Environment::read();
+    let options = &arguments.options;
+    let Some(command) = arguments.command else {
+        let Scene { settings, looker } = scene(options, environment)?;
+        return screen::screen(&settings, looker);
+    };
+    match command {
+        Command::Ls { view, json } => {
+            let mut scene = scene(options, environment)?;
+            let shape = scene.shape(json);
+            list::run(&mut scene.looker, view, shape)
+        }
+        Command::Doctor { json } => {
+            let mut scene = scene(options, environment)?;
+            let shape = scene.shape(json);
+            doctor::run(&mut scene.looker, shape)
+        }
+        Command::Explain { subject, json } => {
+            let mut scene = scene(options, environment)?;
+            let shape = scene.shape(json);
+            explain::run(&mut scene.looker, &subject, shape)
+        }
+        Command::Events { json } => {
+            let mut scene = scene(options, environment)?;
+            let shape = scene.shape(json);
+            events::run(&mut scene.looker, shape)
+        }
+        Command::ContextId(asked) => context_id::run(asked, options, environment),
+        Command::Demo { once } => demo::run(options, environment, once),
+        Command::Config => show_config::run(&settings::settings(options, environment)?),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man => generate::man(),
+    }
+}
+
+/// Settings and a looker over the places that they name.
+struct Scene {
+    settings: Settings,
+    looker: Looker,
+}
+
+fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> {
+    let settings = settings::settings(options, environment)?;
+    let looker = Looker::new(&settings, signatures(&settings)?);
+    Ok(Scene { settings, looker })
+}
+
+impl Scene {
+    fn shape(&self, json: bool) -> Shape {
+        if json { Shape::Json } else { Shape::Text(Paint::for_stdout(self.settings.effective.config.color)) }
+    }
+}
+
+/// Returns all signatures: a person's own before those that claimtop ships.
+fn signatures(settings: &Settings) -> Result<Signatures, Failure> {
+    let built_in = Signatures::built_in()
+        .context("failed to read the signatures that claimtop ships")
+        .map_err(|error| Failure::new(Exit::Bug, error))?;
+    Ok(built_in.with_own(settings.effective.config.agents.clone()))
+}

@@ -1,0 +1,97 @@
+//! Plain output: what is written to the standard output, and in which colours.
+
+use std::io::{self, IsTerminal, Write};
+
+use super::failure::Failure;
+use crate::config::ColorChoice;
+
+/// What a piece of text means; each meaning has one colour of the terminal's sixteen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// A heading.
+    Heading,
+    /// Less important.
+    Dim,
+    /// Alive, held, fine.
+    Good,
+    /// Stale, unknown, quiet.
+    Doubtful,
+    /// Dead or in collision.
+    Bad,
+}
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    /// Never.
+    Plain,
+    /// With the terminal's own sixteen colours.
+    Colored,
+}
+
+/// In which shape a command answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// For people.
+    Text(Paint),
+    /// For scripts.
+    Json,
+}
+
+impl Paint {
+    /// Decides for the standard output.
+    pub(crate) fn for_stdout(choice: ColorChoice) -> Self {
+        let is_wanted = match choice {
+            ColorChoice::Auto => io::stdout().is_terminal(),
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        };
+        if is_wanted { Self::Colored } else { Self::Plain }
+    }
+
+    /// Colours a text that is already safe to show.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Plain => return text.to_owned(),
+            Tone::Heading => "1",
+            Tone::Dim => "2",
+            Tone::Good => "32",
+            Tone::Doubtful => "33",
+            Tone::Bad => "1;31",
+        };
+        match self {
+            Self::Colored if !text.is_empty() => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            Self::Colored | Self::Plain => text.to_owned(),
+        }
+    }
+}
+
+/// Returns the width of the terminal that the standard output is; `None` when it is none, and
+/// nothing needs to be cut.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Writes a whole text at once.
+///
+/// # Errors
+/// The writing failed; quiet when the reader has gone.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Returns whether the reader of the standard output has gone: asking costs nothing, and
+/// without it a stream of events with nothing to tell would never end.
+pub(crate) fn is_reader_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdout = io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+}

@@ -1,0 +1,127 @@
+//! Where to look: from the options where they say so, else from the environment.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+
+use super::args::Options;
+use super::environment::Environment;
+use super::failure::Failure;
+use crate::config::layers::{Effective, Origin};
+use crate::core::text::Untrusted;
+use crate::source::Places;
+
+/// Where the systems put their temporary files: they write this path literally and never ask
+/// `TMPDIR`.
+const TMP: &str = "/tmp";
+
+/// Finds the home: the option, else the environment's.
+///
+/// # Errors
+/// The option names no folder, or there is no home at all.
+pub(crate) fn home(options: &Options, environment: &Environment) -> Result<PathBuf, Failure> {
+    match &options.home {
+        Some(home) => folder("--home", home),
+        None => environment.home.clone().ok_or_else(|| {
+            Failure::usage(anyhow!("there is no home folder to look in")).hint("set HOME, or give --home DIR")
+        }),
+    }
+}
+
+/// Returns every place to look in. With `--home` the folders of all systems are below it,
+/// whatever the environment says; with `--home` and `--tmp` nothing else is read.
+///
+/// # Errors
+/// An option names no folder, or there is no home at all.
+pub(crate) fn places(
+    options: &Options,
+    environment: &Environment,
+    effective: &Effective,
+) -> Result<Places, Failure> {
+    let home = home(options, environment)?;
+    let own = |name: &str, given: &Option<PathBuf>| match (&options.home, given) {
+        (None, Some(given)) => given.clone(),
+        (Some(_), _) | (None, None) => home.join(name),
+    };
+    let tmp = options.tmp.as_deref().map_or_else(|| Ok(TMP.into()), |tmp| folder("--tmp", tmp))?;
+    let confined = is_confined(options);
+    Ok(Places {
+        tmp,
+        claude_config: own(".claude", &environment.claude_config),
+        cache: own(".cache", &environment.cache),
+        roots: roots(effective, confined)?,
+        home,
+        confined,
+    })
+}
+
+/// Returns whether only the folders of the options are read.
+pub(crate) fn is_confined(options: &Options) -> bool {
+    options.home.is_some() && options.tmp.is_some()
+}
+
+/// Returns the roots that count: confined, only those of the options. One of an option must be
+/// there; one of the file may be on a disk that is not mounted today.
+fn roots(effective: &Effective, confined: bool) -> Result<Vec<PathBuf>, Failure> {
+    let all = effective.config.roots.iter().zip(&effective.origins.roots);
+    all.filter(|(_, origin)| !confined || **origin == Origin::Option)
+        .map(|(root, origin)| match origin {
+            Origin::Option => folder("--root", root),
+            Origin::Default | Origin::File | Origin::Environment => Ok(root.clone()),
+        })
+        .collect()
+}
+
+fn folder(option: &str, path: &Path) -> Result<PathBuf, Failure> {
+    if !path.is_dir() {
+        let shown = Untrusted::from_path(path);
+        return Err(Failure::usage(anyhow!("{option} {shown}: there is no such folder")));
+    }
+    std::path::absolute(path).map_err(|error| Failure::usage(anyhow!(error).context(option.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment() -> Environment {
+        Environment {
+            home: Some("/home/dev".into()),
+            cache: Some("/fast/cache".into()),
+            claude_config: Some("/etc/claude".into()),
+            ..Environment::default()
+        }
+    }
+
+    #[test]
+    fn the_environment_says_where_without_options() {
+        let places = places(&Options::default(), &environment(), &Effective::default()).unwrap();
+        assert_eq!(places.home, Path::new("/home/dev"));
+        assert_eq!(places.cache, Path::new("/fast/cache"));
+        assert_eq!(places.claude_config, Path::new("/etc/claude"));
+        assert_eq!(places.tmp, Path::new("/tmp"));
+        assert!(!places.confined);
+    }
+
+    #[test]
+    fn home_and_tmp_confine_and_silence_the_environment() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let options = Options { home: Some(path.into()), tmp: Some(path.into()), ..Options::default() };
+        let mut effective = Effective::default();
+        effective.config.roots = vec!["/srv".into()];
+        effective.origins.roots = vec![Origin::File];
+        let places = places(&options, &environment(), &effective).unwrap();
+        assert_eq!(places.claude_config, path.join(".claude"));
+        assert_eq!(places.cache, path.join(".cache"));
+        assert_eq!(places.roots, Vec::<PathBuf>::new());
+        assert!(places.confined);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        let options = Options { tmp: Some("/nowhere/at/all".into()), ..Options::default() };
+        let failure = places(&options, &environment(), &Effective::default()).unwrap_err();
+        assert_eq!(failure.lines(), ["claimtop: --tmp /nowhere/at/all: there is no such folder"]);
+    }
+}

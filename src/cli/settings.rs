@@ -1,0 +1,160 @@
+//! The effective settings of one run: the configuration file, the environment, the options.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+
+use super::args::Options;
+use super::environment::Environment;
+use super::failure::Failure;
+use super::places;
+use crate::config::layers::{Effective, Layer, Origin};
+use crate::config::{Access, ColorChoice, Glyphs, file};
+use crate::core::text::Untrusted;
+use crate::source::Places;
+
+/// The most bytes that a configuration file may have: 256 KiB.
+const MAX_BYTES: u64 = 256 << 10;
+
+/// Everything that a command is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// What is set, and by what.
+    pub(crate) effective: Effective,
+    /// Where to look.
+    pub(crate) places: Places,
+    /// The configuration file, and whether it is there.
+    pub(crate) file: ConfigFile,
+    /// What the environment says.
+    pub(crate) environment: Environment,
+}
+
+/// The configuration file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ConfigFile {
+    /// It was read.
+    Read(PathBuf),
+    /// There is none at this path, which is fine.
+    Absent(PathBuf),
+    /// There is no place for one.
+    Nowhere,
+}
+
+/// Collects the settings of one run.
+///
+/// # Errors
+/// The configuration file cannot be read or used, or an option names no folder.
+pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Settings, Failure> {
+    let home = places::home(options, &environment)?;
+    let (file, layer) = from_file(options, &environment, &home)?;
+    let effective = Effective::default()
+        .covered_by(layer, Origin::File)
+        .covered_by(from_environment(&environment), Origin::Environment)
+        .covered_by(from_options(options), Origin::Option);
+    let places = places::places(options, &environment, &effective)?;
+    Ok(Settings { effective, places, file, environment })
+}
+
+fn from_options(options: &Options) -> Layer {
+    Layer {
+        theme: options.theme,
+        glyphs: options.ascii.then_some(Glyphs::Ascii),
+        color: options.color,
+        mouse: None,
+        access: options.read_only.then_some(Access::ReadOnly),
+        roots: options.roots.clone(),
+        agents: Vec::new(),
+    }
+}
+
+fn from_environment(environment: &Environment) -> Layer {
+    Layer { color: environment.colorless.map(|_| ColorChoice::Never), ..Layer::default() }
+}
+
+/// Reads the file that `--config` names, which must be there, or the usual one, which may be.
+fn from_file(
+    options: &Options,
+    environment: &Environment,
+    home: &Path,
+) -> Result<(ConfigFile, Layer), Failure> {
+    let usual = match (&options.home, &environment.config) {
+        (Some(_), _) => Some(home.join(".config")),
+        (None, config) => config.clone(),
+    };
+    let usual = usual.map(|folder| folder.join("claimtop").join("config.toml"));
+    let Some(path) = options.config.clone().or(usual) else {
+        return Ok((ConfigFile::Nowhere, Layer::default()));
+    };
+    let shown = Untrusted::from_path(&path);
+    match read(&path).with_context(|| format!("failed to read the configuration {shown}")) {
+        Ok(Some(text)) => {
+            let layer = file::parse(&text, home).map_err(|error| {
+                Failure::usage(anyhow!(error).context(format!("configuration {shown}")))
+                    .hint("claimtop config lists every setting and its value")
+            })?;
+            Ok((ConfigFile::Read(path), layer))
+        }
+        Ok(None) if options.config.is_none() => Ok((ConfigFile::Absent(path), Layer::default())),
+        Ok(None) => Err(Failure::usage(anyhow!("--config {shown}: there is no such file"))),
+        Err(error) => Err(Failure::usage(error)),
+    }
+}
+
+/// Reads a whole plain file of bounded size; `None` when there is none. Links are followed,
+/// for people keep their configuration in another folder and link to it; a FIFO cannot block.
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = match open(path, flags, Mode::empty()) {
+        Ok(fd) => fd,
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(None),
+        Err(error) => return Err(std::io::Error::from(error).into()),
+    };
+    let stat = fstat(&fd).map_err(std::io::Error::from)?;
+    anyhow::ensure!(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, "it is not a plain file");
+    let mut bytes = Vec::new();
+    std::fs::File::from(fd).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    anyhow::ensure!(bytes.len() as u64 <= MAX_BYTES, "it has more than {MAX_BYTES} bytes");
+    Ok(Some(String::from_utf8(bytes).context("it is not UTF-8")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(folder: &tempfile::TempDir) -> Options {
+        Options { home: Some(folder.path().into()), tmp: Some(folder.path().into()), ..Options::default() }
+    }
+
+    #[test]
+    fn a_missing_usual_file_is_fine_and_a_missing_named_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = settings(&options(&folder), Environment::default()).unwrap();
+        assert_eq!(found.file, ConfigFile::Absent(folder.path().join(".config/claimtop/config.toml")));
+        let named = Options { config: Some("/nowhere/c.toml".into()), ..options(&folder) };
+        let failure = settings(&named, Environment::default()).unwrap_err();
+        assert_eq!(failure.lines(), ["claimtop: --config /nowhere/c.toml: there is no such file"]);
+    }
+
+    #[test]
+    fn a_folder_and_a_fifo_are_no_configuration_and_do_not_block() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for path in [folder.path(), fifo.as_path()] {
+            assert!(read(path).is_err_and(|error| error.to_string() == "it is not a plain file"));
+        }
+    }
+
+    #[test]
+    fn an_option_covers_the_environment() {
+        let folder = tempfile::tempdir().unwrap();
+        let colorless = Environment { colorless: Some("NO_COLOR"), ..Environment::default() };
+        let by_environment = settings(&options(&folder), colorless.clone()).unwrap().effective;
+        assert_eq!(by_environment.config.color, ColorChoice::Never);
+        let asked = Options { color: Some(ColorChoice::Always), ..options(&folder) };
+        let by_option = settings(&asked, colorless).unwrap().effective;
+        assert_eq!((by_option.config.color, by_option.origins.color), (ColorChoice::Always, Origin::Option));
+    }
+}

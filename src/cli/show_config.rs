@@ -1,0 +1,78 @@
+//! `config`: every setting with where it came from, and every path in use.
+
+use std::path::Path;
+
+use super::columns::{Cell, Columns};
+use super::failure::{Exit, Outcome};
+use super::output::{Paint, Tone, print};
+use super::settings::{ConfigFile, Settings};
+use crate::config::layers::Origin;
+use crate::core::text::{Untrusted, shown};
+
+/// Prints the effective configuration.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn run(settings: &Settings) -> Outcome {
+    let paint = Paint::for_stdout(settings.effective.config.color);
+    let values = values(settings).laid_out(paint, None);
+    let paths = paths(settings).laid_out(paint, None);
+    print(&format!("{values}\n{paths}"))?;
+    Ok(Exit::Fine)
+}
+
+fn values(settings: &Settings) -> Columns {
+    let (config, origins) = (&settings.effective.config, &settings.effective.origins);
+    let mut columns = Columns::new(&["SETTING", "VALUE", "FROM"]);
+    let mut row = |name: &str, value: String, origin: Origin| {
+        columns.row([Cell::new(name), Cell::new(value), from(origin, settings)]);
+    };
+    row("theme", config.theme.name().to_owned(), origins.theme);
+    row("ascii", config.glyphs.is_ascii().to_string(), origins.glyphs);
+    row("color", config.color.name().to_owned(), origins.color);
+    row("mouse", config.mouse.is_on().to_string(), origins.mouse);
+    row("read_only", config.access.is_read_only().to_string(), origins.access);
+    for (root, origin) in config.roots.iter().zip(&origins.roots) {
+        row("roots", Untrusted::from_path(root).shown(), *origin);
+    }
+    for (agent, origin) in config.agents.iter().zip(&origins.agents) {
+        row("agent", format!("{} ({})", shown(&agent.name), shown(&agent.title)), *origin);
+    }
+    columns
+}
+
+fn from(origin: Origin, settings: &Settings) -> Cell {
+    match (origin, settings.environment.colorless) {
+        (Origin::Default, _) => Cell::new(origin.name()).toned(Tone::Dim),
+        (Origin::Environment, Some(variable)) => Cell::new(format!("{} ({variable})", origin.name())),
+        (Origin::File | Origin::Environment | Origin::Option, _) => Cell::new(origin.name()),
+    }
+}
+
+fn paths(settings: &Settings) -> Columns {
+    let mut columns = Columns::new(&["PATH", "WHERE", ""]);
+    let mut row = |name: &str, path: &Path, note: &str| {
+        let note = Cell::new(note).toned(Tone::Dim);
+        columns.row([Cell::new(name), Cell::new(Untrusted::from_path(path)), note]);
+    };
+    match &settings.file {
+        ConfigFile::Read(path) => row("configuration", path, ""),
+        ConfigFile::Absent(path) => row("configuration", path, "not there"),
+        ConfigFile::Nowhere => {}
+    }
+    let places = &settings.places;
+    for (name, path) in [
+        ("home", &places.home),
+        ("temporary", &places.tmp),
+        ("Claude Code", &places.claude_config),
+        ("cache", &places.cache),
+    ] {
+        row(name, path, if path.is_dir() { "" } else { "not there" });
+    }
+    for root in &places.roots {
+        row("root", root, if root.is_dir() { "" } else { "not there" });
+    }
+    let reach = if places.confined { "nothing else is read" } else { "and where live windows work" };
+    columns.row([Cell::new("beside these"), Cell::new(reach), Cell::default()]);
+    columns
+}

@@ -1,0 +1,138 @@
+//! The configuration file: TOML in, one layer of settings or one clear error out.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::layers::Layer;
+use super::{Access, ColorChoice, Glyphs, Mouse, Theme};
+use crate::core::agent::Signature;
+use crate::core::text::shown;
+
+/// The keys of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Keys {
+    theme: Option<Theme>,
+    ascii: Option<bool>,
+    color: Option<ColorChoice>,
+    mouse: Option<bool>,
+    read_only: Option<bool>,
+    roots: Vec<Spanned<String>>,
+    agent: Vec<Signature>,
+}
+
+/// What is wrong with the file, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}{}: {message}", key.as_ref().map(|key| format!(", key `{key}`")).unwrap_or_default())]
+pub struct FileError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The key of that line, if it has one.
+    pub key: Option<String>,
+    /// What is wrong, safe to show.
+    pub message: String,
+}
+
+/// Reads the text of a configuration file. `home` is what a root's `~` stands for.
+///
+/// # Errors
+/// The first line that is no TOML, names an unknown key or has a value that cannot be.
+pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
+    let keys: Keys = toml::from_str(text)
+        .map_err(|error| error_at(text, error.span().map_or(0, |span| span.start), error.message()))?;
+    Ok(Layer {
+        theme: keys.theme,
+        glyphs: keys.ascii.map(|is| if is { Glyphs::Ascii } else { Glyphs::Unicode }),
+        color: keys.color,
+        mouse: keys.mouse.map(|is| if is { Mouse::On } else { Mouse::Off }),
+        access: keys.read_only.map(|is| if is { Access::ReadOnly } else { Access::Full }),
+        roots: keys.roots.iter().map(|root| absolute(text, root, home)).collect::<Result<_, _>>()?,
+        agents: keys.agent,
+    })
+}
+
+/// A relative root would mean another folder for every folder that claimtop starts in.
+fn absolute(text: &str, root: &Spanned<String>, home: &Path) -> Result<PathBuf, FileError> {
+    let path = Path::new(root.get_ref());
+    if let Ok(rest) = path.strip_prefix("~") {
+        return Ok(home.join(rest));
+    }
+    if path.is_absolute() {
+        return Ok(path.to_path_buf());
+    }
+    let message = format!("a root must be an absolute path or start with ~/, not {:?}", root.get_ref());
+    Err(error_at(text, root.span().start, &message))
+}
+
+fn error_at(text: &str, offset: usize, message: &str) -> FileError {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count();
+    let key = text.lines().nth(line).and_then(key_of);
+    FileError { line: line + 1, key, message: shown(message.trim()) }
+}
+
+/// Returns what stands before the `=` of a line.
+fn key_of(line: &str) -> Option<String> {
+    let (key, _) = line.split_once('=')?;
+    let key = key.trim();
+    (!key.is_empty() && !key.starts_with('#')).then(|| shown(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_error(text: &str, expected: &str) {
+        let error = parse(text, Path::new("/home/dev")).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
+                    roots = ['~/src', '/srv']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
+                    [[agent.match]]\ncomm = ['mine']\n";
+        let layer = parse(text, Path::new("/home/dev")).unwrap();
+        assert_eq!(layer.theme, Some(Theme::ColorBlind));
+        assert_eq!(layer.glyphs, Some(Glyphs::Ascii));
+        assert_eq!(layer.color, Some(ColorChoice::Never));
+        assert_eq!(layer.mouse, Some(Mouse::On));
+        assert_eq!(layer.access, Some(Access::ReadOnly));
+        assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
+        assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
+    }
+
+    #[test]
+    fn an_error_names_line_and_key() {
+        check_error(
+            "ascii = true\ntheme = 'pink'\n",
+            "line 2, key `theme`: unknown variant `pink`, expected one of `dark`, `light`, `color-blind`, `ansi`",
+        );
+        check_error(
+            "\n\nthemes = 'dark'\n",
+            "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
+             `read_only`, `roots`, `agent`",
+        );
+        check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
+        check_error(
+            "roots = ['src']\n",
+            "line 1, key `roots`: a root must be an absolute path or start with ~/, not \"src\"",
+        );
+    }
+
+    #[test]
+    fn an_error_shows_nothing_that_steers_a_terminal() {
+        let error = parse("theme = '\u{9b}31m'\n", Path::new("/")).map(|_| ()).unwrap_err().to_string();
+        assert!(!error.chars().any(crate::core::text::is_forbidden), "{error:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parsing_is_total(text in ".*") {
+            let _ = parse(&text, Path::new("/home/dev"));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Layers of settings: a later one covers an earlier one, and each value remembers its own.
+
+use std::path::PathBuf;
+
+use super::{Access, ColorChoice, Config, Glyphs, Mouse, Theme};
+use crate::core::agent::Signature;
+
+/// Where a value came from; a later one covers an earlier one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// claimtop's own choice.
+    #[default]
+    Default,
+    /// The configuration file.
+    File,
+    /// An environment variable.
+    Environment,
+    /// An option of the command line.
+    Option,
+}
+
+impl Origin {
+    /// Returns the word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::File => "file",
+            Self::Environment => "environment",
+            Self::Option => "option",
+        }
+    }
+}
+
+/// What one origin sets; what is absent stays as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    /// The colours of the screen.
+    pub theme: Option<Theme>,
+    /// The characters of the screen.
+    pub glyphs: Option<Glyphs>,
+    /// Whether colours are used.
+    pub color: Option<ColorChoice>,
+    /// Whether the mouse is captured.
+    pub mouse: Option<Mouse>,
+    /// Whether every action is refused.
+    pub access: Option<Access>,
+    /// Folders to look in; those of all layers count.
+    pub roots: Vec<PathBuf>,
+    /// Own agent signatures; those of all layers count.
+    pub agents: Vec<Signature>,
+}
+
+/// The origin of each setting.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins {
+    /// Of the theme.
+    pub theme: Origin,
+    /// Of the characters.
+    pub glyphs: Origin,
+    /// Of the choice of colour.
+    pub color: Origin,
+    /// Of the mouse.
+    pub mouse: Origin,
+    /// Of the access.
+    pub access: Origin,
+    /// Of each root.
+    pub roots: Vec<Origin>,
+    /// Of each signature.
+    pub agents: Vec<Origin>,
+}
+
+/// The settings with the origin of each.
+#[derive(Clone, Debug, Default)]
+pub struct Effective {
+    /// The settings.
+    pub config: Config,
+    /// Where each came from.
+    pub origins: Origins,
+}
+
+impl Effective {
+    /// Lays one layer over these settings.
+    pub fn covered_by(mut self, layer: Layer, origin: Origin) -> Self {
+        cover(&mut self.config.theme, &mut self.origins.theme, layer.theme, origin);
+        cover(&mut self.config.glyphs, &mut self.origins.glyphs, layer.glyphs, origin);
+        cover(&mut self.config.color, &mut self.origins.color, layer.color, origin);
+        cover(&mut self.config.mouse, &mut self.origins.mouse, layer.mouse, origin);
+        cover(&mut self.config.access, &mut self.origins.access, layer.access, origin);
+        self.origins.roots.extend(layer.roots.iter().map(|_| origin));
+        self.config.roots.extend(layer.roots);
+        self.origins.agents.extend(layer.agents.iter().map(|_| origin));
+        self.config.agents.extend(layer.agents);
+        self
+    }
+}
+
+fn cover<T>(value: &mut T, from: &mut Origin, given: Option<T>, origin: Origin) {
+    if let Some(given) = given {
+        *value = given;
+        *from = origin;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_layer_that_says_something_wins() {
+        let file = Layer { theme: Some(Theme::Light), mouse: Some(Mouse::On), ..Layer::default() };
+        let options = Layer { theme: Some(Theme::Ansi), ..Layer::default() };
+        let effective =
+            Effective::default().covered_by(file, Origin::File).covered_by(options, Origin::Option);
+        assert_eq!((effective.config.theme, effective.origins.theme), (Theme::Ansi, Origin::Option));
+        assert_eq!((effective.config.mouse, effective.origins.mouse), (Mouse::On, Origin::File));
+        assert_eq!((effective.config.color, effective.origins.color), (ColorChoice::Auto, Origin::Default));
+    }
+
+    #[test]
+    fn the_roots_of_all_layers_count() {
+        let layer = |root: &str| Layer { roots: vec![root.into()], ..Layer::default() };
+        let effective = Effective::default()
+            .covered_by(layer("/a"), Origin::File)
+            .covered_by(layer("/b"), Origin::Option);
+        assert_eq!(effective.config.roots, [PathBuf::from("/a"), PathBuf::from("/b")]);
+        assert_eq!(effective.origins.roots, [Origin::File, Origin::Option]);
+    }
+}

@@ -1,0 +1,11 @@
+//! The built program as shells, hooks and scripts see it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests start the program and write its files"
+)]
+
+mod context;
+mod program;
+mod world;

@@ -1,0 +1,88 @@
+//! The program as a shell sees it: help, exit codes, configuration, generated files.
+
+use crate::world::World;
+
+#[test]
+fn help_names_every_command() {
+    let help = World::new().run(&["--help"]);
+    assert_eq!(help.code, 0);
+    for command in ["ls", "doctor", "explain", "context-id", "events", "demo", "config", "completions", "man"]
+    {
+        assert!(help.out.lines().any(|line| line.trim_start().starts_with(command)), "{command}");
+    }
+    assert!(help.out.contains("Exit codes: 0 fine"));
+}
+
+#[track_caller]
+fn check_usage(arguments: &[&str], expected: &str) {
+    let answer = World::new().run(arguments);
+    assert_eq!((answer.code, answer.out.as_str()), (2, ""));
+    assert!(answer.err.contains(expected), "{}", answer.err);
+}
+
+#[test]
+fn usage_errors_end_with_2() {
+    check_usage(&["release"], "unrecognized subcommand");
+    check_usage(&["ls", "walls"], "invalid value 'walls'");
+    check_usage(&["--theme", "pink", "ls"], "invalid value 'pink'");
+    check_usage(&["explain"], "required arguments");
+    check_usage(&["context-id", "--pid", "x"], "invalid value 'x'");
+    check_usage(&["config", "--home", "/nowhere/at/all"], "--home /nowhere/at/all: there is no such folder");
+}
+
+#[test]
+fn a_wrong_configuration_is_told_with_file_line_and_key() {
+    let world = World::new();
+    let file = world.write("home/.config/claimtop/config.toml", "ascii = true\ntheme = 'pink'\n");
+    let answer = world.run(&["config"]);
+    assert_eq!(answer.code, 2);
+    let expected =
+        format!("claimtop: configuration {}: line 2, key `theme`: unknown variant", file.display());
+    assert!(answer.err.starts_with(&expected), "{}", answer.err);
+}
+
+#[test]
+fn config_tells_every_value_with_its_origin() {
+    let world = World::new();
+    let file = world.write("home/.config/claimtop/config.toml", "theme = 'light'\nmouse = true\n");
+    let answer = world.run(&["config", "--theme", "ansi"]);
+    assert_eq!(answer.code, 0);
+    let line = |start: &str| {
+        let line = answer.out.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(line("theme"), ["theme", "ansi", "option"]);
+    assert_eq!(line("mouse"), ["mouse", "true", "file"]);
+    assert_eq!(line("read_only"), ["read_only", "false", "default"]);
+    assert_eq!(line("configuration"), ["configuration", file.to_str().unwrap()]);
+    assert_eq!(line("temporary"), ["temporary", world.path("tmp").to_str().unwrap()]);
+}
+
+#[test]
+fn no_color_is_obeyed_until_an_option_says_otherwise() {
+    let world = World::new();
+    let plain = world.run_with(&["config"], &[("NO_COLOR", "1")]);
+    assert!(plain.out.contains("environment (NO_COLOR)"), "{}", plain.out);
+    assert!(!plain.out.contains('\u{1b}'));
+    let colored = world.run_with(&["config", "--color", "always"], &[("NO_COLOR", "1")]);
+    assert!(colored.out.contains("\u{1b}["));
+}
+
+#[test]
+fn completions_and_manual_come_from_the_definition() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let answer = world.run(&["completions", shell]);
+        assert!(answer.code == 0 && answer.out.contains("context-id"), "{shell}");
+    }
+    let manual = world.run(&["man"]);
+    assert!(manual.out.contains(".TH claimtop") && manual.out.contains("context\\-id"), "{}", manual.out);
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let world = World::new();
+    let mut child = world.command(&["man"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
