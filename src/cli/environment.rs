@@ -31,6 +31,8 @@ pub(crate) struct Environment {
     pub(crate) session_id: Option<Untrusted>,
     /// Why colours are not wanted: `NO_COLOR`, or a terminal without any.
     pub(crate) colorless: Option<&'static str>,
+    /// Whether the terminal says that it shows 24-bit colours (`COLORTERM`).
+    pub(crate) has_truecolor: bool,
 }
 
 impl Environment {
@@ -45,6 +47,7 @@ impl Environment {
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),
             colorless: colorless(),
+            has_truecolor: variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit"),
         }
     }
 }

@@ -1,14 +1,21 @@
 //! One look after another: what is read, and what it means.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+use tokio::sync::mpsc::Receiver;
 
 use super::failure::Exit;
 use super::settings::Settings;
 use crate::core::agent::Signatures;
 use crate::core::assess::{Policy, assess};
+use crate::core::process::ProcessId;
 use crate::core::report::Report;
-use crate::core::snapshot::{Snapshot, SourceState};
+use crate::core::snapshot::{Snapshot, SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+use crate::run;
 use crate::source::Collector;
+use crate::source::watch::{Hint, Watch};
 
 /// Looks and judges, again and again.
 pub(crate) struct Looker {
@@ -16,19 +23,34 @@ pub(crate) struct Looker {
     policy: Policy,
     /// The only folder whose programs count as agents; for the demo.
     stage: Option<PathBuf>,
+    /// Follows what the last look found, for those who look again and again.
+    watch: Option<Watch>,
+}
+
+impl run::Looker for Looker {
+    fn look(&mut self) -> Report {
+        self.report()
+    }
 }
 
 impl Looker {
     /// Prepares to look at the world of these settings; reads nothing yet.
     pub(crate) fn new(settings: &Settings, signatures: Signatures) -> Self {
         let collector = Collector::new(settings.places.clone(), signatures.clone());
-        Self { collector, policy: Policy { signatures }, stage: None }
+        Self { collector, policy: Policy { signatures }, stage: None, watch: None }
     }
 
     /// Lets only programs below this folder count as agents.
     pub(crate) fn only_below(mut self, stage: PathBuf) -> Self {
         self.stage = Some(stage);
         self
+    }
+
+    /// Watches from now on what each look finds; the receiver says when to look again.
+    pub(crate) fn watched(mut self) -> (Self, Receiver<Hint>) {
+        let (watch, hints) = Watch::new();
+        self.watch = Some(watch);
+        (self, hints)
     }
 
     /// Takes one look.
@@ -42,13 +64,28 @@ impl Looker {
 
     /// Takes one look and judges it.
     pub(crate) fn report(&mut self) -> Report {
-        assess(&self.snapshot(), &self.policy)
+        let mut snapshot = self.snapshot();
+        let Some(watch) = &mut self.watch else { return assess(&snapshot, &self.policy) };
+        snapshot.sources.extend(health(watch));
+        let report = assess(&snapshot, &self.policy);
+        watch.follow(&self.collector.folders(), &holders(&report, &snapshot));
+        report
     }
+}
 
-    /// Returns how looks are judged.
-    pub(crate) fn policy(&self) -> &Policy {
-        &self.policy
-    }
+/// Returns the watch's badge when it misses something.
+fn health(watch: &Watch) -> Option<SourceHealth> {
+    let losses = watch.losses();
+    let detail = Untrusted::new(losses.join("; "));
+    (!losses.is_empty()).then(|| SourceHealth { id: "watch".to_owned(), state: SourceState::Partial, detail })
+}
+
+/// Returns the processes whose death would change the report: windows, and holders of records.
+fn holders(report: &Report, snapshot: &Snapshot) -> Vec<ProcessId> {
+    let windows = report.windows.iter().map(|window| window.pid);
+    let named = report.records.iter().filter_map(|record| record.holder.as_ref()?.pid);
+    let pids: BTreeSet<u32> = windows.chain(named).collect();
+    pids.into_iter().filter_map(|pid| Some(snapshot.processes.get(pid)?.id)).collect()
 }
 
 /// Returns how a command that has looked ends: a failure where no source gave anything.

@@ -66,7 +66,7 @@ fn command(arguments: Arguments) -> Outcome {
     let options = &arguments.options;
     let Some(command) = arguments.command else {
         let Scene { settings, looker } = scene(options, environment)?;
-        return screen::screen(&settings, looker);
+        return screen::screen(&settings, looker, None);
     };
     match command {
         Command::Ls { view, json } => {
@@ -85,9 +85,9 @@ fn command(arguments: Arguments) -> Outcome {
             explain::run(&mut scene.looker, &subject, shape)
         }
         Command::Events { json } => {
-            let mut scene = scene(options, environment)?;
+            let scene = scene(options, environment)?;
             let shape = scene.shape(json);
-            events::run(&mut scene.looker, shape)
+            events::run(scene.looker, shape)
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Demo { once } => demo::run(options, environment, once),

@@ -2,22 +2,36 @@
 
 use std::io::{IsTerminal, stdout};
 
-use super::failure::Outcome;
+use super::failure::{Exit, Failure, Outcome};
 use super::list;
 use super::look::Looker;
 use super::output::{Paint, Shape};
 use super::settings::Settings;
+use crate::config::layers::Origin;
+use crate::config::{Config, Theme};
+use crate::run;
 
 /// Opens the full screen over what `looker` sees; where the output is no terminal, prints what
 /// `ls` prints.
 ///
 /// # Errors
-/// The output cannot be written.
-pub(crate) fn screen(settings: &Settings, mut looker: Looker) -> Outcome {
-    let paint = Paint::for_stdout(settings.effective.config.color);
+/// The terminal or the output cannot be written, or the thread that looks fails.
+pub(crate) fn screen(settings: &Settings, mut looker: Looker, badge: Option<&str>) -> Outcome {
     if !stdout().is_terminal() {
+        let paint = Paint::for_stdout(settings.effective.config.color);
         return list::run(&mut looker, None, Shape::Text(paint));
     }
-    // The event loop takes this place; until then a terminal gets the same list.
-    list::run(&mut looker, None, Shape::Text(paint))
+    let (looker, hints) = looker.watched();
+    let options = run::Options { badge: badge.map(str::to_owned), hints: Some(hints) };
+    run::run(looker, &config(settings), options).map_err(|error| Failure::new(Exit::Failed, error))?;
+    Ok(Exit::Fine)
+}
+
+/// Returns the configuration with the theme that this terminal can show, unless a person chose.
+fn config(settings: &Settings) -> Config {
+    let mut config = settings.effective.config.clone();
+    if settings.effective.origins.theme == Origin::Default && !settings.environment.has_truecolor {
+        config.theme = Theme::Ansi;
+    }
+    config
 }

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::msg::{Hints, Msg};
+use crate::source::watch::Hint;
 
 use super::{Event, Looker};
 
@@ -21,10 +22,19 @@ const SAFETY: Duration = Duration::from_secs(10);
 /// How often to look while nobody tells.
 const UNTOLD: Duration = Duration::from_secs(2);
 
+/// How much of what changes is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// All of it, as far as is known.
+    All,
+    /// Not all of it.
+    InPart,
+}
+
 /// Starts the thread. It ends when nobody listens any more.
 pub(super) fn start(
     looker: impl Looker + Send + 'static,
-    hints: Option<Receiver<()>>,
+    hints: Option<Receiver<Hint>>,
     sender: Sender<Event>,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
@@ -34,8 +44,9 @@ pub(super) fn start(
     Ok(())
 }
 
-async fn keep_looking(mut looker: impl Looker, mut hints: Option<Receiver<()>>, sender: Sender<Event>) {
-    if hints.is_none() && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
+async fn keep_looking(mut looker: impl Looker, mut hints: Option<Receiver<Hint>>, sender: Sender<Event>) {
+    let mut told = if hints.is_some() { Told::All } else { Told::InPart };
+    if told == Told::InPart && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
         return;
     }
     loop {
@@ -50,9 +61,9 @@ async fn keep_looking(mut looker: impl Looker, mut hints: Option<Receiver<()>>, 
             return;
         }
         sleep(pause(began.elapsed())).await;
-        let had_hints = hints.is_some();
-        wait(&mut hints).await;
-        if had_hints && hints.is_none() && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
+        let before = told;
+        wait(&mut hints, &mut told).await;
+        if told != before && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
             return;
         }
     }
@@ -64,14 +75,29 @@ fn pause(took: Duration) -> Duration {
 }
 
 /// Waits for a hint or the safety look; forgets a channel that is closed.
-async fn wait(hints: &mut Option<Receiver<()>>) {
+async fn wait(hints: &mut Option<Receiver<Hint>>, told: &mut Told) {
     let Some(receiver) = hints else { return sleep(UNTOLD).await };
-    match timeout(SAFETY, receiver.recv()).await {
+    let longest = match told {
+        Told::All => SAFETY,
+        Told::InPart => UNTOLD,
+    };
+    let mut lose = |hint| {
+        if let Hint::Lost(_) = hint {
+            *told = Told::InPart;
+        }
+    };
+    match timeout(longest, receiver.recv()).await {
         Err(_) => {}
-        Ok(None) => *hints = None,
-        Ok(Some(())) => {
+        Ok(None) => {
+            *told = Told::InPart;
+            *hints = None;
+        }
+        Ok(Some(hint)) => {
+            lose(hint);
             sleep(COALESCE).await;
-            while receiver.try_recv().is_ok() {}
+            while let Ok(hint) = receiver.try_recv() {
+                lose(hint);
+            }
         }
     }
 }
@@ -95,7 +121,7 @@ mod tests {
     async fn many_hints_make_one_look_and_a_closed_channel_is_told() {
         let (hint, hints) = mpsc::channel(64);
         for _ in 0..50 {
-            hint.send(()).await.unwrap();
+            hint.send(Hint::Files).await.unwrap();
         }
         drop(hint);
         let (sender, mut events) = mpsc::channel(64);
@@ -103,6 +129,19 @@ mod tests {
         assert!(looked(events.recv().await));
         assert!(looked(events.recv().await));
         assert!(lost(events.recv().await));
+        assert!(looked(events.recv().await));
+    }
+
+    #[tokio::test]
+    async fn a_loss_is_told_once_and_the_looking_goes_on() {
+        let (hint, hints) = mpsc::channel(64);
+        hint.send(Hint::Lost("too many".to_owned())).await.unwrap();
+        let (sender, mut events) = mpsc::channel(64);
+        tokio::spawn(keep_looking(testing::quiet, Some(hints), sender));
+        assert!(looked(events.recv().await));
+        assert!(lost(events.recv().await));
+        assert!(looked(events.recv().await));
+        hint.send(Hint::Lost("again".to_owned())).await.unwrap();
         assert!(looked(events.recv().await));
     }
 

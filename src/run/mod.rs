@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config};
 use crate::core::report::Report;
+use crate::source::watch::Hint;
 use crate::ui::Look;
 use crate::ui::theme::{Colors, Palette};
 
@@ -39,7 +40,7 @@ pub struct Options {
     /// A badge for the header, such as `demo`.
     pub badge: Option<String>,
     /// Says "look again". When it is missing or closed, the world is looked at every 2 s.
-    pub hints: Option<mpsc::Receiver<()>>,
+    pub hints: Option<mpsc::Receiver<Hint>>,
 }
 
 /// What can reach the screen's loop beside the keyboard.

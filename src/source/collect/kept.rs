@@ -65,3 +65,44 @@ impl Kept {
         self.folders.entry(folder).or_default().insert(name, file);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::record::Ownership;
+    use crate::format::maia;
+
+    fn meta(touched: i64) -> FileMeta {
+        let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(touched);
+        let ownership = Ownership::default();
+        FileMeta { dev: 1, ino: 2, ownership, links: 1, size: 3, modified_at: at, changed_at: at }
+    }
+
+    /// Reads a file last changed at `touched`, at 10 s, and asks again.
+    #[track_caller]
+    fn check(touched: i64, now: FileMeta, locked_by: Option<u32>, expected: bool) {
+        let kept = KeptFile {
+            kind: FileKind::Maia(maia::Kind::Learning),
+            meta: meta(touched),
+            locked_by: None,
+            read_at: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10),
+            record: None,
+        };
+        assert_eq!(kept.is_of(&now, locked_by), expected);
+    }
+
+    #[test]
+    fn a_file_is_read_again_unless_nothing_can_have_changed() {
+        check(5_000, meta(5_000), None, true);
+        check(5_000, meta(5_001), None, false);
+        check(5_000, FileMeta { size: 4, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { ino: 9, ..meta(5_000) }, None, false);
+        check(5_000, meta(5_000), Some(77), false);
+    }
+
+    #[test]
+    fn a_file_that_was_read_right_after_a_change_may_have_changed_once_more() {
+        check(9_500, meta(9_500), None, false);
+        check(11_000, meta(11_000), None, false);
+    }
+}

@@ -50,6 +50,11 @@ impl Watch {
         (Self { notice, files, deaths }, receiver)
     }
 
+    /// Returns why changes were or will be missed, each reason once.
+    pub fn losses(&self) -> Vec<String> {
+        self.notice.losses()
+    }
+
     /// Follows these folders and processes, and no others any more. To be called after each
     /// look, from any thread: folders that were replaced, or that appeared where none was, are
     /// taken up anew, and then one more look is asked for.

@@ -35,6 +35,12 @@ impl Notice {
         let _ = self.sender.try_send(hint);
     }
 
+    /// Returns what was said to be missed.
+    pub(super) fn losses(&self) -> Vec<String> {
+        let losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        losses.told.iter().cloned().collect()
+    }
+
     /// Says that changes are missed; the same words are said once.
     pub(super) fn lost(&self, why: String) {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);

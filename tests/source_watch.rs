@@ -1,0 +1,179 @@
+//! Hints over real files and real processes, every one of which is started and ended here.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests write files, start processes, and say by panicking what is wrong"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::process::ProcessId;
+use claimtop::source::processes::Scanner;
+use claimtop::source::watch::{Hint, Watch};
+use tokio::sync::mpsc::Receiver;
+
+/// A session file's name of Maia.
+const NAME: &str = "swarm_session_77.json";
+
+/// A watch that has told what it had to tell at once.
+struct Watched {
+    watch: Watch,
+    hints: Receiver<Hint>,
+}
+
+impl Watched {
+    fn new() -> Self {
+        let (watch, hints) = Watch::new();
+        Self { watch, hints }
+    }
+
+    /// Follows, and takes the hint to look once more when something was taken up.
+    fn follow(&mut self, folders: &[&Path]) {
+        let folders: Vec<PathBuf> = folders.iter().map(|folder| folder.to_path_buf()).collect();
+        self.watch.follow(&folders, &[]);
+        while let Ok(hint) = self.hints.try_recv() {
+            assert!(!matches!(hint, Hint::Lost(_)), "{hint:?}");
+        }
+    }
+
+    #[track_caller]
+    fn expect(&mut self, expected: &Hint) {
+        for _ in 0..2_000 {
+            match self.hints.try_recv() {
+                Ok(hint) if hint == *expected => return,
+                Ok(_) => {}
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+        panic!("{expected:?} never came");
+    }
+}
+
+fn sleeping() -> Child {
+    Command::new("/bin/sleep").arg("600").stdin(Stdio::null()).spawn().unwrap()
+}
+
+fn id(child: &Child) -> ProcessId {
+    let table = Scanner::new(&Signatures::default()).scan(&BTreeSet::new());
+    table.get(child.id()).unwrap().id
+}
+
+fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_written_a_renamed_and_a_removed_file_are_hints() {
+    let world = tempfile::tempdir().unwrap();
+    let mut watched = Watched::new();
+    watched.follow(&[world.path()]);
+    let file = world.path().join(NAME);
+    std::fs::write(&file, "{}").unwrap();
+    watched.expect(&Hint::Files);
+    watched.follow(&[world.path()]);
+    std::fs::write(world.path().join("other"), "{}").unwrap();
+    std::fs::rename(world.path().join("other"), &file).unwrap();
+    watched.expect(&Hint::Files);
+    watched.follow(&[world.path()]);
+    std::fs::remove_file(&file).unwrap();
+    watched.expect(&Hint::Files);
+}
+
+#[test]
+fn a_folder_that_comes_late_is_taken_up() {
+    let world = tempfile::tempdir().unwrap();
+    let late = world.path().join(".maia/sessions");
+    let mut watched = Watched::new();
+    watched.follow(&[&late]);
+    std::fs::create_dir(world.path().join(".maia")).unwrap();
+    watched.expect(&Hint::Files);
+    watched.follow(&[&late]);
+    std::fs::create_dir(&late).unwrap();
+    watched.expect(&Hint::Files);
+    watched.follow(&[&late]);
+    std::fs::write(late.join(NAME), "{}").unwrap();
+    watched.expect(&Hint::Files);
+}
+
+#[test]
+fn a_folder_that_was_replaced_is_taken_up_anew() {
+    let world = tempfile::tempdir().unwrap();
+    let folder = world.path().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    let mut watched = Watched::new();
+    watched.follow(&[&folder]);
+    std::fs::rename(&folder, world.path().join("moved")).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    watched.expect(&Hint::Files);
+    watched.follow(&[&folder]);
+    std::fs::write(folder.join(NAME), "{}").unwrap();
+    watched.expect(&Hint::Files);
+}
+
+#[test]
+fn a_new_folder_under_a_star_is_a_hint() {
+    let world = tempfile::tempdir().unwrap();
+    let mut watched = Watched::new();
+    watched.follow(&[&world.path().join("*")]);
+    std::fs::create_dir(world.path().join("context_77")).unwrap();
+    watched.expect(&Hint::Files);
+}
+
+#[test]
+fn one_folder_under_two_names_is_watched_under_both() {
+    let world = tempfile::tempdir().unwrap();
+    let (folder, link) = (world.path().join("real"), world.path().join("link"));
+    std::fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&folder, &link).unwrap();
+    let mut watched = Watched::new();
+    watched.follow(&[&link, &folder]);
+    std::fs::write(folder.join(NAME), "{}").unwrap();
+    watched.expect(&Hint::Files);
+    watched.follow(&[&folder]);
+    std::fs::write(folder.join(NAME), "{ }").unwrap();
+    watched.expect(&Hint::Files);
+}
+
+#[test]
+fn a_death_is_a_hint() {
+    let mut watched = Watched::new();
+    let (one, other) = (sleeping(), sleeping());
+    let (pid, ids) = (one.id(), [id(&one), id(&other)]);
+    watched.watch.follow(&[], &ids);
+    end(one);
+    watched.expect(&Hint::Process(pid));
+    watched.watch.follow(&[], &ids);
+    let pid = other.id();
+    end(other);
+    watched.expect(&Hint::Process(pid));
+}
+
+#[test]
+fn a_death_before_the_watch_is_a_hint_and_only_one() {
+    let mut watched = Watched::new();
+    let child = sleeping();
+    let (pid, id) = (child.id(), id(&child));
+    end(child);
+    watched.watch.follow(&[], &[id]);
+    watched.expect(&Hint::Process(pid));
+    watched.watch.follow(&[], &[id]);
+    assert!(watched.hints.try_recv().is_err());
+}
+
+#[test]
+fn whoever_has_the_pid_by_now_is_not_waited_for() {
+    let mut watched = Watched::new();
+    let child = sleeping();
+    let before = ProcessId { start_ticks: 1, ..id(&child) };
+    watched.watch.follow(&[], &[before]);
+    watched.expect(&Hint::Process(child.id()));
+    end(child);
+}
