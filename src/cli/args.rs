@@ -95,6 +95,9 @@ pub(crate) enum Command {
         /// Print it once instead of opening the full screen
         #[arg(long)]
         once: bool,
+        /// Print it once as JSON
+        #[arg(long, requires = "once")]
+        json: bool,
     },
     /// Print every setting with where it came from, and every path in use
     Config,

@@ -11,8 +11,6 @@ use crate::core::text::Untrusted;
 
 /// Makes a process play a window of the demo.
 pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
-/// How many helpers such a process starts.
-pub(crate) const CHILDREN_VARIABLE: &str = "CLAIMTOP_STAND_IN_CHILDREN";
 
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,16 +45,15 @@ impl Environment {
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),
             colorless: colorless(),
-            has_truecolor: variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit"),
+            has_truecolor: variable("COLORTERM")
+                .is_some_and(|value| value == "truecolor" || value == "24bit"),
         }
     }
 }
 
-/// Returns how many helpers this process is to start, if it plays a window of the demo.
-pub(crate) fn stand_in() -> Option<usize> {
-    variable(STAND_IN_VARIABLE)?;
-    let children = variable(CHILDREN_VARIABLE).and_then(|count| count.to_str()?.parse().ok());
-    Some(children.unwrap_or_default())
+/// Returns whether this process plays a window of the demo.
+pub(crate) fn is_stand_in() -> bool {
+    variable(STAND_IN_VARIABLE).is_some()
 }
 
 /// See <https://no-color.org>; a dumb terminal has no colours either.

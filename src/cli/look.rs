@@ -1,7 +1,7 @@
 //! One look after another: what is read, and what it means.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc::Receiver;
 
@@ -98,13 +98,14 @@ pub(crate) fn exit(report: &Report) -> Exit {
     if has_failed && is_useless { Exit::Failed } else { Exit::Fine }
 }
 
-/// Forgets what makes a process an agent, for every program outside of `stage`. The processes
-/// themselves stay: a PID that is there is there.
-fn forget_others(snapshot: &mut Snapshot, stage: &std::path::Path) {
-    for process in snapshot.processes.by_pid.values_mut() {
+/// Forgets every process whose program is outside of `stage`, and with them whoever started the
+/// stage: inside, nobody outside counts.
+fn forget_others(snapshot: &mut Snapshot, stage: &Path) {
+    let table = &mut snapshot.processes;
+    table.by_pid.retain(|_, process| {
         let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
-        if !exe.is_some_and(|exe| std::path::Path::new(exe.raw()).starts_with(stage)) {
-            process.details = None;
-        }
-    }
+        exe.is_some_and(|exe| Path::new(exe.raw()).starts_with(stage))
+    });
+    table.listed = table.by_pid.keys().copied().collect();
+    snapshot.seen_agents.retain(|seen| table.listed.contains(&seen.id.pid));
 }

@@ -36,6 +36,9 @@ use crate::core::agent::Signatures;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {
+    if environment::is_stand_in() {
+        return demo::stand_in::play().code();
+    }
     crash::install();
     crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure))).code()
 }
@@ -90,7 +93,7 @@ fn command(arguments: Arguments) -> Outcome {
             events::run(scene.looker, shape)
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
-        Command::Demo { once } => demo::run(options, environment, once),
+        Command::Demo { once, json } => demo::run(options, environment, demo::Showing::asked(once, json)),
         Command::Config => show_config::run(&settings::settings(options, environment)?),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),

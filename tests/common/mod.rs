@@ -89,7 +89,7 @@ struct ProcessSpec {
     name: String,
     /// When it started.
     started: String,
-    /// `running`, `stopped`, `zombie` or `leader-exited`.
+    /// `running`, `stopped`, `zombie` or `leader-exited`; `dead` is not in the table at all.
     #[serde(default = "running")]
     state: String,
     #[serde(default)]
@@ -329,7 +329,7 @@ impl WorldFile {
 
     fn table(&self) -> ProcessTable {
         let mut table = ProcessTable { partial: self.host.partial_scan.clone(), ..ProcessTable::default() };
-        for spec in &self.process {
+        for spec in self.process.iter().filter(|spec| spec.state != "dead") {
             table.listed.insert(spec.pid);
             if !spec.hidden {
                 table.by_pid.insert(spec.pid, self.process(spec));
@@ -375,7 +375,7 @@ impl WorldFile {
     }
 
     fn read_file(&self, spec: &FileSpec, snapshot: &mut Snapshot) {
-        let path = absolute(&spec.path);
+        let path = absolute(&self.filled(&spec.path));
         let kind =
             self.recognise(&path).unwrap_or_else(|| panic!("no format keeps a file at {}", path.display()));
         let image = self.image(spec, path);
@@ -390,7 +390,7 @@ impl WorldFile {
     fn image(&self, spec: &FileSpec, path: PathBuf) -> FileImage {
         let written = self.at(&spec.written);
         let uid = spec.uid.unwrap_or(self.host.uid);
-        let text = self.with_times(&spec.text);
+        let text = self.filled(&spec.text);
         let content = match spec.special.as_deref() {
             None => Content::Bytes(text.clone().into_bytes()),
             Some("hard link") => Content::Refused(Refusal::Linked(2)),
@@ -423,8 +423,10 @@ impl WorldFile {
 
     /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a
     /// zone (in UTC), `{{ms 5 min ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by
-    /// seconds and `{{tick 5 min ago}}` by ticks since boot.
-    fn with_times(&self, text: &str) -> String {
+    /// seconds and `{{tick 5 min ago}}` by ticks since boot; `{{local 5 min ago}}` is the time in
+    /// the host's zone, without it. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand
+    /// for themselves here, and for what is real in the demo.
+    fn filled(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -442,6 +444,16 @@ impl WorldFile {
             Some(("ms", span)) => self.at(span).as_millisecond().to_string(),
             Some(("s", span)) => self.at(span).as_second().to_string(),
             Some(("tick", span)) => self.ticks(span).to_string(),
+            Some(("local", span)) => {
+                let zone = TimeZone::get(&self.host.zone).expect("a zone");
+                self.at(span).to_zoned(zone).datetime().to_string()
+            }
+            Some(("pid" | "path", same)) => same.to_owned(),
+            Some(("start", pid)) => {
+                let spec = self.process.iter().find(|spec| spec.pid.to_string() == pid);
+                self.ticks(&spec.expect("a process of the world").started).to_string()
+            }
+            None if text == "host" => self.host.name.clone(),
             _ => self.at(text).to_string(),
         }
     }

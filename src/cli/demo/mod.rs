@@ -1,10 +1,114 @@
-//! `demo`: a self-made world.
+//! `demo`: a self-made world of real processes and real files, gone on exit.
 
+mod cast;
+mod fill;
+mod stage;
+pub(super) mod stand_in;
+mod story;
+
+use anyhow::{Context, anyhow};
+
+use self::cast::Cast;
+use self::fill::Truth;
+use self::stage::Stage;
+use self::story::Story;
 use super::args::Options;
 use super::environment::Environment;
-use super::failure::{Exit, Outcome};
+use super::failure::{Exit, Failure, Outcome};
+use super::look::Looker;
+use super::output::{Paint, Shape};
+use super::settings::{Settings, settings};
+use super::{list, screen, signatures};
+use crate::source::{clock, host};
 
-/// Shows it.
-pub(crate) fn run(_options: &Options, _environment: Environment, _once: bool) -> Outcome {
-    Ok(Exit::Fine)
+/// How the world is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Showing {
+    /// On the full screen.
+    Screen,
+    /// Printed once.
+    Text,
+    /// Printed once, for scripts.
+    Json,
+}
+
+impl Showing {
+    /// Reads the options.
+    pub(super) fn asked(once: bool, json: bool) -> Self {
+        match (once, json) {
+            (false, _) => Self::Screen,
+            (true, false) => Self::Text,
+            (true, true) => Self::Json,
+        }
+    }
+}
+
+/// Makes the world, shows it, and removes it.
+///
+/// # Errors
+/// An option names a folder to look in, or the world cannot be made or shown.
+pub(super) fn run(options: &Options, environment: Environment, showing: Showing) -> Outcome {
+    refuse_folders(options)?;
+    let failed = |error| Failure::new(Exit::Failed, error);
+    let world = World::make().map_err(failed)?;
+    let settings = world.settings(options, environment)?;
+    let looker = Looker::new(&settings, signatures(&settings)?).only_below(world.stage.path().to_owned());
+    let outcome = show(&settings, looker, showing);
+    world.end().map_err(failed)?;
+    outcome
+}
+
+fn show(settings: &Settings, mut looker: Looker, showing: Showing) -> Outcome {
+    match showing {
+        Showing::Screen => screen::screen(settings, looker, Some("demo")),
+        Showing::Json => list::run(&mut looker, None, Shape::Json),
+        Showing::Text => {
+            let paint = Paint::for_stdout(settings.effective.config.color);
+            list::run(&mut looker, None, Shape::Text(paint))
+        }
+    }
+}
+
+fn refuse_folders(options: &Options) -> Result<(), Failure> {
+    let is_named = options.home.is_some() || options.tmp.is_some() || !options.roots.is_empty();
+    if is_named {
+        let error = anyhow!("the demo looks only in folders of its own");
+        return Err(Failure::usage(error).hint("leave --home, --tmp and --root out"));
+    }
+    Ok(())
+}
+
+/// The world while it lasts. The processes end before their folders go.
+struct World {
+    cast: Cast,
+    stage: Stage,
+}
+
+impl World {
+    fn make() -> anyhow::Result<Self> {
+        let story = Story::built_in().context("failed to read the demo's story")?;
+        let stage = Stage::build()?;
+        story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
+        let host = host::host(clock::now());
+        let cast = Cast::start(&stage, &story.roles, host.name)?;
+        let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
+        for file in &story.files {
+            stage.file(file, &truth).with_context(|| format!("failed to write {}", file.path))?;
+        }
+        Ok(Self { cast, stage })
+    }
+
+    /// Returns the settings of a person whose whole world this is.
+    fn settings(&self, options: &Options, environment: Environment) -> Result<Settings, Failure> {
+        let stage = &self.stage;
+        let roots = vec![stage.home()];
+        let own =
+            Options { home: Some(stage.home()), tmp: Some(stage.place("/tmp")), roots, ..options.clone() };
+        settings(&own, environment)
+    }
+
+    fn end(self) -> anyhow::Result<()> {
+        drop(self.cast);
+        self.stage.strike()
+    }
 }

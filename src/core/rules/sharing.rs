@@ -157,12 +157,15 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
         claims.iter().filter_map(|claim| facts.index.of_key(&claim.record)).collect();
     let windows = distinct(holders.iter().filter_map(|judged| judged.window));
     let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();
-    let first = names.first()?;
+    if names.is_empty() {
+        return None;
+    }
     let message = format!(
-        "{} {} is held by {}: {first} and the other must agree which of them lets go",
+        "{} {} is held by {}, {}: let one of them release it",
         resource.kind.name(),
         resource.id,
         count(windows.len(), "live window"),
+        names.join(" and "),
     );
     let subjects = claims.iter().map(|claim| claim.key.clone()).collect();
     let evidence = holders.iter().map(|judged| record_evidence(judged)).collect();

@@ -1,0 +1,73 @@
+//! Fills the story's blanks with what is real: PIDs, starts, places and times.
+
+use anyhow::{Context, bail};
+use jiff::{SignedDuration, Span, Timestamp, tz::TimeZone};
+
+use super::cast::Cast;
+use super::stage::Stage;
+
+/// What is real.
+pub(super) struct Truth<'a> {
+    /// Where things are.
+    pub(super) stage: &'a Stage,
+    /// Who plays.
+    pub(super) cast: &'a Cast,
+    /// When the curtain rises.
+    pub(super) now: Timestamp,
+    /// When the machine booted.
+    pub(super) booted_at: Option<Timestamp>,
+}
+
+impl Truth<'_> {
+    /// Replaces every `{{blank}}`.
+    ///
+    /// # Errors
+    /// A blank is none of those that there are.
+    pub(super) fn fill(&self, text: &str) -> anyhow::Result<String> {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (blank, tail) = after.split_once("}}").context("a blank is not closed")?;
+            out.push_str(before);
+            out.push_str(&self.one(blank).with_context(|| format!("the blank {{{{{blank}}}}}"))?);
+            rest = tail;
+        }
+        Ok(out + rest)
+    }
+
+    /// Returns when a file is to have been written: a holder from before the boot would be
+    /// another story.
+    ///
+    /// # Errors
+    /// It is no span.
+    pub(super) fn written_at(&self, span: &str) -> anyhow::Result<Timestamp> {
+        let earliest = self.booted_at.map_or(Timestamp::MIN, |at| at + SignedDuration::from_secs(1));
+        Ok(self.at(span)?.max(earliest))
+    }
+
+    /// Returns the instant that lies a span such as `5 min ago` from now.
+    ///
+    /// # Errors
+    /// It is no span.
+    fn at(&self, span: &str) -> anyhow::Result<Timestamp> {
+        let span: Span = span.parse()?;
+        Ok(self.now.to_zoned(TimeZone::UTC).checked_add(span)?.timestamp())
+    }
+
+    fn one(&self, blank: &str) -> anyhow::Result<String> {
+        if blank == "host" {
+            return Ok(self.cast.host.clone());
+        }
+        Ok(match blank.split_once(' ') {
+            Some(("pid", role)) => self.cast.id(role.parse()?)?.pid.to_string(),
+            Some(("start", role)) => self.cast.id(role.parse()?)?.start_ticks.to_string(),
+            Some(("path", path)) => match self.stage.place(path).to_str() {
+                Some(path) => path.to_owned(),
+                None => bail!("the temporary folder's name is no text"),
+            },
+            Some(("ms", span)) => self.at(span)?.as_millisecond().to_string(),
+            Some(("local", span)) => self.at(span)?.to_zoned(TimeZone::system()).datetime().to_string(),
+            Some(_) | None => self.at(blank)?.to_string(),
+        })
+    }
+}

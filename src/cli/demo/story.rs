@@ -1,0 +1,124 @@
+//! The demo's world as data: who plays, and what lies where.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// The world, in the form of the worlds that the tests judge.
+const STORY: &str = include_str!("../../../assets/demo.toml");
+
+/// Processes, repositories and files.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Story {
+    /// What it shows; for readers of the file.
+    #[serde(rename = "title")]
+    _title: IgnoredAny,
+    /// Who plays.
+    #[serde(rename = "process")]
+    pub(super) roles: Vec<Role>,
+    /// The repositories.
+    #[serde(rename = "repo")]
+    pub(super) repos: Vec<Repo>,
+    /// What lies where.
+    #[serde(rename = "file")]
+    pub(super) files: Vec<File>,
+    /// What must be found; the tests read it.
+    #[serde(rename = "expect")]
+    _expect: IgnoredAny,
+}
+
+/// One process.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Role {
+    /// What the story calls it; the real PID is another.
+    pub(super) pid: u32,
+    /// Who starts it, if it is not the demo itself.
+    pub(super) parent: Option<u32>,
+    /// The program's name.
+    pub(super) name: String,
+    /// The arguments with the name first, where they are not just the name.
+    #[serde(default)]
+    pub(super) argv: Vec<String>,
+    /// Where it works.
+    pub(super) cwd: Option<String>,
+    /// What it is made to do.
+    #[serde(default)]
+    pub(super) state: Fate,
+    /// Variables that it is started with.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// In the story only: a real process starts now, and its terminal is the demo's.
+    #[serde(rename = "started")]
+    _started: IgnoredAny,
+    #[serde(default, rename = "tty")]
+    _tty: Option<IgnoredAny>,
+}
+
+/// What happens to a process before the curtain rises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Fate {
+    /// It runs.
+    #[default]
+    Running,
+    /// It is stopped.
+    Stopped,
+    /// It is killed.
+    Dead,
+}
+
+/// One repository.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Repo {
+    /// The main working tree.
+    pub(super) root: String,
+    /// Its branch.
+    pub(super) branch: String,
+    /// The branch of each linked working tree.
+    #[serde(default)]
+    pub(super) worktrees: BTreeMap<String, String>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    /// Where: below `~/`, `/tmp/` or `/home/dev/`.
+    pub(super) path: String,
+    /// The content.
+    #[serde(default)]
+    pub(super) text: String,
+    /// How long ago it was written; now, when that is not said.
+    pub(super) written: Option<String>,
+    /// The permission bits in octal digits.
+    #[serde(default = "private")]
+    pub(super) mode: String,
+    /// What it is instead of a plain file.
+    pub(super) special: Option<Special>,
+}
+
+/// What lies where a plain file belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Special {
+    /// A named pipe that nobody writes to.
+    Fifo,
+}
+
+fn private() -> String {
+    "0600".to_owned()
+}
+
+impl Story {
+    /// Reads the story that claimtop ships.
+    ///
+    /// # Errors
+    /// It is not what it should be: a bug.
+    pub(super) fn built_in() -> Result<Self, toml::de::Error> {
+        toml::from_str(STORY)
+    }
+}

@@ -1,0 +1,135 @@
+//! The demo: what its world means on paper, that the real one means the same, and that nothing
+//! of it stays.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests start the program and say by panicking what is wrong"
+)]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use claimtop::core::finding::{Code, Severity};
+use serde_json::Value;
+
+fn story() -> common::WorldFile {
+    common::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo.toml"))
+}
+
+/// Runs the demo once with a temporary folder of its own.
+fn once(tmp: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_claimtop"))
+        .args(["demo", "--once"])
+        .args(arguments)
+        .env("TMPDIR", tmp)
+        .output()
+        .unwrap()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[test]
+fn the_story_comes_out_as_it_says_and_has_every_collision() {
+    let story = story();
+    let report = story.report();
+    let differences = common::differences(&story.expect, &report);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    let told: BTreeSet<Code> = report.findings.iter().map(|finding| finding.code).collect();
+    for code in Code::ALL.iter().filter(|code| code.severity() == Severity::Collision) {
+        assert!(told.contains(code), "the demo does not show {}", code.name());
+    }
+}
+
+#[test]
+fn the_real_world_means_what_the_story_says() {
+    let tmp = tempfile::tempdir().unwrap();
+    let output = once(tmp.path(), &["--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report.get("findings").and_then(Value::as_array).unwrap();
+    let mut found: Vec<&str> =
+        findings.iter().map(|finding| finding.get("code").unwrap().as_str().unwrap()).collect();
+    found.sort_unstable();
+    let mut expected = story().expect.findings;
+    expected.sort_unstable();
+    let told: Vec<_> = findings.iter().map(|finding| finding.get("message")).collect();
+    assert_eq!(found, expected, "{told:#?}");
+    assert!(is_empty(tmp.path()), "a folder of the demo stays");
+    let windows = report.get("windows").and_then(Value::as_array).unwrap();
+    assert_eq!(windows.len(), 9);
+    for window in windows {
+        let number = |name| window.get(name).unwrap().as_u64().unwrap();
+        assert!(!runs(number("pid"), number("start_ticks")), "a process of the demo stays: {window}");
+    }
+}
+
+/// Returns whether this very process runs.
+fn runs(pid: u64, start_ticks: u64) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let state = fields.next().unwrap_or("X").to_owned();
+    let started = fields.nth(18).and_then(|ticks| ticks.parse().ok());
+    started == Some(start_ticks) && !"XZ".contains(&state)
+}
+
+#[test]
+fn the_list_is_for_people_and_folders_are_the_demos_own() {
+    let tmp = tempfile::tempdir().unwrap();
+    let output = once(tmp.path(), &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("codex"), "{text}");
+    let output = once(tmp.path(), &["--home", "/"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(is_empty(tmp.path()));
+}
+
+#[test]
+fn whoever_kills_the_demo_ends_its_processes() {
+    let tmp = tempfile::tempdir().unwrap();
+    let pty = portable_pty::native_pty_system();
+    let size = portable_pty::PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pair = pty.openpty(size).unwrap();
+    let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
+    command.arg("demo");
+    command.env("TMPDIR", tmp.path());
+    let mut demo = pair.slave.spawn_command(command).unwrap();
+    let pid = demo.process_id().unwrap();
+    let players = wait_for(|| Some(children(pid)).filter(|children| children.len() >= 9));
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    wait_for(|| players.iter().all(|(pid, ticks)| !runs(*pid, *ticks)).then_some(()));
+}
+
+/// Asks again and again; a minute is far more than it can need.
+#[track_caller]
+fn wait_for<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..6_000 {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it never came");
+}
+
+/// Returns PID and start of every child.
+fn children(parent: u32) -> Vec<(u64, u64)> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    let stat = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("stat")).ok();
+    let own = |stat: String| {
+        let pid = stat.split(' ').next()?.parse().ok()?;
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+        (fields.get(1)? == &parent.to_string()).then(|| Some((pid, fields.get(19)?.parse().ok()?)))?
+    };
+    entries.filter_map(|entry| own(stat(entry.ok()?)?)).collect()
+}
