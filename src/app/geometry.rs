@@ -37,10 +37,13 @@ impl Size {
     /// below on a high one, and below on a common one that has lines to spare.
     pub fn detail(self, rows: usize) -> Detail {
         let half = self.body() / 2;
+        let rows = u16::try_from(rows).unwrap_or(u16::MAX);
+        // One line more than the rows need, so that a window more does not move everything.
+        let spare = self.body().saturating_sub(HEAD + 1).saturating_sub(rows);
         if self.width >= 120 {
             Detail::Right((self.width * 2 / 5).clamp(46, 76))
-        } else if half >= 8 && rows + 2 <= usize::from(half) {
-            Detail::Below(half + 1)
+        } else if spare >= 7 {
+            Detail::Below(spare.min(half + 1))
         } else if self.height >= 30 {
             Detail::Below(self.body() * 2 / 5)
         } else {

@@ -102,7 +102,7 @@ impl Page {
             self.lines.push(label.then(&value, Tone::Plain).then("  ", Tone::Dim).then(&source, Tone::Dim));
         } else {
             self.hanging(label, &value, Tone::Plain);
-            let indent = Line::new(&" ".repeat(lead.min(self.width / 3)), Tone::Dim);
+            let indent = Line::new(&" ".repeat((2 + LABEL + 1).min(self.width / 2)), Tone::Dim);
             self.hanging(indent, &source, Tone::Dim);
         }
     }

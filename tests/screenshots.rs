@@ -1,0 +1,95 @@
+//! The pictures under `screenshots/`: drawn from the demo's story, the same bytes every time.
+//!
+//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test screenshots` draws them anew; the PNG beside each
+//! comes from `rsvg-convert windows.svg --output windows.png`. Look at what changed.
+
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests say by panicking what is wrong")]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use claimtop::app::geometry::Size;
+use claimtop::app::msg::{Msg, Press};
+use claimtop::app::state::{Options, State};
+use claimtop::app::update;
+use claimtop::config::{Glyphs, Theme};
+use claimtop::ui::svg::{DARK, Ground, LIGHT, to_svg};
+use claimtop::ui::theme::{Colors, Palette};
+use claimtop::ui::{Look, render};
+
+struct Shot {
+    name: &'static str,
+    title: &'static str,
+    size: (u16, u16),
+    /// What is typed; a line feed is Enter.
+    keys: &'static str,
+    theme: Theme,
+}
+
+const SHOTS: [Shot; 6] = [
+    Shot { name: "windows", title: "Every window", size: (140, 34), keys: "jj", theme: Theme::Dark },
+    Shot { name: "small", title: "On 80 columns", size: (80, 24), keys: "", theme: Theme::Dark },
+    Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "3\n", theme: Theme::Dark },
+    Shot {
+        name: "plan",
+        title: "What a release would do",
+        size: (100, 26),
+        keys: "3jjjjjjjjjjjjjr",
+        theme: Theme::Dark,
+    },
+    Shot { name: "problems", title: "Problems", size: (140, 34), keys: "4jj", theme: Theme::ColorBlind },
+    Shot {
+        name: "light",
+        title: "Claims on a light ground",
+        size: (120, 30),
+        keys: "3",
+        theme: Theme::Light,
+    },
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+fn ground(theme: Theme) -> Ground {
+    match theme {
+        Theme::Light => LIGHT,
+        Theme::Dark | Theme::ColorBlind | Theme::Ansi => DARK,
+    }
+}
+
+fn draw(shot: &Shot) -> String {
+    let report = common::load(&root().join("assets/demo.toml")).report();
+    let (width, height) = shot.size;
+    let options = Options { badge: Some("demo".to_owned()), ..Options::default() };
+    let mut state = State::new(options, Size { width, height }, report.taken_at);
+    update(&mut state, Msg::Looked(Arc::new(report)));
+    for key in shot.keys.chars() {
+        let press = if key == '\n' { Press::Enter } else { Press::Char(key) };
+        update(&mut state, Msg::Pressed(press));
+    }
+    let look = Look { palette: Palette::new(shot.theme, Colors::Used), glyphs: Glyphs::Unicode };
+    to_svg(&render(&state, look), &format!("claimtop: {}", shot.title), ground(shot.theme))
+}
+
+#[test]
+fn the_pictures_are_what_the_screen_draws() {
+    let writes = std::env::var_os("CLAIMTOP_WRITE_EXPECTED").is_some();
+    let mut stale = Vec::new();
+    for shot in &SHOTS {
+        let path = root().join("screenshots").join(format!("{}.svg", shot.name));
+        let drawn = draw(shot);
+        assert_eq!(drawn, draw(shot), "{} is drawn differently a second time", shot.name);
+        if writes {
+            std::fs::write(&path, &drawn).unwrap();
+        }
+        if std::fs::read_to_string(&path).unwrap_or_default() != drawn {
+            stale.push(path.display().to_string());
+        }
+        assert!(path.with_extension("png").is_file(), "{} has no PNG beside it", path.display());
+    }
+    assert!(stale.is_empty(), "draw these anew and look at them: {}", stale.join(", "));
+}
