@@ -3,7 +3,7 @@
 //! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test screenshots` draws them anew; the PNG beside each
 //! comes from `rsvg-convert windows.svg --output windows.png`. Look at what changed.
 
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests say by panicking what is wrong")]
+#![expect(clippy::disallowed_methods, reason = "tests write and read files")]
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;

@@ -26,12 +26,16 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// Returns `text` in at most `columns` columns, with an ellipsis where something is left off.
+/// Returns `text` in at most `columns` columns, with an ellipsis where something is left off: the
+/// end, but of a path the beginning, for paths differ at their ends.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
     let Some(room) = columns.checked_sub(1) else { return String::new() };
+    if text.starts_with('/') && !text.contains(' ') {
+        return format!("…{}", tail(text, room));
+    }
     format!("{}…", head(text, room).0.trim_end())
 }
 
@@ -67,6 +71,18 @@ fn head(text: &str, columns: usize) -> (&str, &str) {
     (text, "")
 }
 
+/// Returns the longest end of `text` that fits.
+fn tail(text: &str, columns: usize) -> &str {
+    let mut taken = 0;
+    for (at, cluster) in text.grapheme_indices(true).rev() {
+        taken += UnicodeWidthStr::width(cluster);
+        if taken > columns {
+            return text.get(at + cluster.len()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
 /// Returns the last part of a path.
 pub fn file_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
@@ -91,6 +107,9 @@ mod tests {
         check_cut("window", 6, "window");
         check_cut("window", 5, "wind…");
         check_cut("日本語", 5, "日本…");
+        check_cut("/home/dev/shop", 10, "…/dev/shop");
+        check_cut("/home/日本", 4, "…本");
+        check_cut("/home/x is gone", 8, "/home/x…");
         check_cut("日本語", 4, "日…");
         check_cut("window", 0, "");
     }
