@@ -22,6 +22,9 @@
 //! app::update(&mut State, Msg) -> Effects   pure: what the person is doing
 //!         v
 //! ui::draw(&State)                          State -> cells; never changes State
+//!
+//! core::plan -> act: lock, look again, journal, move, look there, journal -> Receipt
+//! undo       =  an entry of the journal -> the same road
 //! ```
 //!
 //! There is one closed `Msg` enum, one loop and one ordered channel. The screen never performs
@@ -36,14 +39,25 @@
 //! | [`config`] | what a person can set | `core` |
 //! | [`mod@format`] | one file or folder per on-disk format: bytes -> records | `core` |
 //! | [`source`] | reads the world | `core`, `format` |
+//! | [`act`] | the only module that changes anything: lock, verify, park, journal, undo | `core`, `format`, `source` |
 //! | [`app`] | state, messages, keys, view models | `core`, `config` |
 //! | [`ui`] | state -> cells, one file per view | `app`, `core`, `config` |
 //! | [`run`] | event loop, terminal guard, signals | all but `cli` |
 //! | [`cli`] | arguments, one-shot commands, the demo | all |
 //!
 //! `tests/house.rs` reads the imports and fails on any other arrow; `.clippy.toml` bans the
-//! dangerous calls outside the one place that may make them. An `act` module, the only one that
-//! changes anything, comes with releasing; until then plans are shown and nothing is touched.
+//! dangerous calls outside the one place that may make them. `act` reads with `source`, so that
+//! there is one way to open a file safely and one way to look at processes.
+//!
+//! # How something is let go
+//!
+//! [`act`] knows one road, and its stations are types: seen, confirmed, verified, done. A plan is
+//! seen with the prints of its files (device, inode, size, mode, time, hash) and what the holder
+//! is worth; what a person gives is good for that state only; under the lock everything is seen
+//! again; the intent is journalled and brought to the disk; each file is renamed away without
+//! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
+//! more; on any difference it is renamed back. Nothing is deleted but copies that claimtop itself
+//! made on the way to another file system, and what a person prunes by name.
 //!
 //! # How a verdict is reached
 //!
@@ -68,8 +82,9 @@
 //! No module shells out: peers' own list commands delete while they list. No file is opened by
 //! path through links, and none is opened that is not plain. No text from outside reaches a
 //! terminal unescaped ([`core::text::Untrusted`]). No clock is read outside `source::clock`, no
-//! environment outside `cli`. Nothing here deletes.
+//! environment outside `cli`.
 
+pub mod act;
 pub mod app;
 pub mod cli;
 pub mod config;

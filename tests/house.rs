@@ -10,7 +10,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("config", &["core"]),
     ("format", &["core"]),
     ("source", &["core", "format"]),
-    ("act", &["core", "format"]),
+    ("act", &["core", "format", "source"]),
     ("app", &["core", "config"]),
     ("ui", &["app", "core", "config"]),
     ("run", &["core", "config", "format", "source", "act", "app", "ui"]),

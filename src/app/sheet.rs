@@ -20,6 +20,7 @@ pub(super) fn verb(action: Action) -> &'static str {
         Action::Release => "release",
         Action::Migrate => "migrate",
         Action::Park => "park",
+        Action::Undo => "undo",
     }
 }
 
@@ -85,7 +86,12 @@ fn write_plan(page: &mut Page, plan: &Plan) {
 fn step_words(step: &Step) -> String {
     match step {
         Step::Park { path } => format!("put {} aside, whole", outside(Some(path))),
-        Step::WriteNew { path } => format!("write {}, only where nothing is", outside(Some(path))),
+        Step::Move { path, to } => {
+            format!("move {} to {}, only where nothing is", outside(Some(path)), outside(Some(to)))
+        }
+        Step::Restore { parked, to } => {
+            format!("put {} back to {}, only where nothing is", outside(Some(parked)), outside(Some(to)))
+        }
         Step::Exchange { path, change } => format!("in {}: {change}", outside(Some(path))),
     }
 }

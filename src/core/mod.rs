@@ -7,6 +7,7 @@ pub mod context;
 pub mod evidence;
 pub mod file;
 pub mod finding;
+pub mod journal;
 pub mod json;
 pub mod key;
 pub mod liveness;

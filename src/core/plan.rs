@@ -1,6 +1,6 @@
 //! What an action would do, as pure data: shown before anything is touched.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::finding::Code;
 use super::key::Key;
@@ -9,7 +9,7 @@ use super::report::{LocationView, RecordView, Report, VerdictState};
 use super::text::Untrusted;
 
 /// What a person asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Let a claim go, or end a dead record.
@@ -18,6 +18,8 @@ pub enum Action {
     Migrate,
     /// Put a file aside.
     Park,
+    /// Take an earlier action back.
+    Undo,
 }
 
 /// A shown plan.
@@ -25,6 +27,10 @@ pub enum Action {
 pub struct Plan {
     /// What would be acted on.
     pub subject: Key,
+    /// The record that it comes down to.
+    pub record: Key,
+    /// The full name of the subject, as a person must type it to let go of what lives.
+    pub name: String,
     /// What would be done, in one sentence.
     pub what: String,
     /// Why it may or may not be done.
@@ -48,10 +54,19 @@ pub enum Step {
         /// The file.
         path: Untrusted,
     },
-    /// Write a new file where none is.
-    WriteNew {
+    /// Move the file to where nothing lies, and date it anew.
+    Move {
         /// The file.
         path: Untrusted,
+        /// Its new place.
+        to: Untrusted,
+    },
+    /// Put a parked file back where nothing lies.
+    Restore {
+        /// Its name among the parked ones.
+        parked: Untrusted,
+        /// Where it goes.
+        to: Untrusted,
     },
     /// Exchange a file's content under its system's own lock.
     Exchange {
@@ -84,50 +99,185 @@ const ALWAYS: [&str; 4] = [
     "another claimtop is at work on it",
 ];
 
-/// Plans an action on a record or claim. A window has no plan of its own.
+/// Plans an action on a record or claim, or on a file that could not be read as one. A window
+/// has no plan of its own.
 pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
-    match record_of(report, key) {
-        Some(record) => plan_record(report, key, record, action),
-        None => refused(key, "this is no record and no claim", "select a record or a claim"),
-    }
-}
-
-fn record_of<'a>(report: &'a Report, key: &Key) -> Option<&'a RecordView> {
     let claim = report.claims.iter().find(|claim| &claim.key == key);
     let wanted = claim.map_or(key, |claim| &claim.record);
-    report.records.iter().find(|record| &record.key == wanted)
+    match report.records.iter().find(|record| &record.key == wanted) {
+        Some(record) => {
+            let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
+            Request { report, key, record, name }.plan(action)
+        }
+        None => broken(report, key, action),
+    }
 }
 
-fn plan_record(report: &Report, key: &Key, record: &RecordView, action: Action) -> Plan {
-    let about =
-        |code: Code| report.findings.iter().any(|f| f.code == code && f.subjects.contains(&record.key));
-    if about(Code::ForeignOwner) {
-        return refused(key, "the file belongs to another user", "claimtop never touches other users' files");
+/// An action on a record.
+struct Request<'a> {
+    report: &'a Report,
+    key: &'a Key,
+    record: &'a RecordView,
+    name: String,
+}
+
+impl Request<'_> {
+    fn plan(self, action: Action) -> Plan {
+        if let Some((why, instead)) = self.never(action) {
+            return refused(self.key, why, instead);
+        }
+        match action {
+            Action::Migrate => self.migration(),
+            Action::Release | Action::Park | Action::Undo => self.release(),
+        }
     }
-    if action == Action::Migrate {
-        return migration(report, key, record);
+
+    /// Decides whether it is never done, and says what to do instead.
+    fn never(&self, action: Action) -> Option<(&'static str, &'static str)> {
+        let record = self.record;
+        let about = |code: Code| {
+            self.report.findings.iter().any(|f| f.code == code && f.subjects.contains(&record.key))
+        };
+        let is_dead = record.verdict.state == VerdictState::Dead;
+        if about(Code::ForeignOwner) {
+            return Some(("the file belongs to another user", "claimtop never touches other users' files"));
+        }
+        match (record.format, action) {
+            (_, Action::Undo) => Some(("this is no entry of the journal", "undo an entry of the journal")),
+            (_, Action::Migrate) => self.never_migrated(),
+            (Format::Entire, _) if record.kind == RecordKind::Marker => {
+                Some(("the live registry expires by itself", "the entire CLI removes it after 12 h"))
+            }
+            (Format::Entire, _) if record.kind == RecordKind::Lock => Some((
+                "only a held lock means anything",
+                "the file of a lock that nobody holds is in nobody's way",
+            )),
+            (Format::Entire, _) if record.ended => {
+                Some(("the session has ended already", "entire doctor condenses what it left"))
+            }
+            (Format::Observability, _) if record.variant == RATE_LIMIT => {
+                Some(("a rate-limit file holds nothing", "its system overwrites it at the next start"))
+            }
+            (Format::ClaudeCode, _) if !is_dead => Some((
+                "Claude Code's own registry is only parked when its process is provably gone",
+                "close the window",
+            )),
+            (Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode, _) => {
+                None
+            }
+        }
     }
-    if record.format == Format::Entire && record.kind == RecordKind::Marker {
-        return refused(key, "the live registry expires by itself", "the entire CLI removes it after 12 h");
+
+    fn never_migrated(&self) -> Option<(&'static str, &'static str)> {
+        if self.record.generation == Generation::Current {
+            Some(("the record has its present form already", "there is nothing to migrate"))
+        } else if self.record.format != Format::Maia {
+            Some(("its own system reads both forms", "there is nothing to migrate"))
+        } else {
+            None
+        }
     }
+
+    fn release(self) -> Plan {
+        Plan {
+            what: what(self.record),
+            why: why(self.record),
+            steps: steps(self.report, self.record),
+            inverse: "undo puts every file back where it was, with its bytes, mode and times".to_owned(),
+            refuses_when: ALWAYS.to_vec(),
+            confirmation: match self.record.verdict.state {
+                VerdictState::Dead => Confirmation::Yes,
+                VerdictState::Unknown => Confirmation::Code,
+                VerdictState::Alive => Confirmation::FullName,
+            },
+            ..self.empty()
+        }
+    }
+
+    /// Plans the move of a Maia record to its present place. Its own code never moves the
+    /// `context_{PPID}` files, so only the window that the PID provably belongs to may own them.
+    fn migration(self) -> Plan {
+        let (report, record) = (self.report, self.record);
+        let heir = record.window.clone().or_else(|| only_heir(report, record));
+        let Some(window) = heir.and_then(|key| report.windows.iter().find(|window| window.key == key)) else {
+            return refused(self.key, "no live window provably owns it", &candidates(report, record));
+        };
+        let context = window.context_id.value.raw();
+        if !is_file_name(context) {
+            return refused(self.key, "the window's context ID is no file name", "park it");
+        }
+        let name = format!("~/.maia/sessions/swarm_session_{context}.json");
+        Plan {
+            what: format!("move the legacy record {} to {}", record.title, Untrusted::from(name.as_str())),
+            why: vec![format!("PID {} is the only window that can own it", window.pid)],
+            steps: vec![Step::Move { path: path_of(record), to: name.into() }],
+            inverse: "undo puts the file back, with its bytes, mode and times".to_owned(),
+            refuses_when: std::iter::once("the new name is taken").chain(ALWAYS).collect(),
+            confirmation: Confirmation::Yes,
+            ..self.empty()
+        }
+    }
+
+    fn empty(self) -> Plan {
+        Plan { record: self.record.key.clone(), name: self.name, ..refused(self.key, "", "") }
+    }
+}
+
+/// The variant of the observability system's rate-limit files.
+const RATE_LIMIT: &str = "rate limit";
+
+/// Returns whether text can be a part of a file's name.
+fn is_file_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 200
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// Names the windows that could own a legacy record.
+fn candidates(report: &Report, record: &RecordView) -> String {
+    let ambiguous = report.findings.iter().find(|finding| {
+        finding.code == Code::AmbiguousLegacy && finding.subjects.first() == Some(&record.key)
+    });
+    let windows = ambiguous.map_or(&[] as &[Key], |finding| finding.subjects.get(1..).unwrap_or_default());
+    let pids: Vec<String> = windows
+        .iter()
+        .filter_map(|key| report.windows.iter().find(|window| &window.key == key))
+        .map(|window| window.pid.to_string())
+        .collect();
+    match pids.as_slice() {
+        [] => "park it, or wait until one window can own it".to_owned(),
+        pids => format!(
+            "it could be that of PID {}; park it, or wait until one window can own it",
+            pids.join(", ")
+        ),
+    }
+}
+
+/// Plans to put aside a file that could not be read as a record; only when that is asked for.
+fn broken(report: &Report, key: &Key, action: Action) -> Plan {
+    let codes = [Code::CorruptRecord, Code::LeftoverTemp];
+    let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
+    let path = finding.and_then(|finding| Some((finding, finding.evidence.first()?.source.clone())));
+    let Some((finding, path)) = path.filter(|_| action == Action::Park) else {
+        return refused(key, "this is no record and no claim", "select a record or a claim");
+    };
     Plan {
-        subject: key.clone(),
-        what: what(record),
-        why: why(record),
-        steps: steps(report, record),
-        inverse: "undo puts every file back where it was, with its bytes, mode and times".to_owned(),
+        name: path.shown(),
+        what: format!("park the file {path}, which its own system cannot read either"),
+        why: vec![finding.message.clone()],
+        steps: vec![Step::Park { path }],
+        inverse: "undo puts the file back, with its bytes, mode and times".to_owned(),
         refuses_when: ALWAYS.to_vec(),
-        confirmation: match record.verdict.state {
-            VerdictState::Dead => Confirmation::Yes,
-            VerdictState::Unknown => Confirmation::Code,
-            VerdictState::Alive => Confirmation::FullName,
-        },
+        confirmation: Confirmation::Code,
+        ..refused(key, "", "")
     }
 }
 
 fn refused(key: &Key, why: &str, instead: &str) -> Plan {
     Plan {
         subject: key.clone(),
+        record: key.clone(),
+        name: String::new(),
         what: format!("nothing would be done: {why}"),
         why: vec![instead.to_owned()],
         steps: Vec::new(),
@@ -182,35 +332,6 @@ fn path_of(record: &RecordView) -> Untrusted {
         LocationView::Row { database, table, id } => {
             format!("{}:{table}:{}", database.raw(), id.raw()).into()
         }
-    }
-}
-
-/// Plans the move of a Maia record to its present place. Its own code never moves the
-/// `context_{PPID}` files, so only the window that the PID provably belongs to may own them.
-fn migration(report: &Report, key: &Key, record: &RecordView) -> Plan {
-    if record.generation == Generation::Current {
-        return refused(key, "the record has its present form already", "there is nothing to migrate");
-    }
-    if record.format != Format::Maia {
-        return refused(key, "its own system reads both forms", "there is nothing to migrate");
-    }
-    let heir = record.window.clone().or_else(|| only_heir(report, record));
-    let Some(window) = heir.and_then(|key| report.windows.iter().find(|window| window.key == key)) else {
-        return refused(
-            key,
-            "no live window provably owns it",
-            "park it, or wait until one window can own it",
-        );
-    };
-    let name = format!("~/.maia/sessions/swarm_session_{}.json", window.context_id.value.raw());
-    Plan {
-        subject: key.clone(),
-        what: format!("move the legacy record {} to {}", record.title, Untrusted::from(name.as_str())),
-        why: vec![format!("PID {} is the only window that can own it", window.pid)],
-        steps: vec![Step::WriteNew { path: name.into() }, Step::Park { path: path_of(record) }],
-        inverse: "undo parks the new file and puts the old one back".to_owned(),
-        refuses_when: std::iter::once("the new name is taken").chain(ALWAYS).collect(),
-        confirmation: Confirmation::Yes,
     }
 }
 

@@ -239,6 +239,16 @@ pub enum LocationView {
     },
 }
 
+impl LocationView {
+    /// Returns whether it is the file at a path.
+    pub fn is(&self, path: &std::path::Path) -> bool {
+        match self {
+            Self::File { path: own } => *own == Untrusted::from_path(path),
+            Self::Row { .. } => false,
+        }
+    }
+}
+
 /// A record's holder, for JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HolderView {

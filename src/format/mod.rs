@@ -1,6 +1,6 @@
 //! Every format that claimtop reads: where its files are, and what their bytes mean.
 //!
-//! Adding a format is one file here and its line in [`PLACES`], [`FileKind`] and [`read`].
+//! Adding a format is one file here and its line in [`places`], [`FileKind`] and [`read`].
 
 pub mod claude_code;
 mod draft;
@@ -11,6 +11,8 @@ pub mod maia;
 pub mod observability;
 mod strict;
 pub mod time;
+
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -67,6 +69,27 @@ pub fn places() -> impl Iterator<Item = &'static Place> {
     [maia::PLACES, observability::PLACES, entire::PLACES, leo::PLACES, claude_code::PLACES]
         .into_iter()
         .flatten()
+}
+
+/// Returns what a format takes a file for, by its name and the end of its folder.
+pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
+    let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+    let mut here: Vec<&Place> =
+        places().filter(|place| place.format == format && is_in(folder, place.dir)).collect();
+    // The longest folder is the one that is meant: every folder ends with none.
+    here.sort_by_key(|place| {
+        std::cmp::Reverse(place.dir.split('/').count() * usize::from(!place.dir.is_empty()))
+    });
+    here.into_iter().find_map(|place| (place.recognise)(name))
+}
+
+/// Returns whether a folder ends with a place's parts.
+fn is_in(folder: &Path, dir: &str) -> bool {
+    let mut above = folder.iter().rev();
+    dir.split('/')
+        .filter(|part| !part.is_empty())
+        .rev()
+        .all(|part| above.next().is_some_and(|own| part == "*" || own == part))
 }
 
 /// What one file gave.

@@ -1,0 +1,147 @@
+//! The calls that an action makes on a disk. Tests put failures and crashes between them.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+use crate::core::file::FileImage;
+
+/// On which side of the parked folder's door a file ends up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// In claimtop's own folder or under a name of its own making, which nobody else writes.
+    Private,
+    /// Under a name that others write.
+    Public,
+}
+
+/// A name in an open folder.
+pub type Spot<'a, F> = (&'a F, &'a OsStr);
+
+/// A disk.
+pub trait Disk {
+    /// An open folder.
+    type Folder;
+    /// An open new file.
+    type File;
+    /// A held lock; dropping it lets go.
+    type Lock;
+
+    /// Opens a folder itself, never what a link of that name points to.
+    ///
+    /// # Errors
+    /// It is no folder, or the system refuses.
+    fn folder(&self, path: &Path) -> Result<Self::Folder, Errno>;
+
+    /// Makes a folder and those above it, for the owner only; one that is there is fine.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn make_folder(&self, path: &Path) -> Result<(), Errno>;
+
+    /// Reads one file safely and whole; `None` when there is none.
+    ///
+    /// # Errors
+    /// The system refuses; what is no plain file is no error but an image that says so.
+    fn image(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<FileImage>, Errno>;
+
+    /// Makes a new file, for the owner only.
+    ///
+    /// # Errors
+    /// `EEXIST` when the name is taken, or the system refuses.
+    fn create(&self, spot: Spot<'_, Self::Folder>) -> Result<Self::File, Errno>;
+
+    /// Writes all bytes.
+    ///
+    /// # Errors
+    /// The system refuses; part of them may have been written.
+    fn write(&self, file: &mut Self::File, bytes: &[u8]) -> Result<(), Errno>;
+
+    /// Sets permission bits and the time of the last change.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn finish(&self, file: &mut Self::File, mode: u32, modified_at: Timestamp) -> Result<(), Errno>;
+
+    /// Brings content and size to the disk.
+    ///
+    /// # Errors
+    /// The system refuses, or the disk is broken.
+    fn sync_file(&self, file: &mut Self::File) -> Result<(), Errno>;
+
+    /// Brings the names of a folder to the disk.
+    ///
+    /// # Errors
+    /// The system refuses, or the disk is broken.
+    fn sync_folder(&self, folder: &Self::Folder) -> Result<(), Errno>;
+
+    /// Moves a file to a name that is free.
+    ///
+    /// # Errors
+    /// `EEXIST` when the name is taken, `ENOENT` when the file has gone, `EXDEV` when the two
+    /// are on different file systems, or the system refuses.
+    fn rename_new(
+        &self,
+        from: Spot<'_, Self::Folder>,
+        to: Spot<'_, Self::Folder>,
+        side: Side,
+    ) -> Result<(), Errno>;
+
+    /// Exchanges two files of one folder.
+    ///
+    /// # Errors
+    /// `ENOENT` when one of them has gone, or the system refuses.
+    fn exchange(&self, folder: &Self::Folder, one: &OsStr, other: &OsStr) -> Result<(), Errno>;
+
+    /// Sets the time of a file's last change.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn touch(&self, spot: Spot<'_, Self::Folder>, modified_at: Timestamp) -> Result<(), Errno>;
+
+    /// Removes a file for good. Only for copies that claimtop itself made, and for parked things
+    /// past their retention.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn remove(&self, spot: Spot<'_, Self::Folder>) -> Result<(), Errno>;
+
+    /// Appends to a file, for the owner only, and makes it if need be. Room for more than this is
+    /// reserved first, so that a full disk is told before anything is touched.
+    ///
+    /// # Errors
+    /// The system refuses, or the disk is full.
+    fn append(&self, spot: Spot<'_, Self::Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno>;
+
+    /// Reads a file of claimtop's own, of any size; empty when there is none.
+    ///
+    /// # Errors
+    /// The system refuses, or it is no plain file.
+    fn read_own(&self, spot: Spot<'_, Self::Folder>) -> Result<Vec<u8>, Errno>;
+
+    /// Takes an exclusive lock (`flock`) on a file, made if need be.
+    ///
+    /// # Errors
+    /// `EWOULDBLOCK` when another holds it and `patience` is none, or the system refuses.
+    fn lock(&self, spot: Spot<'_, Self::Folder>, patience: Patience) -> Result<Self::Lock, Errno>;
+}
+
+/// Whether an append has reached the disk when it returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// It has.
+    Synced,
+    /// It will; losing it loses nothing.
+    Lazy,
+}
+
+/// What to do while another holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Wait.
+    Wait,
+    /// Give up at once.
+    None,
+}

@@ -1,0 +1,125 @@
+//! The state folder, its lock and its journal.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+use super::disk::{Disk, Keeping, Patience};
+use super::movement::Hands;
+use super::recover;
+use super::trouble::Trouble;
+use crate::core::journal::{History, Intent, Line, Outcome, Says};
+
+const JOURNAL: &str = "journal.jsonl";
+const LOCK: &str = "lock";
+const PARKED: &str = "parked";
+
+/// claimtop's own folder: the journal, the lock and everything that is parked.
+pub struct StateFolder<D: Disk> {
+    /// The disk that it is on.
+    pub disk: D,
+    path: PathBuf,
+    parked_path: PathBuf,
+    folder: D::Folder,
+    parked: D::Folder,
+}
+
+impl<D: Disk> StateFolder<D> {
+    /// Opens the folder and makes what is missing, for the owner only.
+    ///
+    /// # Errors
+    /// A folder cannot be made or opened.
+    pub fn open(disk: D, path: &Path) -> Result<Self, Trouble> {
+        let parked_path = path.join(PARKED);
+        disk.make_folder(&parked_path).map_err(Trouble::at("make", &parked_path))?;
+        let folder = disk.folder(path).map_err(Trouble::at("open", path))?;
+        let parked = disk.folder(&parked_path).map_err(Trouble::at("open", &parked_path))?;
+        Ok(Self { disk, path: path.to_path_buf(), parked_path, folder, parked })
+    }
+
+    /// Returns where parked things lie.
+    pub fn parked_path(&self) -> &Path {
+        &self.parked_path
+    }
+
+    /// Reads the journal without the lock.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn history(&self) -> Result<History, Trouble> {
+        Ok(History::read(&self.journal()?))
+    }
+
+    fn journal(&self) -> Result<Vec<u8>, Trouble> {
+        let path = self.path.join(JOURNAL);
+        self.disk.read_own((&self.folder, OsStr::new(JOURNAL))).map_err(Trouble::at("read", &path))
+    }
+
+    /// Takes the lock, waiting for another claimtop to finish if that is wanted, and first of all
+    /// puts right what an earlier one left half done.
+    ///
+    /// # Errors
+    /// Another one holds it, or the journal cannot be read or written.
+    pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, Trouble> {
+        let path = self.path.join(LOCK);
+        let held = self.disk.lock((&self.folder, OsStr::new(LOCK)), patience);
+        let guard = held.map_err(|errno| match errno {
+            Errno::WOULDBLOCK => Trouble::Changed("another claimtop is at work".to_owned()),
+            errno => Trouble::at("lock", &path)(errno),
+        })?;
+        let journal = self.journal()?;
+        let mut lock = Lock { state: self, _guard: guard, history: History::read(&journal) };
+        if journal.last().is_some_and(|byte| *byte != b'\n') {
+            lock.append(b"\n", Keeping::Lazy)?;
+        }
+        recover::recover(&mut lock, now)?;
+        Ok(lock)
+    }
+}
+
+/// The held lock: only with it anything is done.
+pub struct Lock<'s, D: Disk> {
+    state: &'s StateFolder<D>,
+    _guard: D::Lock,
+    /// The journal up to now.
+    pub history: History,
+}
+
+impl<'s, D: Disk> Lock<'s, D> {
+    pub(super) fn hands(&self) -> Hands<'s, D> {
+        let state = self.state;
+        Hands { disk: &state.disk, parked: &state.parked, parked_path: &state.parked_path }
+    }
+
+    /// Journals an intent and brings it to the disk; returns the entry's number.
+    pub(super) fn begin(&mut self, intent: &Intent, now: Timestamp) -> Result<u64, Trouble> {
+        let entry = self.history.next();
+        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Keeping::Synced)?;
+        Ok(entry)
+    }
+
+    /// Journals an outcome. Losing it loses nothing: the next lock finds out again.
+    pub(super) fn finish(&mut self, entry: u64, outcome: Outcome, now: Timestamp) -> Result<(), Trouble> {
+        self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Keeping::Lazy)
+    }
+
+    /// Journals a line.
+    pub(super) fn say(&mut self, line: Line, keeping: Keeping) -> Result<(), Trouble> {
+        let mut bytes = serde_json::to_vec(&line).map_err(|_| {
+            Trouble::Never("a name in it is no text, which the journal cannot keep".to_owned())
+        })?;
+        bytes.push(b'\n');
+        self.append(&bytes, keeping)?;
+        self.history.add(line);
+        Ok(())
+    }
+
+    fn append(&self, bytes: &[u8], keeping: Keeping) -> Result<(), Trouble> {
+        let state = self.state;
+        let path = state.path.join(JOURNAL);
+        let spot = (&state.folder, OsStr::new(JOURNAL));
+        state.disk.append(spot, bytes, keeping).map_err(Trouble::at("write", &path))
+    }
+}

@@ -1,0 +1,109 @@
+//! Looks at the files of a plan, and refuses those that are never touched.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+use super::disk::Disk;
+use super::entire;
+use super::movement::{Hands, print_of, shown};
+use super::planned::{Modified, Planned};
+use super::road::Rules;
+use super::trouble::Trouble;
+use crate::core::file::{Content, FileImage, Refusal};
+use crate::core::journal::Print;
+use crate::core::plan::Step;
+
+/// How the files of a plan are looked at.
+pub(super) struct Sight<'a, D: Disk> {
+    pub(super) hands: Hands<'a, D>,
+    pub(super) rules: &'a Rules,
+    pub(super) now: Timestamp,
+}
+
+impl<D: Disk> Sight<'_, D> {
+    /// Looks at the files of a step.
+    pub(super) fn planned(&self, step: &Step) -> Result<Planned, Trouble> {
+        Ok(match step {
+            Step::Park { path } => {
+                let (path, print, _) = self.file(path.raw())?;
+                Planned::Park { path, print }
+            }
+            Step::Move { path, to } => {
+                let (path, print, _) = self.file(path.raw())?;
+                Planned::Move { path, print, to: self.free(to.raw())?, modified_at: Modified::Now }
+            }
+            Step::Exchange { path, .. } => {
+                let (path, print, bytes) = self.file(path.raw())?;
+                let new = entire::ended(&bytes, self.now).ok_or_else(|| {
+                    Trouble::Never(format!("{} is not as the entire CLI writes it", shown(&path)))
+                })?;
+                Planned::End { path, print, new }
+            }
+            Step::Restore { .. } => {
+                return Err(Trouble::Never("only an undo puts something back".to_owned()));
+            }
+        })
+    }
+
+    fn place(&self, text: &str) -> PathBuf {
+        match text.strip_prefix("~/") {
+            Some(below) => self.rules.home.join(below),
+            None => text.into(),
+        }
+    }
+
+    /// Returns a place where nothing lies.
+    fn free(&self, text: &str) -> Result<PathBuf, Trouble> {
+        let path = self.place(text);
+        let there = match self.hands.at(&path) {
+            Ok(at) => self.hands.look(at.spot(), &path)?,
+            Err(Trouble::Failed { errno: Errno::NOENT, .. }) => None,
+            Err(trouble) => return Err(trouble),
+        };
+        match there {
+            Some(_) => Err(Trouble::Taken(format!("there is a file at {} already", shown(&path)))),
+            None => Ok(path),
+        }
+    }
+
+    /// Returns what a file is, if it may be touched at all.
+    fn file(&self, text: &str) -> Result<(PathBuf, Print, Vec<u8>), Trouble> {
+        let path = self.place(text);
+        let at = self.hands.at(&path)?;
+        let gone = || Trouble::Changed(format!("{} has gone", shown(&path)));
+        let image = self.hands.look(at.spot(), &path)?.ok_or_else(gone)?;
+        self.may_be_touched(&image, &path)?;
+        let print = print_of(&image).ok_or_else(gone)?;
+        let Content::Bytes(bytes) = image.content else { return Err(gone()) };
+        Ok((path, print, bytes))
+    }
+
+    fn may_be_touched(&self, image: &FileImage, path: &Path) -> Result<(), Trouble> {
+        let never = |why: String| Err(Trouble::Never(format!("{}: {why}; it is left alone", shown(path))));
+        match &image.content {
+            Content::Refused(Refusal::Special(sort)) => return never(format!("a {sort}, no plain file")),
+            Content::Refused(Refusal::Linked(links)) => return never(format!("it has {links} names")),
+            Content::Refused(Refusal::ForeignOwner(uid)) => {
+                return never(format!("it belongs to user {uid}"));
+            }
+            Content::Refused(Refusal::TooBig(size)) => return never(format!("it has {size} bytes")),
+            Content::Failed(why) => return never(why.clone()),
+            Content::Bytes(_) => {}
+        }
+        let Some(meta) = image.meta else { return never("nothing is known of it".to_owned()) };
+        if meta.ownership.uid != self.rules.uid {
+            return never(format!("it belongs to user {}", meta.ownership.uid));
+        }
+        if image.locked_by.is_some() {
+            return never("a process holds a lock on it".to_owned());
+        }
+        let touched = meta.modified_at.max(meta.changed_at);
+        if self.now.duration_since(touched) < self.rules.settled_for {
+            let seconds = self.rules.settled_for.as_secs();
+            return Err(Trouble::Changed(format!("{} was written in the last {seconds} s", shown(path))));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! The disk of the running system.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::fs::{
+    AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, Timespec, Timestamps,
+    UTIME_OMIT, fallocate, fdatasync, flock, fstat, fsync, futimens, linkat, openat, renameat, renameat_with,
+    unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::disk::{Disk, Keeping, Patience, Side, Spot};
+use crate::core::file::FileImage;
+use crate::source::open::{self, Entry, Folder, OpenError};
+
+/// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
+/// everything that can be under way.
+const RESERVED: u64 = 64 << 10;
+
+/// The real disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct System;
+
+impl Disk for System {
+    type Folder = Folder;
+    type File = File;
+    type Lock = OwnedFd;
+
+    fn folder(&self, path: &Path) -> Result<Folder, Errno> {
+        Folder::open(path).map_err(|error| match error {
+            OpenError::Absent { .. } => Errno::NOENT,
+            OpenError::NoFolder { .. } => Errno::NOTDIR,
+            OpenError::Failed { source, .. } => source,
+        })
+    }
+
+    fn make_folder(&self, path: &Path) -> Result<(), Errno> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(errno)
+    }
+
+    fn image(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<FileImage>, Errno> {
+        let entry = Entry { name: name.to_owned(), sort: FileType::Unknown };
+        Ok(match folder.look_at(name) {
+            None => None,
+            Some((sort, _)) => open::image(folder, &Entry { sort, ..entry }),
+        })
+    }
+
+    fn create(&self, (folder, name): Spot<'_, Folder>) -> Result<File, Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(folder, name, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+    }
+
+    fn write(&self, file: &mut File, bytes: &[u8]) -> Result<(), Errno> {
+        file.write_all(bytes).map_err(errno)
+    }
+
+    fn finish(&self, file: &mut File, mode: u32, modified_at: Timestamp) -> Result<(), Errno> {
+        file.set_permissions(Permissions::from_mode(mode)).map_err(errno)?;
+        futimens(&*file, &times(modified_at))
+    }
+
+    fn sync_file(&self, file: &mut File) -> Result<(), Errno> {
+        retry_on_intr(|| fsync(&*file))
+    }
+
+    fn sync_folder(&self, folder: &Folder) -> Result<(), Errno> {
+        retry_on_intr(|| fsync(folder))
+    }
+
+    fn rename_new(&self, from: Spot<'_, Folder>, to: Spot<'_, Folder>, side: Side) -> Result<(), Errno> {
+        match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+            // The file system does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS) => rename_plainly(from, to, side),
+            done => done,
+        }
+    }
+
+    fn exchange(&self, folder: &Folder, one: &OsStr, other: &OsStr) -> Result<(), Errno> {
+        renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE)
+    }
+
+    fn touch(&self, (folder, name): Spot<'_, Folder>, modified_at: Timestamp) -> Result<(), Errno> {
+        rustix::fs::utimensat(folder, name, &times(modified_at), AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    fn remove(&self, (folder, name): Spot<'_, Folder>) -> Result<(), Errno> {
+        unlinkat(folder, name, AtFlags::empty())
+    }
+
+    fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
+        let mut file = File::from(own(spot, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?);
+        let stat = fstat(&file)?;
+        let end = u64::try_from(stat.st_size).unwrap_or_default();
+        match fallocate(&file, FallocateFlags::KEEP_SIZE, end, RESERVED) {
+            // Not every file system can; the write itself then says whether there is room.
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(errno) => return Err(errno),
+        }
+        file.write_all(bytes).map_err(errno)?;
+        match keeping {
+            Keeping::Synced => retry_on_intr(|| fdatasync(&file)),
+            Keeping::Lazy => Ok(()),
+        }
+    }
+
+    fn read_own(&self, spot: Spot<'_, Folder>) -> Result<Vec<u8>, Errno> {
+        let mut bytes = Vec::new();
+        match own(spot, OFlags::RDONLY) {
+            Ok(fd) => File::from(fd).read_to_end(&mut bytes).map_err(errno)?,
+            Err(Errno::NOENT) => 0,
+            Err(errno) => return Err(errno),
+        };
+        Ok(bytes)
+    }
+
+    fn lock(&self, spot: Spot<'_, Folder>, patience: Patience) -> Result<OwnedFd, Errno> {
+        let fd = own(spot, OFlags::RDWR | OFlags::CREATE)?;
+        let operation = match patience {
+            Patience::Wait => FlockOperation::LockExclusive,
+            Patience::None => FlockOperation::NonBlockingLockExclusive,
+        };
+        retry_on_intr(|| flock(&fd, operation))?;
+        Ok(fd)
+    }
+}
+
+/// Opens a plain file of claimtop's own, or a lock of another system.
+fn own((folder, name): Spot<'_, Folder>, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = openat(folder.as_fd(), name, flags | safe, Mode::RUSR | Mode::WUSR)?;
+    let is_plain = FileType::from_raw_mode(fstat(&fd)?.st_mode) == FileType::RegularFile;
+    if is_plain { Ok(fd) } else { Err(Errno::INVAL) }
+}
+
+/// Moves a file where the kernel cannot promise not to replace another one. Into a private place,
+/// whose names only claimtop makes and under its lock, a plain rename replaces nothing; out of it
+/// a link does not replace, and removing the private name afterwards takes nobody's file.
+fn rename_plainly(from: Spot<'_, Folder>, to: Spot<'_, Folder>, side: Side) -> Result<(), Errno> {
+    match side {
+        Side::Private if to.0.look_at(to.1).is_some() => Err(Errno::EXIST),
+        Side::Private => renameat(from.0, from.1, to.0, to.1),
+        Side::Public => {
+            linkat(from.0, from.1, to.0, to.1, AtFlags::empty())?;
+            unlinkat(from.0, from.1, AtFlags::empty())
+        }
+    }
+}
+
+fn times(modified_at: Timestamp) -> Timestamps {
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec {
+            tv_sec: modified_at.as_second(),
+            tv_nsec: modified_at.subsec_nanosecond().into(),
+        },
+    }
+}
+
+fn errno(error: std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
+}

@@ -1,0 +1,49 @@
+//! Why an action does nothing, or stops.
+
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use crate::core::text::Untrusted;
+
+/// Why an action was not done. Whatever it is, every file is where it was, unless it is
+/// [`Trouble::Stuck`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// It is never done.
+    #[error("{0}")]
+    Never(String),
+    /// What a person gave is not what this state asks for.
+    #[error("not confirmed: {0}")]
+    NotConfirmed(String),
+    /// The world is not as it was seen.
+    #[error("changed under you: {0}")]
+    Changed(String),
+    /// Where something is to go, something else lies.
+    #[error("the place is taken: {0}")]
+    Taken(String),
+    /// The system refused.
+    #[error("failed to {what}: {}", words(*.errno))]
+    Failed {
+        /// What was tried, with the path.
+        what: String,
+        /// What the system said.
+        errno: Errno,
+    },
+    /// The system refused, and then something could not be put back.
+    #[error("{0}")]
+    Stuck(String),
+}
+
+impl Trouble {
+    /// Returns a way to say what failed at a path.
+    pub fn at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
+        move |errno| Self::Failed { what: format!("{verb} {}", Untrusted::from_path(path)), errno }
+    }
+}
+
+/// Returns the system's own words, in lower case.
+fn words(errno: Errno) -> String {
+    let text = std::io::Error::from(errno).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}

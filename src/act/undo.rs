@@ -1,0 +1,143 @@
+//! Takes an entry of the journal back, by the same road.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::disk::Disk;
+use super::lock::Lock;
+use super::movement::{Hands, print_of, shown};
+use super::planned::{Modified, Planned};
+use super::trouble::Trouble;
+use crate::core::journal::{Entry, Movement, Print};
+use crate::core::key::Key;
+use crate::core::plan::{Confirmation, Plan, Step};
+use crate::core::text::Untrusted;
+
+/// Where a file is restored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Where it was.
+    Own,
+    /// Beside whatever lies there, under a name of its own.
+    Beside,
+}
+
+/// Plans to take an entry back.
+pub(super) fn plan<D: Disk>(
+    lock: &Lock<'_, D>,
+    number: u64,
+    place: Place,
+    now: Timestamp,
+) -> Result<(Plan, Vec<Planned>), Trouble> {
+    let entry = lock.history.entry(number);
+    let entry = entry.ok_or_else(|| Trouble::Never(format!("the journal has no entry {number}")))?;
+    if !entry.can_be_undone() {
+        return Err(Trouble::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
+    }
+    let hands = lock.hands();
+    let mut planned = Vec::new();
+    let mut movements = entry.intent.movements.iter().rev();
+    while let Some(movement) = movements.next() {
+        match movement {
+            Movement::Take { from, parked, print } => {
+                planned.push(restore(&hands, from, parked, print, place)?);
+            }
+            Movement::Put { to, print, .. } => {
+                // What was put was taken by the movement before it.
+                let Some(Movement::Take { from, .. }) = movements.next() else {
+                    return Err(Trouble::Never(format!("entry {number} is not of a known form")));
+                };
+                let there = content_of(&hands, to, &print.sha256)?;
+                let modified_at = Modified::At(print.modified_at);
+                planned.push(Planned::Move {
+                    path: to.clone(),
+                    print: there,
+                    to: free(&hands, from, place)?,
+                    modified_at,
+                });
+            }
+            Movement::Exchange { path, parked, print, new_sha256 } => {
+                let there = content_of(&hands, path, new_sha256)?;
+                let current = hands.current(parked, print)?;
+                planned.push(Planned::Park { path: path.clone(), print: there });
+                planned.push(Planned::Restore { parked: parked.clone(), print: current, to: path.clone() });
+            }
+        }
+    }
+    Ok((shown_plan(entry, &planned, now), planned))
+}
+
+fn why_not(entry: &Entry) -> String {
+    match (&entry.undone_by, &entry.outcome) {
+        _ if entry.intent.undoes.is_some() => "it is an undo itself".to_owned(),
+        (Some(by), _) => format!("entry {by} has undone it"),
+        _ if entry.pruned => "its parked files are gone for good".to_owned(),
+        (None, Some(_)) => "nothing was done".to_owned(),
+        (None, None) => "nobody knows what became of it".to_owned(),
+    }
+}
+
+fn restore<D: Disk>(
+    hands: &Hands<'_, D>,
+    from: &Path,
+    parked: &str,
+    print: &Print,
+    place: Place,
+) -> Result<Planned, Trouble> {
+    let print = hands.current(parked, print)?;
+    Ok(Planned::Restore { parked: parked.to_owned(), print, to: free(hands, from, place)? })
+}
+
+/// Returns where to put something back: its own place when nothing lies there.
+fn free<D: Disk>(hands: &Hands<'_, D>, path: &Path, place: Place) -> Result<PathBuf, Trouble> {
+    let there = match hands.at(path) {
+        Err(Trouble::Failed { errno: rustix::io::Errno::NOENT, .. }) => None,
+        at => hands.look(at?.spot(), path)?,
+    };
+    match (there.and_then(|image| image.meta), place) {
+        (None, _) => Ok(path.to_path_buf()),
+        (Some(_), Place::Beside) => {
+            let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+            name.push(".restored");
+            Ok(path.with_file_name(name))
+        }
+        (Some(meta), Place::Own) => Err(Trouble::Taken(format!(
+            "there is a file at {}, {} bytes of {}; it can be restored beside it (--beside)",
+            shown(path),
+            meta.size,
+            meta.modified_at.strftime("%Y-%m-%d %H:%M:%SZ")
+        ))),
+    }
+}
+
+/// Returns what lies at a path, if it still has this content.
+fn content_of<D: Disk>(hands: &Hands<'_, D>, path: &Path, sha256: &str) -> Result<Print, Trouble> {
+    let at = hands.at(path)?;
+    let there = hands.look(at.spot(), path)?.and_then(|image| print_of(&image));
+    there
+        .filter(|there| there.sha256 == sha256)
+        .ok_or_else(|| Trouble::Never(format!("{} was written since; the entry is overtaken", shown(path))))
+}
+
+fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
+    let text = |path: &Path| Untrusted::from_path(path);
+    let steps = planned.iter().map(|planned| match planned {
+        Planned::Park { path, .. } | Planned::End { path, .. } => Step::Park { path: text(path) },
+        Planned::Move { path, to, .. } => Step::Move { path: text(path), to: text(to) },
+        Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.as_str().into(), to: text(to) },
+    });
+    let age = now.duration_since(entry.at).as_secs();
+    Plan {
+        subject: Key::typed(&entry.number.to_string()),
+        record: Key::typed(&entry.number.to_string()),
+        name: entry.number.to_string(),
+        what: format!("undo entry {}: {}", entry.number, entry.intent.title),
+        why: vec![format!("it was done {age} s ago and has not been undone")],
+        steps: steps.collect(),
+        inverse: "do it again".to_owned(),
+        refuses_when: vec!["the place is taken", "what was written or parked has changed since"],
+        confirmation: Confirmation::Yes,
+    }
+}

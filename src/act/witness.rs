@@ -1,0 +1,70 @@
+//! Who looks at the world again before and while something is done.
+
+use jiff::Timestamp;
+
+use crate::core::assess::{Policy, assess};
+use crate::core::file::FileImage;
+use crate::core::record::{Format, Record};
+use crate::core::report::{Report, Verdict};
+use crate::core::snapshot::Snapshot;
+use crate::format::{self, Parsed, Reading};
+use crate::source::{Collector, clock};
+
+/// Takes looks at the world.
+pub trait Witness {
+    /// Takes a fresh look: records first, processes second.
+    fn look(&mut self) -> Snapshot;
+    /// Returns how looks are judged.
+    fn policy(&self) -> &Policy;
+    /// Returns the moment.
+    fn now(&self) -> Timestamp;
+}
+
+/// Whoever looks with the collector.
+pub struct Eyes {
+    /// What looks.
+    pub collector: Collector,
+    /// How looks are judged.
+    pub policy: Policy,
+}
+
+impl Witness for Eyes {
+    fn look(&mut self) -> Snapshot {
+        self.collector.look()
+    }
+
+    fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn now(&self) -> Timestamp {
+        clock::now()
+    }
+}
+
+/// Takes a look and judges it.
+pub(super) fn report(witness: &mut impl Witness) -> Report {
+    let snapshot = witness.look();
+    assess(&snapshot, witness.policy())
+}
+
+/// Reads a file as the record of a system, from the bytes that are at hand.
+pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Record> {
+    let kind = format::kind_at(format, &image.path)?;
+    let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
+    match format::read(kind, image, &reading) {
+        Parsed::Record(record) => Some(*record),
+        Parsed::Broken(_) | Parsed::Ignored => None,
+    }
+}
+
+/// Judges a record that is no longer in its place, as if it still were: the processes are those
+/// of this moment.
+pub(super) fn judge_taken(witness: &mut impl Witness, format: Format, image: &FileImage) -> Option<Verdict> {
+    let mut snapshot = witness.look();
+    let record = parse(format, image, &snapshot)?;
+    snapshot.records.retain(|other| other.location.path() != image.path);
+    snapshot.records.push(record);
+    let report = assess(&snapshot, witness.policy());
+    report.records.into_iter().find(|view| view.location.is(&image.path)).map(|view| view.verdict)
+}

@@ -1,0 +1,229 @@
+//! What the journal says: intents before anything is touched, outcomes after.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::plan::Action;
+
+/// What a file was: if anything of it differs, it is not the file that was meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Print {
+    /// The device.
+    pub dev: u64,
+    /// The inode.
+    pub ino: u64,
+    /// The size in bytes.
+    pub size: u64,
+    /// The permission bits.
+    pub mode: u32,
+    /// The last change of the content, to the nanosecond.
+    pub modified_at: Timestamp,
+    /// The SHA-256 of the content in hex digits.
+    pub sha256: String,
+}
+
+impl Print {
+    /// Returns whether another file has the same content, mode and time, wherever it lies.
+    pub fn is_copied_by(&self, other: &Self) -> bool {
+        (self.size, self.mode, self.modified_at) == (other.size, other.mode, other.modified_at)
+            && self.sha256 == other.sha256
+    }
+}
+
+/// One movement of an action. Names without a folder lie in claimtop's own parked folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "step")]
+pub enum Movement {
+    /// A file is taken out of the world and parked.
+    Take {
+        /// Where it lies.
+        from: PathBuf,
+        /// Its parked name.
+        parked: String,
+        /// What it is.
+        print: Print,
+    },
+    /// A parked file is put where nothing lies.
+    Put {
+        /// Its parked name.
+        parked: String,
+        /// Where it goes.
+        to: PathBuf,
+        /// What it is.
+        print: Print,
+        /// The time of its last change, where it gets another.
+        touched_at: Option<Timestamp>,
+    },
+    /// A new content takes the place of an old one at once, and the old one is parked.
+    Exchange {
+        /// Where it lies.
+        path: PathBuf,
+        /// The parked name of the old content.
+        parked: String,
+        /// What the old content is.
+        print: Print,
+        /// The SHA-256 of the new content.
+        new_sha256: String,
+    },
+}
+
+/// What was meant to be done, written before anything was touched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// What was asked for.
+    pub action: Action,
+    /// What it was about, for people.
+    pub title: String,
+    /// Why, for people.
+    pub why: String,
+    /// The movements in order.
+    pub movements: Vec<Movement>,
+    /// The entry that this one undoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// All of it was done.
+    Done,
+    /// The world had changed; everything is where it was.
+    Changed,
+    /// A step failed; everything is where it was.
+    Failed,
+    /// A step failed, and something could not be put back; the detail says what lies where.
+    Stuck,
+}
+
+/// What became of an intent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// What happened, for people; empty when all went as planned.
+    pub detail: String,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The entry that it belongs to.
+    pub entry: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What it says.
+    #[serde(flatten)]
+    pub says: Says,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Says {
+    /// What is about to be done.
+    Intent(Intent),
+    /// What became of it.
+    Outcome(Outcome),
+    /// Its parked things were removed for good, past their retention.
+    Pruned,
+}
+
+/// One entry: an intent with its outcome, and what came after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its number; entries are numbered from 1.
+    pub number: u64,
+    /// When it was begun.
+    pub at: Timestamp,
+    /// What was meant.
+    #[serde(flatten)]
+    pub intent: Intent,
+    /// What became of it; `None` while nobody knows.
+    pub outcome: Option<Outcome>,
+    /// The entry that undid it.
+    pub undone_by: Option<u64>,
+    /// Whether its parked things are gone for good.
+    pub pruned: bool,
+}
+
+impl Entry {
+    /// Returns whether undoing it makes sense: it was done, not undone, and nothing of it is gone.
+    pub fn can_be_undone(&self) -> bool {
+        let is_done = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
+        is_done && self.undone_by.is_none() && !self.pruned && self.intent.undoes.is_none()
+    }
+}
+
+/// A journal as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// How many lines could not be read.
+    pub unreadable: usize,
+}
+
+impl History {
+    /// Reads a journal. A line that breaks off or is damaged is counted and passed over: an
+    /// intent is only acted on after it was written whole.
+    pub fn read(text: &[u8]) -> Self {
+        let mut history = Self::default();
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            match serde_json::from_slice::<Line>(line) {
+                Ok(line) => history.add(line),
+                Err(_) => history.unreadable += 1,
+            }
+        }
+        history
+    }
+
+    /// Adds one line.
+    pub fn add(&mut self, line: Line) {
+        match line.says {
+            Says::Intent(intent) => self.begin(line.entry, line.at, intent),
+            Says::Outcome(outcome) => self.finish(line.entry, outcome),
+            Says::Pruned => {
+                if let Some(entry) = self.entry_mut(line.entry) {
+                    entry.pruned = true;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, number: u64, at: Timestamp, intent: Intent) {
+        let entry = Entry { number, at, intent, outcome: None, undone_by: None, pruned: false };
+        self.entries.push(entry);
+    }
+
+    fn finish(&mut self, number: u64, outcome: Outcome) {
+        let Some(entry) = self.entry_mut(number) else { return };
+        let undoes = entry.intent.undoes.filter(|_| outcome.ended == Ended::Done);
+        entry.outcome = Some(outcome);
+        if let Some(undone) = undoes.and_then(|undone| self.entry_mut(undone)) {
+            undone.undone_by = Some(number);
+        }
+    }
+
+    /// Returns the entry of a number.
+    pub fn entry(&self, number: u64) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.number == number)
+    }
+
+    fn entry_mut(&mut self, number: u64) -> Option<&mut Entry> {
+        self.entries.iter_mut().rev().find(|entry| entry.number == number)
+    }
+
+    /// Returns the number of the next entry.
+    pub fn next(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.number).max().unwrap_or(0) + 1
+    }
+
+    /// Returns the newest entry that can be undone.
+    pub fn newest_undoable(&self) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.can_be_undone())
+    }
+}

@@ -1,0 +1,12 @@
+//! Actions over the real disk and real processes.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests make files and processes and say by panicking what is wrong"
+)]
+
+mod road;
+mod stage;

@@ -1,0 +1,133 @@
+//! The road from a plan to its undo.
+
+use claimtop::act::lock::StateFolder;
+use claimtop::act::road::{Answer, Request};
+use claimtop::act::system::System;
+use claimtop::act::trouble::Trouble;
+use claimtop::act::undo::Place;
+use claimtop::core::journal::Ended;
+use claimtop::core::plan::Action;
+
+use crate::stage::{Stage, act, end, record, release, report, start_ticks};
+
+#[test]
+fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let path = stage.register(agent.id(), start_ticks(agent.id()));
+    let name = format!("{}.json", agent.id());
+    let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
+    let mut eyes = stage.eyes();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), &name).key.clone();
+
+    let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
+    assert!(matches!(refused, Trouble::Never(_)), "a live window's registry: {refused}");
+    end(agent);
+    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert!(!path.exists());
+    assert_eq!(std::fs::read_dir(stage.state_path().join("parked")).unwrap().count(), 1);
+
+    let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+    let undone = act(&state, &mut eyes, &stage.rules(), undo.clone(), &Answer::Yes).unwrap();
+    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    let after = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
+    assert_eq!(before, after);
+    let again = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap_err();
+    assert_eq!(again.to_string(), "entry 1 cannot be undone: entry 2 has undone it");
+}
+
+#[test]
+fn a_taken_place_is_told_and_restored_beside() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let path = stage.register(agent.id(), start_ticks(agent.id()));
+    let name = format!("{}.json", agent.id());
+    end(agent);
+    let old = std::fs::read_to_string(&path).unwrap();
+    let mut eyes = stage.eyes();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), &name).key.clone();
+    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    std::fs::write(&path, "{\"new\":true}").unwrap();
+    let undo = |place| Request::Undo { entry: receipt.entry, place };
+    let taken = act(&state, &mut eyes, &stage.rules(), undo(Place::Own), &Answer::Yes).unwrap_err();
+    assert!(matches!(taken, Trouble::Taken(_)), "{taken}");
+    assert!(taken.to_string().contains("12 bytes of"), "{taken}");
+    act(&state, &mut eyes, &stage.rules(), undo(Place::Beside), &Answer::Yes).unwrap();
+    let beside = path.with_file_name(format!("{name}.restored"));
+    assert_eq!(std::fs::read_to_string(beside).unwrap(), old);
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "{\"new\":true}");
+}
+
+#[test]
+fn a_legacy_record_moves_to_its_window_and_back() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let text = r#"{"current_agent":"sre_agent","unknown":1.50}"#;
+    let legacy = stage.write(&format!("tmp/maia_active_swarm_session_{}.json", agent.id()), text);
+    let mut eyes = stage.eyes();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), legacy.file_name().unwrap().to_str().unwrap()).key.clone();
+    let migrate = Request::Act { key, action: Action::Migrate };
+    let receipt = act(&state, &mut eyes, &stage.rules(), migrate, &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let current = stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", agent.id()));
+    assert_eq!(std::fs::read_to_string(&current).unwrap(), text);
+    assert!(!legacy.exists());
+    let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+    let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!((std::fs::read_to_string(&legacy).unwrap().as_str(), current.exists()), (text, false));
+    end(agent);
+}
+
+#[test]
+fn an_entire_session_ends_in_place_and_back() {
+    let stage = Stage::new();
+    let git = stage.path("home/shop/.git");
+    for below in ["objects", "refs/heads"] {
+        std::fs::create_dir_all(git.join(below)).unwrap();
+    }
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let text = format!(
+        r#"{{"session_id":"db4e04a8-9640-4079-8e03-5ac2d1294846","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"2026-11-20T10:00:00Z","phase":"idle","last_interaction_time":"2026-11-20T11:00:00Z","checkpoint_count":0,"owner":{{"pid":4242,"start":"777","boot":"00000000-0000-0000-0000-000000000000","host":"{}","name":"claude"}}}}"#,
+        stage.path("home/shop").display(),
+        std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),
+    );
+    let path = stage.write("home/shop/.git/entire-sessions/db4e04a8-9640-4079-8e03-5ac2d1294846.json", &text);
+    let mut eyes = stage.eyes_over(&["home/shop"]);
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
+    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let ended = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        ended,
+        text.replace(r#""phase":"idle""#, r#""phase":"ended","ended_at":"2026-11-20T11:00:00Z""#)
+    );
+    let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+    let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn what_is_not_asked_for_is_no_confirmation() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let name = format!("swarm_session_{}.json", agent.id());
+    stage.write(&format!("home/.maia/sessions/{name}"), r#"{"current_agent":"sre_agent"}"#);
+    let mut eyes = stage.eyes();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), &name).key.clone();
+    for answer in [Answer::Yes, Answer::Typed("y".to_owned())] {
+        let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap_err();
+        assert!(matches!(refused, Trouble::NotConfirmed(_)), "{refused}");
+    }
+    let named = Answer::Typed("sre_agent".to_owned());
+    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &named).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    end(agent);
+}

@@ -1,0 +1,133 @@
+//! A home, a temporary folder and a state folder of a test's own, over the real disk.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use claimtop::act::disk::{Disk, Patience};
+use claimtop::act::lock::StateFolder;
+use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
+use claimtop::act::trouble::Trouble;
+use claimtop::act::witness::{Eyes, Witness};
+use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::key::Key;
+use claimtop::core::plan::Action;
+use claimtop::core::report::{RecordView, Report};
+use claimtop::source::{Collector, Places};
+use jiff::SignedDuration;
+
+/// The session of the stage's records.
+pub(crate) const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
+
+pub(crate) struct Stage {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let stage = Self { folder: tempfile::tempdir().unwrap() };
+        for below in ["home/.claude/sessions", "home/.maia/sessions", "tmp", "bin/@anthropic-ai/claude-code"]
+        {
+            std::fs::create_dir_all(stage.path(below)).unwrap();
+        }
+        std::fs::copy("/bin/sleep", stage.path("bin/@anthropic-ai/claude-code/claude")).unwrap();
+        stage
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(below)
+    }
+
+    pub(crate) fn write(&self, below: &str, text: &str) -> PathBuf {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Starts a process that looks like Claude Code.
+    pub(crate) fn agent(&self) -> Child {
+        Command::new(self.path("bin/@anthropic-ai/claude-code/claude"))
+            .arg("600")
+            .stdin(Stdio::null())
+            .current_dir(self.path("home"))
+            .spawn()
+            .unwrap()
+    }
+
+    /// Writes Claude Code's registry entry of a process.
+    pub(crate) fn register(&self, pid: u32, ticks: u64) -> PathBuf {
+        let text = format!(
+            r#"{{"pid":{pid},"sessionId":"{SESSION}","cwd":"/x","startedAt":1,"procStart":"{ticks}","kind":"interactive","name":"alpha","status":"idle"}}"#
+        );
+        self.write(&format!("home/.claude/sessions/{pid}.json"), &text)
+    }
+
+    pub(crate) fn eyes(&self) -> Eyes {
+        self.eyes_over(&[])
+    }
+
+    pub(crate) fn eyes_over(&self, roots: &[&str]) -> Eyes {
+        let signatures = Signatures::built_in().unwrap();
+        let places = Places {
+            tmp: self.path("tmp"),
+            home: self.path("home"),
+            claude_config: self.path("home/.claude"),
+            cache: self.path("home/.cache"),
+            roots: roots.iter().map(|root| self.path(root)).collect(),
+            confined: true,
+        };
+        Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } }
+    }
+
+    pub(crate) fn rules(&self) -> Rules {
+        let uid = rustix::process::geteuid().as_raw();
+        Rules { home: self.path("home"), uid, settled_for: SignedDuration::ZERO }
+    }
+
+    pub(crate) fn state_path(&self) -> PathBuf {
+        self.path("state")
+    }
+}
+
+pub(crate) fn start_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().parse().unwrap()
+}
+
+pub(crate) fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+pub(crate) fn report(eyes: &mut Eyes) -> Report {
+    let snapshot = eyes.look();
+    assess(&snapshot, &eyes.policy)
+}
+
+/// Returns the record whose file has this name.
+pub(crate) fn record<'a>(report: &'a Report, name: &str) -> &'a RecordView {
+    let is_it = |record: &&RecordView| {
+        serde_json::to_value(&record.location).unwrap().get("path").unwrap().as_str().unwrap().ends_with(name)
+    };
+    report.records.iter().find(is_it).unwrap_or_else(|| panic!("no record {name}"))
+}
+
+/// Walks the whole road with the answer that the plan asks for.
+pub(crate) fn act<D: Disk>(
+    state: &StateFolder<D>,
+    eyes: &mut Eyes,
+    rules: &Rules,
+    request: Request,
+    answer: &Answer,
+) -> Result<Receipt, Trouble> {
+    let now = eyes.now();
+    let mut lock = state.lock(Patience::Wait, now)?;
+    let report = report(eyes);
+    let seen = Seen::see(&lock, &report, request, rules, now)?;
+    seen.confirm(answer)?.verify(&mut lock, eyes)?.execute(eyes)
+}
+
+pub(crate) fn release(key: &Key) -> Request {
+    Request::Act { key: key.clone(), action: Action::Release }
+}
