@@ -47,12 +47,18 @@ impl World {
     }
 
     fn start_agent(&self) -> Child {
-        Command::new(self.agent())
-            .arg("600")
-            .stdin(Stdio::null())
-            .current_dir(self.path("home"))
-            .spawn()
-            .unwrap()
+        loop {
+            let child = Command::new(self.agent())
+                .arg("600")
+                .stdin(Stdio::null())
+                .current_dir(self.path("home"))
+                .spawn();
+            match child {
+                // A fork of another test's thread still has the copy open for writing.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
+                child => return child.unwrap(),
+            }
+        }
     }
 
     fn register(&self, pid: u32, ticks: u64) {

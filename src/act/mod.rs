@@ -12,9 +12,11 @@
 
 pub mod disk;
 mod entire;
+pub mod hand;
 pub mod lock;
 mod movement;
 mod planned;
+pub mod prune;
 mod recover;
 pub mod road;
 mod sight;

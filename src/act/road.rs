@@ -216,6 +216,9 @@ pub struct Receipt {
     pub entry: u64,
     /// What it was about.
     pub title: String,
+    /// The entry that it undid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -248,7 +251,7 @@ impl<D: Disk> Verified<'_, '_, D> {
         let outcome = seen.carry_out(&lock.hands(), &intent.movements, witness);
         drop(guard);
         lock.finish(entry, outcome.clone(), witness.now())?;
-        Ok(Receipt { entry, title: intent.title, outcome })
+        Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, outcome })
     }
 }
 

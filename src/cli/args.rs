@@ -90,6 +90,65 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Let a claim go, or end a dead record; the plan is shown first
+    Release {
+        /// A key or the start of one, or the path of a record
+        #[arg(value_name = "KEY")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Move legacy records to their present form
+    Migrate {
+        /// Keys or paths of legacy records
+        #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
+        subjects: Vec<String>,
+        /// All that have a window of their own
+        #[arg(long)]
+        all: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Park every record that is provably dead and past its own system's limit
+    Clean {
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Park a file, also one that its own system cannot read
+    Park {
+        /// A key or the start of one, or a path
+        #[arg(value_name = "KEY")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Undo an entry of the journal: the newest that can be undone when left out
+    Undo {
+        /// Its number
+        entry: Option<u64>,
+        /// Restore under another name what another file has taken the place of
+        #[arg(long)]
+        beside: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Print what was done, when, why, and whether it can be undone
+    Journal {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Remove for good what is parked past its retention; it is shown first
+        #[arg(long)]
+        prune: bool,
+        /// Do it without asking
+        #[arg(long, requires = "prune")]
+        yes: bool,
+    },
     /// Show a self-made world with every kind of collision; it is gone on exit
     Demo {
         /// Print it once instead of opening the full screen
@@ -108,6 +167,23 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// How an action is confirmed.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Consent {
+    /// Only show the plan
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Yes to all whose holder is provably dead
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// The code or the full name that the plan asks for
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) confirm: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `context-id`.

@@ -21,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) config: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, where it is an absolute path as its specification wants.
     pub(crate) cache: Option<PathBuf>,
+    /// The folder of states (`XDG_STATE_HOME`, or the platform's own).
+    pub(crate) state: Option<PathBuf>,
     /// `CLAUDE_CONFIG_DIR`.
     pub(crate) claude_config: Option<PathBuf>,
     /// `CLAUDE_SESSION_ID`: the context ID that a person or a system gave.
@@ -41,6 +43,7 @@ impl Environment {
             home: folders.as_ref().map(|folders| folders.home_dir().to_path_buf()),
             config: folders.as_ref().map(|folders| folders.config_dir().to_path_buf()),
             cache: variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),
+            state: folders.as_ref().and_then(|folders| folders.state_dir().map(PathBuf::from)),
             claude_config: variable("CLAUDE_CONFIG_DIR").map(PathBuf::from),
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),

@@ -1,5 +1,6 @@
 //! The command line: arguments in, one command run, an exit code out.
 
+mod act;
 mod args;
 
 mod columns;
@@ -12,6 +13,7 @@ mod events;
 mod explain;
 mod failure;
 mod generate;
+mod journal;
 mod list;
 mod look;
 mod output;
@@ -32,7 +34,9 @@ use self::failure::{Exit, Failure, Outcome};
 use self::look::Looker;
 use self::output::{Paint, Shape};
 use self::settings::Settings;
+use crate::act::undo::Place;
 use crate::core::agent::Signatures;
+use crate::core::plan::Action;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {
@@ -91,6 +95,29 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             let shape = scene.shape(json);
             events::run(scene.looker, shape)
+        }
+        Command::Release { subject, consent } => {
+            act::on(&settings::settings(options, environment)?, Action::Release, &[subject], &consent)
+        }
+        Command::Park { subject, consent } => {
+            act::on(&settings::settings(options, environment)?, Action::Park, &[subject], &consent)
+        }
+        Command::Migrate { subjects, all: false, consent } => {
+            act::on(&settings::settings(options, environment)?, Action::Migrate, &subjects, &consent)
+        }
+        Command::Migrate { all: true, consent, .. } => {
+            act::migrate_all(&settings::settings(options, environment)?, &consent)
+        }
+        Command::Clean { consent } => act::clean(&settings::settings(options, environment)?, &consent),
+        Command::Undo { entry, beside, consent } => {
+            let place = if beside { Place::Beside } else { Place::Own };
+            act::undo(&settings::settings(options, environment)?, entry, place, &consent)
+        }
+        Command::Journal { json, prune: false, .. } => {
+            journal::run(&settings::settings(options, environment)?, json)
+        }
+        Command::Journal { prune: true, yes, .. } => {
+            journal::prune(&settings::settings(options, environment)?, yes)
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Demo { once, json } => demo::run(options, environment, demo::Showing::asked(once, json)),

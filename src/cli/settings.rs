@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     pub(crate) file: ConfigFile,
     /// What the environment says.
     pub(crate) environment: Environment,
+    /// Where the journal and what is parked lie.
+    pub(crate) state: PathBuf,
 }
 
 /// The configuration file.
@@ -54,7 +56,11 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(from_environment(&environment), Origin::Environment)
         .covered_by(from_options(options), Origin::Option);
     let places = places::places(options, &environment, &effective)?;
-    Ok(Settings { effective, places, file, environment })
+    let state = match (&options.home, &environment.state) {
+        (None, Some(state)) => state.clone(),
+        (Some(_), _) | (None, None) => home.join(".local/state"),
+    };
+    Ok(Settings { effective, places, file, environment, state: state.join("claimtop") })
 }
 
 fn from_options(options: &Options) -> Layer {
@@ -66,6 +72,7 @@ fn from_options(options: &Options) -> Layer {
         access: options.read_only.then_some(Access::ReadOnly),
         roots: options.roots.clone(),
         agents: Vec::new(),
+        kept: None,
     }
 }
 

@@ -32,6 +32,7 @@ fn values(settings: &Settings) -> Columns {
     row("color", config.color.name().to_owned(), origins.color);
     row("mouse", config.mouse.is_on().to_string(), origins.mouse);
     row("read_only", config.access.is_read_only().to_string(), origins.access);
+    row("keep_parked_days", config.kept.days.to_string(), origins.kept);
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);
     }
@@ -66,6 +67,7 @@ fn paths(settings: &Settings) -> Columns {
         ("temporary", &places.tmp),
         ("Claude Code", &places.claude_config),
         ("cache", &places.cache),
+        ("state", &settings.state),
     ] {
         row(name, path, if path.is_dir() { "" } else { "not there" });
     }

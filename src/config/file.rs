@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::layers::Layer;
-use super::{Access, ColorChoice, Glyphs, Mouse, Theme};
+use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Theme};
 use crate::core::agent::Signature;
 use crate::core::text::shown;
 
@@ -19,6 +19,7 @@ struct Keys {
     color: Option<ColorChoice>,
     mouse: Option<bool>,
     read_only: Option<bool>,
+    keep_parked_days: Option<u16>,
     roots: Vec<Spanned<String>>,
     agent: Vec<Signature>,
 }
@@ -50,6 +51,7 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         access: keys.read_only.map(|is| if is { Access::ReadOnly } else { Access::Full }),
         roots: keys.roots.iter().map(|root| absolute(text, root, home)).collect::<Result<_, _>>()?,
         agents: keys.agent,
+        kept: keys.keep_parked_days.map(|days| Kept { days }),
     })
 }
 
@@ -93,6 +95,7 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
+                    keep_parked_days = 7\n\
                     roots = ['~/src', '/srv']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
@@ -101,6 +104,7 @@ mod tests {
         assert_eq!(layer.color, Some(ColorChoice::Never));
         assert_eq!(layer.mouse, Some(Mouse::On));
         assert_eq!(layer.access, Some(Access::ReadOnly));
+        assert_eq!(layer.kept, Some(Kept { days: 7 }));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
     }
@@ -114,7 +118,7 @@ mod tests {
         check_error(
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
-             `read_only`, `roots`, `agent`",
+             `read_only`, `keep_parked_days`, `roots`, `agent`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

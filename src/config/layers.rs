@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Access, ColorChoice, Config, Glyphs, Mouse, Theme};
+use super::{Access, ColorChoice, Config, Glyphs, Kept, Mouse, Theme};
 use crate::core::agent::Signature;
 
 /// Where a value came from; a later one covers an earlier one.
@@ -48,6 +48,8 @@ pub struct Layer {
     pub roots: Vec<PathBuf>,
     /// Own agent signatures; those of all layers count.
     pub agents: Vec<Signature>,
+    /// For how long parked things are kept.
+    pub kept: Option<Kept>,
 }
 
 /// The origin of each setting.
@@ -67,6 +69,8 @@ pub struct Origins {
     pub roots: Vec<Origin>,
     /// Of each signature.
     pub agents: Vec<Origin>,
+    /// Of the retention.
+    pub kept: Origin,
 }
 
 /// The settings with the origin of each.
@@ -86,6 +90,7 @@ impl Effective {
         cover(&mut self.config.color, &mut self.origins.color, layer.color, origin);
         cover(&mut self.config.mouse, &mut self.origins.mouse, layer.mouse, origin);
         cover(&mut self.config.access, &mut self.origins.access, layer.access, origin);
+        cover(&mut self.config.kept, &mut self.origins.kept, layer.kept, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);
         self.origins.agents.extend(layer.agents.iter().map(|_| origin));

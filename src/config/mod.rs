@@ -27,6 +27,8 @@ pub struct Config {
     pub roots: Vec<PathBuf>,
     /// A person's own agent signatures.
     pub agents: Vec<Signature>,
+    /// For how long parked things are kept.
+    pub kept: Kept,
 }
 
 /// The colours of the screen.
@@ -85,6 +87,19 @@ pub enum Access {
     Full,
     /// Every action is refused.
     ReadOnly,
+}
+
+/// For how many days parked things are kept before pruning may remove them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Days; 24 hours each.
+    pub days: u16,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { days: 30 }
+    }
 }
 
 impl Theme {

@@ -255,7 +255,7 @@ fn candidates(report: &Report, record: &RecordView) -> String {
 
 /// Plans to put aside a file that could not be read as a record; only when that is asked for.
 fn broken(report: &Report, key: &Key, action: Action) -> Plan {
-    let codes = [Code::CorruptRecord, Code::LeftoverTemp];
+    let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
     let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
     let path = finding.and_then(|finding| Some((finding, finding.evidence.first()?.source.clone())));
     let Some((finding, path)) = path.filter(|_| action == Action::Park) else {

@@ -47,12 +47,18 @@ impl Stage {
 
     /// Starts a process that looks like Claude Code.
     pub(crate) fn agent(&self) -> Child {
-        Command::new(self.path("bin/@anthropic-ai/claude-code/claude"))
-            .arg("600")
-            .stdin(Stdio::null())
-            .current_dir(self.path("home"))
-            .spawn()
-            .unwrap()
+        loop {
+            let child = Command::new(self.path("bin/@anthropic-ai/claude-code/claude"))
+                .arg("600")
+                .stdin(Stdio::null())
+                .current_dir(self.path("home"))
+                .spawn();
+            match child {
+                // A fork of another test's thread still has the copy open for writing.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
+                child => return child.unwrap(),
+            }
+        }
     }
 
     /// Writes Claude Code's registry entry of a process.

@@ -2,10 +2,12 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::disallowed_methods,
     reason = "tests start the program and write its files"
 )]
 
+mod act;
 mod context;
 mod program;
 mod world;

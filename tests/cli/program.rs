@@ -6,8 +6,23 @@ use crate::world::World;
 fn help_names_every_command() {
     let help = World::new().run(&["--help"]);
     assert_eq!(help.code, 0);
-    for command in ["ls", "doctor", "explain", "context-id", "events", "demo", "config", "completions", "man"]
-    {
+    for command in [
+        "ls",
+        "doctor",
+        "explain",
+        "context-id",
+        "events",
+        "release",
+        "park",
+        "migrate",
+        "clean",
+        "undo",
+        "journal",
+        "demo",
+        "config",
+        "completions",
+        "man",
+    ] {
         assert!(help.out.lines().any(|line| line.trim_start().starts_with(command)), "{command}");
     }
     assert!(help.out.contains("Exit codes: 0 fine"));
@@ -22,7 +37,9 @@ fn check_usage(arguments: &[&str], expected: &str) {
 
 #[test]
 fn usage_errors_end_with_2() {
-    check_usage(&["release"], "unrecognized subcommand");
+    check_usage(&["let-go"], "unrecognized subcommand");
+    check_usage(&["release"], "required arguments");
+    check_usage(&["migrate"], "required arguments");
     check_usage(&["ls", "walls"], "invalid value 'walls'");
     check_usage(&["--theme", "pink", "ls"], "invalid value 'pink'");
     check_usage(&["explain"], "required arguments");

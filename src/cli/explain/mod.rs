@@ -1,6 +1,6 @@
 //! `explain`: the evidence for one window, record or claim, and the rule that decided.
 
-mod find;
+pub(crate) mod find;
 mod ladder;
 
 use serde::Serialize;

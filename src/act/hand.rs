@@ -1,0 +1,95 @@
+//! Everything that acting needs, in one hand: the state folder, the eyes and the rules. The
+//! commands and the screen both act with it.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::disk::Patience;
+use super::lock::StateFolder;
+use super::prune::{self, Parked};
+use super::road::{Answer, Receipt, Request, Rules, Seen};
+use super::system::System;
+use super::trouble::Trouble;
+use super::witness::{self, Eyes, Witness};
+use crate::core::journal::History;
+use crate::core::report::Report;
+
+/// What acts.
+pub struct Hand {
+    state: StateFolder<System>,
+    eyes: Eyes,
+    rules: Rules,
+}
+
+impl Hand {
+    /// Opens the state folder.
+    ///
+    /// # Errors
+    /// It cannot be made or opened.
+    pub fn new(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
+        Ok(Self { state: StateFolder::open(System, state)?, eyes, rules })
+    }
+
+    /// Takes a look and judges it.
+    pub fn report(&mut self) -> Report {
+        witness::report(&mut self.eyes)
+    }
+
+    /// Looks at the files of each request; what was read before one is good for all.
+    ///
+    /// # Errors
+    /// The lock cannot be had. What is wrong with one request is told in its place.
+    pub fn see(
+        &mut self,
+        report: &Report,
+        requests: &[Request],
+    ) -> Result<Vec<Result<Seen, Trouble>>, Trouble> {
+        let now = self.eyes.now();
+        let lock = self.state.lock(Patience::Wait, now)?;
+        let see = |request: &Request| Seen::see(&lock, report, request.clone(), &self.rules, now);
+        Ok(requests.iter().map(see).collect())
+    }
+
+    /// Does what was seen, if the answer is what it asks for.
+    ///
+    /// # Errors
+    /// It is not confirmed, or something is not as it was seen; nothing was touched.
+    pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Receipt, Trouble> {
+        let confirmed = seen.confirm(answer)?;
+        let mut lock = self.state.lock(Patience::Wait, self.eyes.now())?;
+        confirmed.verify(&mut lock, &mut self.eyes)?.execute(&mut self.eyes)
+    }
+
+    /// Reads the journal.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn history(&self) -> Result<History, Trouble> {
+        self.state.history()
+    }
+
+    /// Returns the moment.
+    pub fn now(&self) -> Timestamp {
+        self.eyes.now()
+    }
+
+    /// Returns what is parked for longer than this.
+    ///
+    /// # Errors
+    /// The journal or the parked folder cannot be read.
+    pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, Trouble> {
+        let lock = self.state.lock(Patience::Wait, self.eyes.now())?;
+        prune::outdated(&lock, self.eyes.now(), kept_for)
+    }
+
+    /// Removes for good what is parked for longer than this, and was shown before.
+    ///
+    /// # Errors
+    /// Something cannot be removed; what was removed until then is journalled.
+    pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), Trouble> {
+        let now = self.eyes.now();
+        let mut lock = self.state.lock(Patience::Wait, now)?;
+        prune::prune(&mut lock, shown, now, kept_for)
+    }
+}

@@ -1,0 +1,209 @@
+//! The commands that act: `release`, `park`, `migrate`, `clean`, `undo`. Each shows its plans
+//! first; each plan is confirmed, verified and journalled by itself.
+
+mod told;
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write, stdin, stdout};
+
+use anyhow::anyhow;
+
+use self::told::Told;
+use super::args::Consent;
+use super::explain::find;
+use super::failure::{Exit, Failure, Outcome};
+use super::output::{Paint, Shape, print};
+use super::settings::Settings;
+use super::signatures;
+use crate::act::hand::Hand;
+use crate::act::road::{Answer, Request, Rules, Seen};
+use crate::act::trouble::Trouble;
+use crate::act::undo::Place;
+use crate::act::witness::Eyes;
+use crate::config::Access;
+use crate::core::assess::Policy;
+use crate::core::finding::{Code, Remedy};
+use crate::core::plan::{Action, Confirmation};
+use crate::core::record::{Format, RecordKind};
+use crate::core::report::{RecordView, Report, VerdictState};
+use crate::source::{Collector, clock, host};
+
+/// Makes the hand that acts, over the world of these settings.
+///
+/// # Errors
+/// The state folder cannot be made or opened.
+pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
+    let signatures = signatures(settings)?;
+    let collector = Collector::new(settings.places.clone(), signatures.clone());
+    let rules = Rules {
+        home: settings.places.home.clone(),
+        uid: host::host(clock::now()).uid,
+        settled_for: Rules::SETTLED_FOR,
+    };
+    let eyes = Eyes { collector, policy: Policy { signatures } };
+    Hand::new(&settings.state, eyes, rules).map_err(failure)
+}
+
+/// Acts on what a person named.
+///
+/// # Errors
+/// Nothing or several things are called so, or acting is refused or fails.
+pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], consent: &Consent) -> Outcome {
+    let mut hand = opened(settings, consent)?;
+    let report = hand.report();
+    let mut requests = Vec::new();
+    for subject in subjects {
+        let key = find::find(&report, subject)?.key().clone();
+        requests.push(Request::Act { key, action });
+    }
+    carry_out(settings, &mut hand, &report, &requests, consent)
+}
+
+/// Migrates every legacy record that has a window of its own.
+///
+/// # Errors
+/// Acting is refused or fails.
+pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
+    let mut hand = opened(settings, consent)?;
+    let report = hand.report();
+    let legacy = report.findings.iter().filter(|finding| finding.remedy == Remedy::Migrate);
+    let keys: BTreeSet<_> = legacy.filter_map(|finding| finding.subjects.first().cloned()).collect();
+    let requests: Vec<_> =
+        keys.into_iter().map(|key| Request::Act { key, action: Action::Migrate }).collect();
+    carry_out(settings, &mut hand, &report, &requests, consent)
+}
+
+/// Parks every record that is provably dead and past its own system's limit.
+///
+/// # Errors
+/// Acting is refused or fails.
+pub(crate) fn clean(settings: &Settings, consent: &Consent) -> Outcome {
+    let mut hand = opened(settings, consent)?;
+    let report = hand.report();
+    let requests: Vec<_> = outdated(&report)
+        .map(|record| Request::Act { key: record.key.clone(), action: Action::Park })
+        .collect();
+    carry_out(settings, &mut hand, &report, &requests, consent)
+}
+
+/// Returns the records that a clean is about. A companion goes with its session; the states of
+/// the entire CLI are its own doctor's to remove, for they may hold work that is not condensed.
+fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
+    let orphans: BTreeSet<_> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.code == Code::OrphanCompanion)
+        .filter_map(|finding| finding.subjects.first())
+        .collect();
+    report.records.iter().filter(move |record| {
+        record.verdict.state == VerdictState::Dead
+            && record.stale.is
+            && record.format != Format::Entire
+            && (record.kind != RecordKind::Companion || orphans.contains(&record.key))
+    })
+}
+
+/// Undoes an entry, or the newest that can be undone.
+///
+/// # Errors
+/// There is none, or acting is refused or fails.
+pub(crate) fn undo(settings: &Settings, entry: Option<u64>, place: Place, consent: &Consent) -> Outcome {
+    let mut hand = opened(settings, consent)?;
+    let history = hand.history().map_err(failure)?;
+    let newest = || history.newest_undoable().map(|entry| entry.number);
+    let entry = entry.or_else(newest).ok_or_else(|| {
+        Failure::new(Exit::Refused, anyhow!("there is nothing to undo"))
+            .hint("claimtop journal lists what was done")
+    })?;
+    let report = hand.report();
+    carry_out(settings, &mut hand, &report, &[Request::Undo { entry, place }], consent)
+}
+
+fn opened(settings: &Settings, consent: &Consent) -> Result<Hand, Failure> {
+    if settings.effective.config.access == Access::ReadOnly && !consent.dry_run {
+        let error = anyhow!("claimtop is read-only");
+        return Err(Failure::new(Exit::Refused, error).hint("leave --read-only out, or use --dry-run"));
+    }
+    hand(settings)
+}
+
+/// Shows every plan, asks where that is needed, and does one after the other; one refusal does
+/// not stop the rest.
+fn carry_out(
+    settings: &Settings,
+    hand: &mut Hand,
+    report: &Report,
+    requests: &[Request],
+    consent: &Consent,
+) -> Outcome {
+    let paint = Paint::for_stdout(settings.effective.config.color);
+    let shape = if consent.json { Shape::Json } else { Shape::Text(paint) };
+    let mut told = Told::new(shape);
+    if requests.is_empty() {
+        return told.nothing();
+    }
+    let mut chosen = Vec::new();
+    for seen in hand.see(report, requests).map_err(failure)? {
+        match seen {
+            Ok(seen) => {
+                told.plan(&seen)?;
+                chosen.push(seen);
+            }
+            Err(trouble) => told.trouble(None, &trouble)?,
+        }
+    }
+    if consent.dry_run {
+        return told.end();
+    }
+    let is_yes =
+        consent.yes || (shape != Shape::Json && asks_only_for_yes(&chosen) && said_yes(chosen.len())?);
+    for seen in chosen {
+        let title = seen.plan.what.clone();
+        let answer = match &consent.confirm {
+            Some(text) if seen.plan.confirmation != Confirmation::Yes => Answer::Typed(text.clone()),
+            _ if is_yes => Answer::Yes,
+            Some(_) | None => {
+                told.unconfirmed(&seen)?;
+                continue;
+            }
+        };
+        match hand.carry_out(seen, &answer) {
+            Ok(receipt) => told.receipt(&receipt)?,
+            Err(trouble) => told.trouble(Some(&title), &trouble)?,
+        }
+    }
+    told.end()
+}
+
+fn asks_only_for_yes(chosen: &[Seen]) -> bool {
+    !chosen.is_empty() && chosen.iter().all(|seen| seen.plan.confirmation == Confirmation::Yes)
+}
+
+/// Asks on the terminal, if there is one.
+fn said_yes(number: usize) -> Result<bool, Failure> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        return Ok(false);
+    }
+    print(&format!("Do {}? [y/N] ", if number == 1 { "it".to_owned() } else { format!("all {number}") }))?;
+    stdout().flush()?;
+    let mut line = String::new();
+    stdin().read_line(&mut line).map_err(|error| {
+        Failure::new(Exit::Failed, anyhow::Error::new(error).context("failed to read the answer"))
+    })?;
+    Ok(line.trim().eq_ignore_ascii_case("y"))
+}
+
+/// Returns how a command ends that could not begin.
+pub(crate) fn failure(trouble: Trouble) -> Failure {
+    Failure::new(exit(&trouble), anyhow!(trouble))
+}
+
+/// Returns the exit code of a trouble.
+pub(crate) fn exit(trouble: &Trouble) -> Exit {
+    match trouble {
+        Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Changed(_) | Trouble::Taken(_) => {
+            Exit::Refused
+        }
+        Trouble::Failed { .. } | Trouble::Stuck(_) => Exit::Failed,
+    }
+}

@@ -1,0 +1,165 @@
+//! What the acting commands tell: plans, receipts, refusals, line by line or as one JSON object.
+
+use serde::Serialize;
+
+use crate::act::road::{Receipt, Seen};
+use crate::act::trouble::Trouble;
+use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::output::{Paint, Shape, Tone, print};
+use crate::core::journal::Ended;
+use crate::core::json;
+use crate::core::plan::{Confirmation, Plan, Step};
+use crate::core::text::shown;
+
+/// The name of the JSON schema.
+const SCHEMA: &str = "claimtop.action.v1";
+
+/// What was told so far.
+pub(super) struct Told {
+    shape: Shape,
+    answer: Object,
+    worst: Exit,
+}
+
+#[derive(Serialize)]
+struct Object {
+    schema: &'static str,
+    plans: Vec<ShownPlan>,
+    receipts: Vec<Receipt>,
+    refused: Vec<Refused>,
+}
+
+#[derive(Serialize)]
+struct ShownPlan {
+    #[serde(flatten)]
+    plan: Plan,
+    /// What `--confirm` must be, when it is a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Refused {
+    what: Option<String>,
+    why: String,
+}
+
+impl Told {
+    pub(super) fn new(shape: Shape) -> Self {
+        let answer = Object { schema: SCHEMA, plans: Vec::new(), receipts: Vec::new(), refused: Vec::new() };
+        Self { shape, answer, worst: Exit::Fine }
+    }
+
+    /// Ends a command that has nothing to act on.
+    pub(super) fn nothing(self) -> Outcome {
+        if let Shape::Text(paint) = self.shape {
+            print(&format!("{}\n", paint.paint(Tone::Good, "There is nothing to do.")))?;
+        }
+        self.end()
+    }
+
+    pub(super) fn plan(&mut self, seen: &Seen) -> Result<(), Failure> {
+        let code = (seen.plan.confirmation == Confirmation::Code).then(|| seen.code());
+        if let Shape::Text(paint) = self.shape {
+            print(&text(&seen.plan, paint))?;
+        }
+        self.answer.plans.push(ShownPlan { plan: seen.plan.clone(), code });
+        Ok(())
+    }
+
+    pub(super) fn receipt(&mut self, receipt: &Receipt) -> Result<(), Failure> {
+        let outcome = &receipt.outcome;
+        let (word, tone, exit) = match outcome.ended {
+            Ended::Done => ("done", Tone::Good, Exit::Fine),
+            Ended::Changed => ("changed under you", Tone::Doubtful, Exit::Refused),
+            Ended::Failed => ("failed", Tone::Bad, Exit::Failed),
+            Ended::Stuck => ("stuck", Tone::Bad, Exit::Failed),
+        };
+        self.worsen(exit);
+        if let Shape::Text(paint) = self.shape {
+            let detail = if outcome.detail.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", shown(&outcome.detail))
+            };
+            let undo = if outcome.ended == Ended::Done && receipt.undoes.is_none() {
+                format!("; claimtop undo {}", receipt.entry)
+            } else {
+                String::new()
+            };
+            print(&format!(
+                "{} {}{detail}{}\n",
+                paint.paint(tone, word),
+                shown(&receipt.title),
+                paint.paint(Tone::Dim, &undo)
+            ))?;
+        }
+        self.answer.receipts.push(receipt.clone());
+        Ok(())
+    }
+
+    pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &Trouble) -> Result<(), Failure> {
+        self.refused(what, &trouble.to_string(), super::exit(trouble))
+    }
+
+    /// Says what a plan asks for that was not given.
+    pub(super) fn unconfirmed(&mut self, seen: &Seen) -> Result<(), Failure> {
+        let wanted = match seen.plan.confirmation {
+            Confirmation::Yes => "--yes does it".to_owned(),
+            Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
+            Confirmation::FullName => {
+                format!("--confirm {:?} does it, although a live window holds it", shown(&seen.plan.name))
+            }
+            Confirmation::Refused => "it is never done".to_owned(),
+        };
+        self.refused(Some(&seen.plan.what.clone()), &wanted, Exit::Refused)
+    }
+
+    fn refused(&mut self, what: Option<&str>, why: &str, exit: Exit) -> Result<(), Failure> {
+        self.worsen(exit);
+        if let Shape::Text(paint) = self.shape {
+            let about = what.map(|what| format!("{}: ", shown(what))).unwrap_or_default();
+            print(&format!("{} {about}{}\n", paint.paint(Tone::Doubtful, "not done"), shown(why)))?;
+        }
+        self.answer.refused.push(Refused { what: what.map(str::to_owned), why: why.to_owned() });
+        Ok(())
+    }
+
+    fn worsen(&mut self, exit: Exit) {
+        if exit.code() > self.worst.code() {
+            self.worst = exit;
+        }
+    }
+
+    pub(super) fn end(self) -> Outcome {
+        if self.shape == Shape::Json {
+            print(&format!("{}\n", json::to_string_pretty(&self.answer)?))?;
+        }
+        Ok(self.worst)
+    }
+}
+
+/// Lays a plan out: what, why, steps, how it is undone.
+fn text(plan: &Plan, paint: Paint) -> String {
+    let mut out = format!("{}\n", paint.paint(Tone::Heading, &shown(&plan.what)));
+    let mut line = |name: &str, text: &str| {
+        out.push_str(&format!("  {} {}\n", paint.paint(Tone::Dim, &format!("{name:<8}")), shown(text)));
+    };
+    plan.why.iter().enumerate().for_each(|(at, why)| line(if at == 0 { "why" } else { "" }, why));
+    for (at, step) in plan.steps.iter().enumerate() {
+        line(if at == 0 { "steps" } else { "" }, &format!("{}. {}", at + 1, words(step)));
+    }
+    line("undo", &plan.inverse);
+    out
+}
+
+fn words(step: &Step) -> String {
+    match step {
+        Step::Park { path } => format!("put {} aside, whole", path.raw()),
+        Step::Move { path, to } => format!("move {} to {}, only where nothing is", path.raw(), to.raw()),
+        Step::Restore { parked, to } => {
+            format!("put {} back to {}, only where nothing is", parked.raw(), to.raw())
+        }
+        Step::Exchange { path, change } => format!("in {}: {change}", path.raw()),
+    }
+}

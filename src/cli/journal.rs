@@ -1,0 +1,137 @@
+//! `journal`: what was done, and the one command that removes anything.
+
+use std::io::{IsTerminal, Write, stdin, stdout};
+
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use super::act::{failure, hand};
+use super::columns::{Cell, Columns};
+use super::failure::{Exit, Failure, Outcome};
+use super::output::{Paint, Tone, print, terminal_width};
+use super::settings::Settings;
+use super::words;
+use crate::config::Access;
+use crate::core::journal::{Ended, Entry};
+use crate::core::json;
+use crate::core::text::shown;
+
+/// What `journal --json` prints.
+#[derive(Serialize)]
+struct Journal<'a> {
+    schema: &'static str,
+    unreadable_lines: usize,
+    entries: Vec<Shown<'a>>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    can_be_undone: bool,
+}
+
+/// Prints every entry, the newest first.
+///
+/// # Errors
+/// The journal cannot be read, or the output cannot be written.
+pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
+    let hand = hand(settings)?;
+    let history = hand.history().map_err(failure)?;
+    if json {
+        let entries =
+            history.entries.iter().rev().map(|entry| Shown { entry, can_be_undone: entry.can_be_undone() });
+        let journal = Journal {
+            schema: "claimtop.journal.v1",
+            unreadable_lines: history.unreadable,
+            entries: entries.collect(),
+        };
+        print(&format!("{}\n", json::to_string_pretty(&journal)?))?;
+        return Ok(Exit::Fine);
+    }
+    let paint = Paint::for_stdout(settings.effective.config.color);
+    if history.entries.is_empty() {
+        print(&format!("{}\n", paint.paint(Tone::Dim, "Nothing was ever done.")))?;
+        return Ok(Exit::Fine);
+    }
+    let mut columns = Columns::new(&["ENTRY", "AGO", "ACTION", "OUTCOME", "UNDO", "WHAT"]);
+    for entry in history.entries.iter().rev() {
+        let (word, tone) = outcome(entry);
+        columns.row([
+            Cell::new(entry.number.to_string()),
+            Cell::new(words::age(entry.at, hand.now())),
+            Cell::new(json_name(entry)),
+            Cell::new(word).toned(tone),
+            Cell::new(undo(entry)),
+            Cell::new(shown(&entry.intent.title)),
+        ]);
+    }
+    print(&columns.laid_out(paint, terminal_width()))?;
+    Ok(Exit::Fine)
+}
+
+fn json_name(entry: &Entry) -> String {
+    serde_json::to_value(entry.intent.action)
+        .ok()
+        .and_then(|name| name.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+fn outcome(entry: &Entry) -> (&'static str, Tone) {
+    match entry.outcome.as_ref().map(|outcome| outcome.ended) {
+        Some(Ended::Done) => ("done", Tone::Good),
+        Some(Ended::Changed) => ("changed", Tone::Doubtful),
+        Some(Ended::Failed) => ("failed", Tone::Bad),
+        Some(Ended::Stuck) => ("stuck", Tone::Bad),
+        None => ("open", Tone::Doubtful),
+    }
+}
+
+fn undo(entry: &Entry) -> String {
+    match entry.undone_by {
+        Some(by) => format!("by {by}"),
+        None if entry.pruned => "gone".to_owned(),
+        None if entry.can_be_undone() => "yes".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Shows what is parked past its retention, and removes it for good when that is confirmed.
+///
+/// # Errors
+/// It is refused, or something cannot be removed.
+pub(crate) fn prune(settings: &Settings, yes: bool) -> Outcome {
+    if settings.effective.config.access == Access::ReadOnly {
+        return Err(Failure::new(Exit::Refused, anyhow::anyhow!("claimtop is read-only")));
+    }
+    let hand = hand(settings)?;
+    let kept_for = SignedDuration::from_hours(24 * i64::from(settings.effective.config.kept.days));
+    let outdated = hand.outdated(kept_for).map_err(failure)?;
+    let days = settings.effective.config.kept.days;
+    if outdated.is_empty() {
+        print(&format!("Nothing is parked for longer than {days} days.\n"))?;
+        return Ok(Exit::Fine);
+    }
+    for parked in &outdated {
+        let age = words::age(parked.since, hand.now());
+        print(&format!("entry {}  {age}  {} bytes  {}\n", parked.entry, parked.size, shown(&parked.name)))?;
+    }
+    if !yes && !said_yes(outdated.len())? {
+        print("not done: --yes removes them for good; then they cannot be undone\n")?;
+        return Ok(Exit::Refused);
+    }
+    hand.prune(&outdated, kept_for).map_err(failure)?;
+    print(&format!("removed {}\n", words::count(outdated.len(), "parked file")))?;
+    Ok(Exit::Fine)
+}
+
+fn said_yes(number: usize) -> Result<bool, Failure> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        return Ok(false);
+    }
+    print(&format!("Remove {} for good? [y/N] ", words::count(number, "file")))?;
+    stdout().flush()?;
+    let mut line = String::new();
+    stdin().read_line(&mut line)?;
+    Ok(line.trim().eq_ignore_ascii_case("y"))
+}

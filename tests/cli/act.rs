@@ -1,0 +1,125 @@
+//! The commands that act, over records whose holders are dead for certain: their PIDs were those
+//! of processes that the test started and reaped.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::world::{Answer, World};
+
+/// Writes the registry entry of a process that has come and gone, and returns its file's path.
+fn dead_window(world: &World) -> String {
+    let mut child = Command::new("/bin/sleep").arg("600").spawn().unwrap();
+    let pid = child.id();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = format!(
+        r#"{{"pid":{pid},"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/x","startedAt":1,"procStart":"{ticks}","kind":"interactive","name":"alpha","status":"idle"}}"#
+    );
+    let path = world.write(&format!("home/.claude/sessions/{pid}.json"), &text);
+    path.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Asks again for as long as the file is too young to be touched.
+fn settled(world: &World, arguments: &[&str]) -> Answer {
+    loop {
+        let answer = world.run(arguments);
+        if !answer.out.contains("written in the last 2 s") {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+}
+
+#[test]
+fn a_release_is_shown_confirmed_journalled_and_undone() {
+    let world = World::new();
+    let path = dead_window(&world);
+    let before = std::fs::read(&path).unwrap();
+
+    let young = world.run(&["release", &path, "--yes"]);
+    assert_eq!(young.code, 3, "{young:?}");
+    let shown = settled(&world, &["release", &path, "--dry-run"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.out.contains("steps    1. put"), "{shown:?}");
+    let unconfirmed = world.run(&["release", &path]);
+    assert_eq!(unconfirmed.code, 3);
+    assert!(unconfirmed.out.contains("--yes does it"), "{unconfirmed:?}");
+    assert!(std::fs::exists(&path).unwrap());
+
+    let refused = world.run(&["release", &path, "--yes", "--read-only"]);
+    assert_eq!((refused.code, refused.err.lines().next()), (3, Some("claimtop: claimtop is read-only")));
+    let done = world.run(&["release", &path, "--yes", "--json"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(json(&done)["receipts"][0]["ended"], "done");
+    assert!(!std::fs::exists(&path).unwrap());
+
+    let journal = json(&world.run(&["journal", "--json"]));
+    assert_eq!(journal["entries"][0]["action"], "release");
+    assert_eq!(journal["entries"][0]["can_be_undone"], true);
+    let undone = world.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(world.run(&["undo", "--yes"]).code, 3, "there is nothing left to undo");
+    assert!(world.run(&["journal"]).out.contains("by 2"));
+}
+
+#[test]
+fn a_live_holder_is_not_released_by_a_plain_yes() {
+    let world = World::new();
+    let path =
+        world.write("home/.maia/sessions/swarm_session_notes.json", r#"{"current_agent":"sre_agent"}"#);
+    let path = path.canonicalize().unwrap().to_str().unwrap().to_owned();
+    let refused = settled(&world, &["release", &path, "--yes"]);
+    // Whether it is unknown or dead depends on who else runs here; it is never done by chance.
+    let done = json(&world.run(&["journal", "--json"]));
+    if refused.code == 3 {
+        assert!(refused.out.contains("not confirmed"), "{refused:?}");
+        assert_eq!(done["entries"].as_array().map(Vec::len), Some(0));
+        assert!(std::fs::exists(&path).unwrap());
+    } else {
+        assert_eq!(done["entries"][0]["outcome"]["ended"], "done");
+    }
+}
+
+#[test]
+fn a_code_is_good_for_one_state_only() {
+    let world = World::new();
+    let path = world.write("home/.claude-sessions/session_43ea1cf4_win39623_4301.json", "[5]");
+    let path = path.canonicalize().unwrap().to_str().unwrap().to_owned();
+    let shown = settled(&world, &["park", &path, "--dry-run"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
+    let code = code.as_str().unwrap().to_owned();
+    std::fs::write(&path, "[6]").unwrap();
+    let refused = settled(&world, &["park", &path, "--confirm", &code]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.out.contains("the code of this very state"), "{refused:?}");
+    let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
+    let done = world.run(&["park", &path, "--confirm", code.as_str().unwrap()]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!std::fs::exists(&path).unwrap());
+}
+
+#[test]
+fn what_is_kept_long_enough_is_pruned_when_asked_for() {
+    let world = World::new();
+    let path = dead_window(&world);
+    settled(&world, &["release", &path, "--yes"]);
+    assert!(world.run(&["journal", "--prune", "--yes"]).out.contains("Nothing is parked for longer"));
+    let config = world.write("config.toml", "keep_parked_days = 0\n");
+    let config = ["--config", config.to_str().unwrap()];
+    let asked = world.run(&[&["journal", "--prune"], &config[..]].concat());
+    assert_eq!(asked.code, 3, "{asked:?}");
+    let pruned = world.run(&[&["journal", "--prune", "--yes"], &config[..]].concat());
+    assert_eq!(pruned.code, 0, "{pruned:?}");
+    assert_eq!(std::fs::read_dir(world.path("home/.local/state/claimtop/parked")).unwrap().count(), 0);
+    assert_eq!(world.run(&["undo", "--yes"]).code, 3);
+}
