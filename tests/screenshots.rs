@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use claimtop::app::geometry::Size;
-use claimtop::app::msg::{Msg, Press};
+use claimtop::app::msg::{Effect, Msg, Press};
 use claimtop::app::state::{Options, State};
 use claimtop::app::update;
 use claimtop::config::{Glyphs, Theme};
+use claimtop::core::plan::{Offer, Request, plan_for};
 use claimtop::ui::svg::{DARK, Ground, LIGHT, to_svg};
 use claimtop::ui::theme::{Colors, Palette};
 use claimtop::ui::{Look, render};
@@ -69,10 +70,24 @@ fn draw(shot: &Shot) -> String {
     update(&mut state, Msg::Looked(Arc::new(report)));
     for key in shot.keys.chars() {
         let press = if key == '\n' { Press::Enter } else { Press::Char(key) };
-        update(&mut state, Msg::Pressed(press));
+        for effect in update(&mut state, Msg::Pressed(press)) {
+            if let Effect::Offer(requests) = effect {
+                let offers = requests.iter().map(|request| offer(&state, request)).collect();
+                update(&mut state, Msg::Offered(offers));
+            }
+        }
     }
     let look = Look { palette: Palette::new(shot.theme, Colors::Used), glyphs: Glyphs::Unicode };
     to_svg(&render(&state, look), &format!("claimtop: {}", shot.title), ground(shot.theme))
+}
+
+/// Answers as the files of a world that stands still would.
+fn offer(state: &State, request: &Request) -> Offer {
+    let plan = match (request, state.report()) {
+        (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),
+        (Request::Act { .. } | Request::Undo { .. }, _) => Err("nothing was done yet".to_owned()),
+    };
+    Offer { request: request.clone(), plan }
 }
 
 #[test]

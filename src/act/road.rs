@@ -15,7 +15,7 @@ use super::undo;
 use super::witness::{self, Witness, judge_taken};
 use crate::core::file::FileImage;
 use crate::core::journal::{Ended, Intent, Movement, Outcome};
-use crate::core::key::Key;
+pub use crate::core::plan::Request;
 use crate::core::plan::{Action, Confirmation, Plan, plan_for};
 use crate::core::record::Format;
 use crate::core::report::{Reason, Report, VerdictState};
@@ -34,25 +34,6 @@ pub struct Rules {
 impl Rules {
     /// How long a file must have been left alone, outside of tests: 2 s.
     pub const SETTLED_FOR: SignedDuration = SignedDuration::from_secs(2);
-}
-
-/// What an action is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// A record or a claim.
-    Act {
-        /// Which.
-        key: Key,
-        /// What to do.
-        action: Action,
-    },
-    /// An entry of the journal that is to be taken back.
-    Undo {
-        /// Its number.
-        entry: u64,
-        /// Whether to restore beside what has come to its place.
-        place: undo::Place,
-    },
 }
 
 /// A plan with the prints of all files that it touches.
@@ -140,6 +121,20 @@ impl Seen {
             ALPHABET.get(usize::from(number) % ALPHABET.len()).copied()
         });
         pairs.map(char::from).collect()
+    }
+
+    /// Returns what must be typed where a plain yes is not enough.
+    pub fn wanted(&self) -> Option<String> {
+        match self.plan.confirmation {
+            Confirmation::Yes | Confirmation::Refused => None,
+            Confirmation::Code => Some(self.code()),
+            Confirmation::FullName => Some(self.plan.name.clone()),
+        }
+    }
+
+    /// Returns what was asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
     }
 
     /// Takes what a person gave.

@@ -12,17 +12,9 @@ use super::planned::{Modified, Planned};
 use super::trouble::Trouble;
 use crate::core::journal::{Entry, Movement, Print};
 use crate::core::key::Key;
+pub use crate::core::plan::Place;
 use crate::core::plan::{Confirmation, Plan, Step};
 use crate::core::text::Untrusted;
-
-/// Where a file is restored to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Where it was.
-    Own,
-    /// Beside whatever lies there, under a name of its own.
-    Beside,
-}
 
 /// Plans to take an entry back.
 pub(super) fn plan<D: Disk>(
@@ -132,7 +124,7 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
     Plan {
         subject: Key::typed(&entry.number.to_string()),
         record: Key::typed(&entry.number.to_string()),
-        name: entry.number.to_string(),
+        name: format!("entry {}", entry.number),
         what: format!("undo entry {}: {}", entry.number, entry.intent.title),
         why: vec![format!("it was done {age} s ago and has not been undone")],
         steps: steps.collect(),

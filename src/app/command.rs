@@ -1,26 +1,27 @@
 //! Carries out what a key asks for, within the screen.
 
 use crate::core::key::Key;
-use crate::core::plan::Action;
+use crate::core::plan::{Action, Place, Request};
 
 use super::filter::{Filter, Focus};
 use super::keymap::Command;
 use super::layer::Layer;
 use super::lookup::{place_of, window_name};
-use super::msg::Effect;
+use super::msg::{Confirmed, Effect};
 use super::navigate::{self, Toward};
+use super::pages;
+use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
 use super::text::outside;
 use super::view::View;
-use super::{pages, sheet};
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
 pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
     match command {
         Command::Move(motion) => navigate::go(state, motion),
-        Command::Show(view) => show(state, view),
-        Command::NextView => show(state, state.view.next()),
-        Command::PreviousView => show(state, state.view.previous()),
+        Command::Show(view) => return show(state, view),
+        Command::NextView => return show(state, state.view.next()),
+        Command::PreviousView => return show(state, state.view.previous()),
         Command::Evidence => open_evidence(state),
         Command::Filter => state.filter.focus = Focus::Text,
         Command::Sort => sort(state),
@@ -28,13 +29,15 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::NextProblem => navigate::seek_problem(state, Toward::Next),
         Command::PreviousProblem => navigate::seek_problem(state, Toward::Previous),
         Command::Mark => mark(state),
-        Command::Plan(action) => open_sheet(state, action),
-        Command::Undo => undo(state),
+        Command::Plan(action) => return open_sheet(state, action),
+        Command::Undo => return undo(state),
+        Command::Yes => return with_sheet(state, |sheet| sheet.confirm(Confirmed::Yes)),
+        Command::Beside => return with_sheet(state, Sheet::beside),
         Command::Freeze => freeze(state),
         Command::Jump => jump(state),
         Command::Copy => return copy(state),
         Command::Help => state.layers.push(Layer::Help { scroll: 0 }),
-        Command::Back => back(state),
+        Command::Back => return back(state),
         Command::Repaint => return vec![Effect::Repaint],
         Command::Suspend => return vec![Effect::Suspend],
         Command::Quit => return vec![Effect::Quit],
@@ -42,10 +45,14 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
     vec![Effect::Redraw]
 }
 
-fn show(state: &mut State, view: View) {
+fn show(state: &mut State, view: View) -> Vec<Effect> {
     state.view = view;
     state.filter.focus = Focus::Table;
     state.refresh();
+    match view {
+        View::History => vec![Effect::ReadHistory, Effect::Redraw],
+        View::Windows | View::Sessions | View::Claims | View::Problems => vec![Effect::Redraw],
+    }
 }
 
 fn open_evidence(state: &mut State) {
@@ -76,8 +83,8 @@ fn mark(state: &mut State) {
     navigate::go(state, super::keymap::Motion::Down);
 }
 
-fn open_sheet(state: &mut State, action: Action) {
-    let Some(index) = state.index.clone() else { return };
+fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
+    let Some(index) = state.index.clone() else { return Vec::new() };
     let chosen: Vec<Key> = match state.layers.last() {
         None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
         None | Some(_) => state.subject().cloned().into_iter().collect(),
@@ -85,14 +92,41 @@ fn open_sheet(state: &mut State, action: Action) {
     let keys = sheet::targets(&index, &chosen, action);
     if keys.is_empty() {
         state.message = Some(format!("There is nothing here to {}", sheet::verb(action)));
-        return;
+        return vec![Effect::Redraw];
     }
-    state.layers.push(Layer::Sheet { action, keys, scroll: 0 });
+    ask(state, action, keys.into_iter().map(|key| Request::Act { key, action }).collect())
 }
 
-fn undo(state: &mut State) {
-    show(state, View::History);
-    state.message = Some("Nothing to undo: nothing has been done".to_owned());
+/// Opens the sheet of some requests.
+fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect> {
+    let mut sheet = Sheet::new(action, requests.clone());
+    let is_read_only = state.options.access.is_read_only();
+    if let Some(report) = state.report().filter(|_| is_read_only) {
+        sheet.only_shown(report);
+    }
+    state.layers.push(Layer::Sheet(Box::new(sheet)));
+    if is_read_only { vec![Effect::Redraw] } else { vec![Effect::Offer(requests), Effect::Redraw] }
+}
+
+/// Undoes the selected entry of the history; elsewhere the newest that can be undone.
+fn undo(state: &mut State) -> Vec<Effect> {
+    let selected = state.selected().and_then(|key| state.entry(key)).map(|entry| entry.number);
+    let entry = match state.view {
+        View::History => selected,
+        View::Windows | View::Sessions | View::Claims | View::Problems => {
+            state.history.newest_undoable().map(|entry| entry.number)
+        }
+    };
+    let Some(entry) = entry else {
+        state.message = Some("There is nothing to undo".to_owned());
+        return vec![Effect::Redraw];
+    };
+    state.layers.retain(|layer| !matches!(layer, Layer::Sheet(_)));
+    ask(state, Action::Undo, vec![Request::Undo { entry, place: Place::Own }])
+}
+
+fn with_sheet(state: &mut State, act: impl FnOnce(&mut Sheet) -> Vec<Effect>) -> Vec<Effect> {
+    state.sheet_mut().map(act).unwrap_or_default()
 }
 
 fn freeze(state: &mut State) {
@@ -136,14 +170,22 @@ fn copy(state: &mut State) -> Vec<Effect> {
     vec![Effect::Copy(text), Effect::Redraw]
 }
 
-/// Closes what was opened last: a panel, the filter, the marks.
-fn back(state: &mut State) {
-    if state.layers.pop().is_some() {
-        return;
+/// Closes what was opened last: a panel, the filter, the marks. A sheet at work stays open and
+/// begins nothing more.
+fn back(state: &mut State) -> Vec<Effect> {
+    if state.sheet().is_some_and(|sheet| sheet.stage == Stage::Working) {
+        return vec![Effect::CallOff];
     }
-    if state.filter == Filter::default() {
-        state.marks.clear();
+    match state.layers.pop() {
+        Some(Layer::Sheet(sheet)) if sheet.stage == Stage::Finished => state.marks.clear(),
+        Some(_) => {}
+        None => {
+            if state.filter == Filter::default() {
+                state.marks.clear();
+            }
+            state.filter = Filter::default();
+        }
     }
-    state.filter = Filter::default();
     state.refresh();
+    vec![Effect::Redraw]
 }

@@ -6,6 +6,7 @@ use crate::core::plan::Action;
 use super::filter::Focus;
 use super::layer::Layer;
 use super::msg::Press;
+use super::sheet::{Sheet, Stage};
 use super::state::State;
 use super::view::View;
 
@@ -36,8 +37,12 @@ pub enum Command {
     Mark,
     /// Open the plan of an action.
     Plan(Action),
-    /// Undo the last action.
+    /// Undo the selected entry, or the newest.
     Undo,
+    /// Confirm what is offered.
+    Yes,
+    /// Restore beside what has come to the place.
+    Beside,
     /// Keep the picture, or let it live again.
     Freeze,
     /// Go to the window's terminal or pane.
@@ -126,7 +131,7 @@ pub const BINDINGS: &[Binding] = &[
         C::Plan(Action::Release),
         "r",
         "release",
-        "Plan of letting it go; nothing is done yet",
+        "Plan of letting it go; it is shown first",
         5,
     ),
     bind(
@@ -138,7 +143,8 @@ pub const BINDINGS: &[Binding] = &[
         6,
     ),
     bind(&[P::Char('x')], C::Plan(Action::Park), "x", "park", "Plan of putting the file aside", 7),
-    bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the last action", 0),
+    bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
+    bind(&[P::Char('b')], C::Beside, "b", "beside", "Restore it beside what has come to its place", 1),
     bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
     bind(
         &[P::Char('/')],
@@ -153,6 +159,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(&[P::Char('f')], C::Freeze, "f", "freeze", "Keep the picture as it is, or let it live again", 9),
     bind(&[P::Char('J')], C::Jump, "J", "", "Tell the terminal or pane of the window", 0),
     bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
+    bind(&[P::Char('y')], C::Yes, "y", "do it", "Do what is planned", 1),
     bind(&[P::Tab], C::NextView, "Tab", "", "Next view; Shift-Tab goes back", 0),
     bind(&[P::BackTab], C::PreviousView, "Shift-Tab", "", "", 0),
     bind(
@@ -232,14 +239,23 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Back => top.is_some() || !state.filter.text.is_empty() || !state.marks.is_empty(),
         C::Help => !matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table,
         C::Move(_) => top.is_some() || !state.table.rows.is_empty(),
-        C::Show(_) | C::NextView | C::PreviousView | C::Undo => top.is_none(),
+        C::Show(_) | C::NextView | C::PreviousView => top.is_none(),
+        C::Undo => {
+            let is_finished = state.sheet().is_some_and(|sheet| sheet.stage == Stage::Finished);
+            top.is_none() || is_finished
+        }
+        C::Yes => state.sheet().is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
+        C::Beside => state.sheet().is_some_and(Sheet::takes_beside),
         C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
         C::Filter | C::Sort | C::Reverse => top.is_none() && state.view != View::History,
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())
         }
-        C::Mark | C::Evidence => top.is_none() && has_selection,
-        C::Plan(_) => has_selection && matches!(top, None | Some(Layer::Evidence { .. })),
+        C::Mark => top.is_none() && has_selection && state.view != View::History,
+        C::Evidence => top.is_none() && has_selection,
+        C::Plan(_) => {
+            has_selection && state.view != View::History && matches!(top, None | Some(Layer::Evidence { .. }))
+        }
         C::Jump | C::Copy => has_selection && matches!(top, None | Some(Layer::Evidence { .. })),
     }
 }
@@ -251,7 +267,8 @@ mod tests {
     #[test]
     fn no_key_means_two_things() {
         let mut seen: Vec<Press> = Vec::new();
-        for press in BINDINGS.iter().flat_map(|binding| binding.presses) {
+        // `y` copies, and confirms where a sheet is open: never both.
+        for press in BINDINGS.iter().filter(|binding| binding.command != C::Yes).flat_map(|b| b.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");
             seen.push(*press);
         }

@@ -1,7 +1,8 @@
 //! What lies over the table: opened one over the other, closed one by one with Esc.
 
 use crate::core::key::Key;
-use crate::core::plan::Action;
+
+use super::sheet::Sheet;
 
 /// One opened panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,14 +15,7 @@ pub enum Layer {
         scroll: usize,
     },
     /// The plans of an action.
-    Sheet {
-        /// What would be done.
-        action: Action,
-        /// To what.
-        keys: Vec<Key>,
-        /// The first line shown.
-        scroll: usize,
-    },
+    Sheet(Box<Sheet>),
     /// The keys that are active now.
     Help {
         /// The first line shown.
@@ -33,14 +27,16 @@ impl Layer {
     /// Returns the first line shown.
     pub fn scroll(&self) -> usize {
         match self {
-            Self::Evidence { scroll, .. } | Self::Sheet { scroll, .. } | Self::Help { scroll } => *scroll,
+            Self::Evidence { scroll, .. } | Self::Help { scroll } => *scroll,
+            Self::Sheet(sheet) => sheet.scroll,
         }
     }
 
     /// Returns the first line shown, for changing it.
     pub fn scroll_mut(&mut self) -> &mut usize {
         match self {
-            Self::Evidence { scroll, .. } | Self::Sheet { scroll, .. } | Self::Help { scroll } => scroll,
+            Self::Evidence { scroll, .. } | Self::Help { scroll } => scroll,
+            Self::Sheet(sheet) => &mut sheet.scroll,
         }
     }
 }

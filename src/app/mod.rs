@@ -15,7 +15,7 @@ pub mod order;
 mod page;
 pub mod pages;
 pub mod rows;
-mod sheet;
+pub mod sheet;
 pub mod state;
 pub mod summary;
 #[cfg(test)]

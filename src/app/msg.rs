@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::core::journal::History;
+use crate::core::plan::{Offer, Request, Told};
 use crate::core::report::Report;
 
 use super::geometry::Size;
@@ -23,6 +25,14 @@ pub enum Msg {
     Resized(Size),
     /// The time is so late now; sent when a shown age changes.
     Tick(Timestamp),
+    /// What was asked for was looked at.
+    Offered(Vec<Offer>),
+    /// One request is finished.
+    Told(Told),
+    /// All requests are finished, or what was left was called off.
+    Finished,
+    /// The journal was read.
+    History(Arc<History>),
 }
 
 /// Whether changes are told or must be looked for.
@@ -82,6 +92,15 @@ pub enum Pointer {
     },
 }
 
+/// What a person gave on a sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    /// `y`, for all that need no more.
+    Yes,
+    /// A code or a full name, for what asks for that.
+    Typed(String),
+}
+
 /// What the screen asks its shell to do. It never does anything itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -91,6 +110,14 @@ pub enum Effect {
     Repaint,
     /// Put text on the terminal's clipboard.
     Copy(String),
+    /// Look at the files of these requests, for a sheet.
+    Offer(Vec<Request>),
+    /// Do what was offered and is confirmed by this.
+    Act(Confirmed),
+    /// Begin nothing more of what was confirmed.
+    CallOff,
+    /// Read the journal.
+    ReadHistory,
     /// Leave the terminal and stop, as Ctrl-Z asks.
     Suspend,
     /// End.

@@ -12,7 +12,6 @@ use super::page::Page;
 use super::sheet;
 use super::state::{Picture, State};
 use super::tone::Tone;
-use super::view::View;
 
 /// An open panel.
 #[derive(Clone, Debug)]
@@ -31,11 +30,9 @@ pub fn panel(state: &State) -> Option<Panel> {
     let mut page = Page::new(state.size.panel_width(), state.told_at());
     let title = match layer {
         Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
-        Layer::Sheet { action, keys, .. } => {
-            if let Some(index) = &state.index {
-                sheet::write(&mut page, index, keys, *action);
-            }
-            format!("Plan: {}", sheet::verb(*action))
+        Layer::Sheet(open) => {
+            sheet::write(&mut page, open);
+            format!("Plan: {}", sheet::verb(open.action))
         }
         Layer::Help { .. } => write_help(&mut page, state),
     };
@@ -44,7 +41,7 @@ pub fn panel(state: &State) -> Option<Panel> {
 
 /// Returns the page of the detail pane for the selected row.
 pub fn detail(state: &State) -> Option<Page> {
-    if state.size.detail(state.table.rows.len()) == Detail::None || state.view == View::History {
+    if state.size.detail(state.table.rows.len()) == Detail::None {
         return None;
     }
     let mut page = Page::new(state.size.detail_width(state.table.rows.len()), state.told_at());
@@ -53,6 +50,9 @@ pub fn detail(state: &State) -> Option<Page> {
 }
 
 fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
+    if let Some(entry) = state.entry(key) {
+        return ladder::write_entry(page, entry);
+    }
     match &state.index {
         Some(index) => ladder::write(page, index, key),
         None => String::new(),

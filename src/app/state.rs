@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::config::Access;
+use crate::core::journal::{Entry, History};
 use crate::core::key::Key;
 use crate::core::report::Report;
 
@@ -15,6 +16,7 @@ use super::layer::Layer;
 use super::lookup::Index;
 use super::msg::Hints;
 use super::rows::{self, Row, Table};
+use super::sheet::Sheet;
 use super::view::{Place, Places, View};
 use super::{order, pages};
 
@@ -60,6 +62,8 @@ pub struct State {
     pub marks: BTreeSet<Key>,
     /// What lies over the table, the last on top.
     pub layers: Vec<Layer>,
+    /// The journal as it was read last.
+    pub history: Arc<History>,
     /// An answer to the last key.
     pub message: Option<String>,
     /// The size of the terminal.
@@ -84,6 +88,7 @@ impl State {
             filter: Filter::default(),
             marks: BTreeSet::new(),
             layers: Vec::new(),
+            history: Arc::default(),
             message: None,
             size,
             now,
@@ -109,6 +114,27 @@ impl State {
         self.index = Some(Arc::new(Index::new(report)));
     }
 
+    /// Returns an entry of the journal by the key of its row.
+    pub fn entry(&self, key: &Key) -> Option<&Entry> {
+        self.history.entry(key.as_str().parse().ok()?)
+    }
+
+    /// Returns the open sheet, if one is on top.
+    pub fn sheet(&self) -> Option<&Sheet> {
+        match self.layers.last() {
+            Some(Layer::Sheet(sheet)) => Some(sheet),
+            Some(Layer::Evidence { .. } | Layer::Help { .. }) | None => None,
+        }
+    }
+
+    /// Returns the open sheet for changing it, wherever it lies.
+    pub(super) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
+        self.layers.iter_mut().find_map(|layer| match layer {
+            Layer::Sheet(sheet) => Some(&mut **sheet),
+            Layer::Evidence { .. } | Layer::Help { .. } => None,
+        })
+    }
+
     /// Returns the place in the shown view.
     pub fn place(&self) -> &Place {
         self.places.of(self.view)
@@ -123,7 +149,7 @@ impl State {
     pub fn subject(&self) -> Option<&Key> {
         let open = self.layers.iter().rev().find_map(|layer| match layer {
             Layer::Evidence { key, .. } => Some(key),
-            Layer::Sheet { .. } | Layer::Help { .. } => None,
+            Layer::Sheet(_) | Layer::Help { .. } => None,
         });
         open.or_else(|| self.selected())
     }
@@ -143,7 +169,7 @@ impl State {
     /// Makes the rows anew and keeps the selection on its thing.
     pub(super) fn refresh(&mut self) {
         let Some(index) = self.index.clone() else { return };
-        let mut table = rows::table(&index, self.view, self.told_at());
+        let mut table = rows::table(&index, &self.history, self.view, self.told_at());
         table.rows.retain(|row| self.filter.keeps(row));
         order::arrange(&mut table, self.place().sort);
         self.table = table;

@@ -6,6 +6,7 @@ use super::layer::Layer;
 use super::rows::worst;
 use super::state::State;
 use super::tone::{Line, Mark, Tone, of_severity};
+use super::view::View;
 use super::words;
 
 /// What is said about the selected thing.
@@ -38,7 +39,7 @@ pub fn summary(state: &State) -> Summary {
             hint: marked(state),
         };
     }
-    if state.subject().is_none() {
+    if state.subject().is_none() || state.view == View::History {
         return Summary::default();
     }
     match worst(&findings_here(state)) {
@@ -69,7 +70,7 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
             Line::new(key, Tone::Key).then(&format!(" shows how to {verb}"), Tone::Dim)
         }
         (None, None) => Line::new("Enter", Tone::Key).then(" shows why", Tone::Dim),
-        (Some(Layer::Evidence { .. }), None) | (Some(Layer::Sheet { .. } | Layer::Help { .. }), _) => {
+        (Some(Layer::Evidence { .. }), None) | (Some(Layer::Sheet(_) | Layer::Help { .. }), _) => {
             Line::default()
         }
     }

@@ -9,6 +9,7 @@ use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Motion};
 use super::msg::{Effect, Msg, Pointer, Press};
+use super::sheet::{Sheet, Stage};
 use super::state::{Picture, State};
 use super::{navigate, pages};
 
@@ -25,11 +26,26 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             pages::clamp_scroll(state);
             vec![Effect::Redraw]
         }
+        Msg::Offered(offers) => in_sheet(state, |sheet| sheet.offered(offers)),
+        Msg::Told(told) => in_sheet(state, |sheet| sheet.told.push(told)),
+        Msg::Finished => in_sheet(state, |sheet| sheet.stage = Stage::Finished),
+        Msg::History(history) => changed(state, |state| {
+            state.history = history;
+            state.refresh();
+        }),
         Msg::Tick(now) => changed(state, |state| {
             state.now = now;
             state.refresh();
         }),
     }
+}
+
+/// Changes the open sheet, if there still is one.
+fn in_sheet(state: &mut State, change: impl FnOnce(&mut Sheet)) -> Vec<Effect> {
+    let Some(sheet) = state.sheet_mut() else { return Vec::new() };
+    change(sheet);
+    pages::clamp_scroll(state);
+    vec![Effect::Redraw]
 }
 
 fn changed(state: &mut State, change: impl FnOnce(&mut State)) -> Vec<Effect> {
@@ -39,9 +55,14 @@ fn changed(state: &mut State, change: impl FnOnce(&mut State)) -> Vec<Effect> {
 
 /// Takes a report over, unless the picture is frozen or nothing but the moment has changed.
 fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
+    let before = state.sheet().map(|sheet| sheet.stage);
+    if let Some(sheet) = state.sheet_mut() {
+        sheet.recheck(&report);
+    }
+    let has_moved = state.sheet().map(|sheet| sheet.stage) != before;
     if let Picture::Frozen(_) = state.picture {
         state.waiting = Some(report);
-        return Vec::new();
+        return if has_moved { vec![Effect::Redraw] } else { Vec::new() };
     }
     if state.report().is_some_and(|shown| says_the_same(shown, &report)) {
         return Vec::new();
@@ -68,6 +89,11 @@ fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
     if state.filter.focus == Focus::Text && state.layers.is_empty() && typed(state, press) {
         state.refresh();
         return vec![Effect::Redraw];
+    }
+    if state.sheet().is_some()
+        && let Some(effects) = state.sheet_mut().and_then(|sheet| sheet.typed(press))
+    {
+        return effects;
     }
     match keymap::lookup(state, press) {
         Some(binding) => perform(state, binding.command),

@@ -2,13 +2,14 @@
 
 use std::io::{IsTerminal, stdout};
 
+use super::act;
 use super::failure::{Exit, Failure, Outcome};
 use super::list;
 use super::look::Looker;
 use super::output::{Paint, Shape};
 use super::settings::Settings;
 use crate::config::layers::Origin;
-use crate::config::{Config, Theme};
+use crate::config::{Access, Config, Theme};
 use crate::run;
 
 /// Opens the full screen over what `looker` sees; where the output is no terminal, prints what
@@ -22,7 +23,12 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, badge: Option<&str
         return list::run(&mut looker, None, Shape::Text(paint));
     }
     let (looker, hints) = looker.watched();
-    let options = run::Options { badge: badge.map(str::to_owned), hints: Some(hints) };
+    let hand = match settings.effective.config.access {
+        Access::ReadOnly => None,
+        // A full or read-only disk must not keep anybody from looking.
+        Access::Full => Some(act::hand(settings).map_err(|failure| failure.lines().join("; "))),
+    };
+    let options = run::Options { badge: badge.map(str::to_owned), hints: Some(hints), hand };
     run::run(looker, &config(settings), options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::finding::Code;
+use super::journal::Ended;
 use super::key::Key;
 use super::record::{Format, Generation, RecordKind};
 use super::report::{LocationView, RecordView, Report, VerdictState};
@@ -20,6 +21,55 @@ pub enum Action {
     Park,
     /// Take an earlier action back.
     Undo,
+}
+
+/// What is asked to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Something about a record or a claim.
+    Act {
+        /// Which.
+        key: Key,
+        /// What to do.
+        action: Action,
+    },
+    /// An entry of the journal that is to be taken back.
+    Undo {
+        /// Its number.
+        entry: u64,
+        /// Where its files go.
+        place: Place,
+    },
+}
+
+/// Where a file is restored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Where it was.
+    Own,
+    /// Beside whatever lies there, under a name of its own.
+    Beside,
+}
+
+/// A plan with what it takes to confirm it, as it is shown to a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// What was asked for.
+    pub request: Request,
+    /// What would be done, and what must be typed where a plain yes is not enough; or why it is
+    /// not done.
+    pub plan: Result<(Plan, Option<String>), String>,
+}
+
+/// What became of one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What it was about.
+    pub title: String,
+    /// How it ended; `None` when it was not begun.
+    pub ended: Option<Ended>,
+    /// What there is to say.
+    pub detail: String,
 }
 
 /// A shown plan.
@@ -107,21 +157,21 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     match report.records.iter().find(|record| &record.key == wanted) {
         Some(record) => {
             let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
-            Request { report, key, record, name }.plan(action)
+            About { report, key, record, name }.plan(action)
         }
         None => broken(report, key, action),
     }
 }
 
 /// An action on a record.
-struct Request<'a> {
+struct About<'a> {
     report: &'a Report,
     key: &'a Key,
     record: &'a RecordView,
     name: String,
 }
 
-impl Request<'_> {
+impl About<'_> {
     fn plan(self, action: Action) -> Plan {
         if let Some((why, instead)) = self.never(action) {
             return refused(self.key, why, instead);

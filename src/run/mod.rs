@@ -4,6 +4,7 @@
 //! waits for signals can end the program even while the screen's thread is blocked in a write to
 //! a terminal that nobody reads.
 
+mod acting;
 mod clipboard;
 mod keyboard;
 mod looking;
@@ -15,6 +16,7 @@ mod watch_tty;
 use anyhow::Context;
 use tokio::sync::mpsc;
 
+use crate::act::hand::Hand;
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config};
 use crate::core::report::Report;
@@ -35,12 +37,14 @@ impl<F: FnMut() -> Report> Looker for F {
 }
 
 /// What the caller adds to the configuration.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Options {
     /// A badge for the header, such as `demo`.
     pub badge: Option<String>,
     /// Says "look again". When it is missing or closed, the world is looked at every 2 s.
     pub hints: Option<mpsc::Receiver<Hint>>,
+    /// What acts, or why nothing can be done.
+    pub hand: Option<Result<Hand, String>>,
 }
 
 /// What can reach the screen's loop beside the keyboard.
@@ -74,9 +78,11 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
     signals::listen(sender.clone()).context("failed to listen for signals")?;
     watch_tty::listen(sender.clone()).context("failed to watch the terminal")?;
+    let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
+    let acting = acting::start(hand, sender.clone()).context("failed to start acting")?;
     looking::start(looker, options.hints, sender).context("failed to start looking")?;
     let screen = ScreenOptions { badge: options.badge, access: config.access };
-    runtime.block_on(screen::show(guard, events, screen, look(config)))
+    runtime.block_on(screen::show(guard, events, screen, look(config), acting))
 }
 
 fn look(config: &Config) -> Look {

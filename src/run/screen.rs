@@ -15,6 +15,7 @@ use crate::app::update;
 use crate::source::clock;
 use crate::ui::Look;
 
+use super::acting::{Acting, Work};
 use super::terminal::Guard;
 use super::{Event, clipboard, keyboard};
 
@@ -33,6 +34,7 @@ struct Screen {
     guard: Guard,
     state: State,
     look: Look,
+    acting: Acting,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
     drawn_at: Instant,
@@ -48,11 +50,13 @@ pub(super) async fn show(
     mut events: Receiver<Event>,
     options: Options,
     look: Look,
+    acting: Acting,
 ) -> anyhow::Result<()> {
     let (width, height) = crossterm::terminal::size().context("failed to read the terminal's size")?;
     let state = State::new(options, Size { width, height }, clock::now());
     let now = Instant::now();
-    let mut screen = Screen { guard, state, look, due: None, drawn_at: now, told_at: now, tick_at: None };
+    let mut screen =
+        Screen { guard, state, look, acting, due: None, drawn_at: now, told_at: now, tick_at: None };
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -125,6 +129,10 @@ impl Screen {
                     self.due = Some(Instant::now());
                 }
                 Effect::Copy(text) => self.guard.send(&clipboard::copy_sequence(&text))?,
+                Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
+                Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
+                Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
+                Effect::CallOff => self.acting.call_off(),
                 Effect::Suspend => return self.stop(),
                 Effect::Quit => return Ok(Flow::End),
             }

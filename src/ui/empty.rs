@@ -46,11 +46,8 @@ fn history() -> Vec<Line> {
     vec![
         Line::new("Nothing has been done yet.", Tone::Strong),
         Line::default(),
-        Line::new(
-            "The journal of actions arrives together with acting: each release, migration and",
-            Tone::Dim,
-        ),
-        Line::new("parking with its time, its reason and whether it can be undone.", Tone::Dim),
+        Line::new("The journal keeps each release, migration and parking: when, why, and", Tone::Dim),
+        Line::new("whether it can be undone.", Tone::Dim),
     ]
 }
 

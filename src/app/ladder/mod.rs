@@ -1,6 +1,7 @@
 //! The evidence ladder of one thing: every fact, where it was read, and the rule that decided.
 
 mod claim;
+mod entry;
 mod record;
 mod window;
 
@@ -11,6 +12,8 @@ use super::lookup::Index;
 use super::page::Page;
 use super::tone::{Tone, of_severity};
 use super::words;
+
+pub(super) use self::entry::write as write_entry;
 
 /// Writes everything about a thing and returns its title.
 pub(super) fn write(page: &mut Page, index: &Index, key: &Key) -> String {

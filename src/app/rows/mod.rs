@@ -1,13 +1,17 @@
 //! The rows of each view: a report turned into cells, before any width or colour is known.
 
 mod claims;
+mod history;
 mod problems;
 mod sessions;
 mod windows;
 
 use jiff::Timestamp;
 
+pub(super) use self::history::outcome as outcome_of;
+
 use crate::core::finding::{Finding, Severity};
+use crate::core::journal::History;
 use crate::core::key::Key;
 
 use super::lookup::Index;
@@ -151,13 +155,13 @@ fn badness(severity: Option<Severity>) -> i64 {
 }
 
 /// Makes the rows of a view, worst first, as they read at `now`.
-pub fn table(index: &Index, view: View, now: Timestamp) -> Table {
+pub fn table(index: &Index, journal: &History, view: View, now: Timestamp) -> Table {
     let (columns, mut rows) = match view {
         View::Windows => (windows::COLUMNS, windows::rows(index, now)),
         View::Sessions => (sessions::COLUMNS, sessions::rows(index, now)),
         View::Claims => (claims::COLUMNS, claims::rows(index, now)),
         View::Problems => (problems::COLUMNS, problems::rows(index)),
-        View::History => (&[] as &[Column], Vec::new()),
+        View::History => (history::COLUMNS, history::rows(journal, now)),
     };
     rows.sort_by_key(|row| badness(row.severity));
     Table { columns, unfiltered: rows.len(), rows }

@@ -1,0 +1,45 @@
+//! What is known of an entry of the journal.
+
+use crate::app::page::Page;
+use crate::app::rows::outcome_of;
+use crate::app::sheet::verb;
+use crate::app::tone::{Line, Tone};
+use crate::core::journal::{Entry, Movement};
+
+/// Writes everything about an entry and returns its title.
+pub(in crate::app) fn write(page: &mut Page, entry: &Entry) -> String {
+    let outcome = outcome_of(entry);
+    page.lines.push(Line(vec![outcome]));
+    if let Some(outcome) = &entry.outcome {
+        page.field("Detail", &outcome.detail, Tone::Plain);
+    }
+    page.field("What", &entry.intent.title, Tone::Strong);
+    page.field("Why", &entry.intent.why, Tone::Plain);
+    page.moment("When", Some(entry.at));
+    for (at, movement) in entry.intent.movements.iter().enumerate() {
+        page.field(if at == 0 { "Steps" } else { "" }, &words(movement), Tone::Plain);
+    }
+    page.field("Undo", &undo(entry), Tone::Dim);
+    format!("Entry {}: {}", entry.number, verb(entry.intent.action))
+}
+
+fn words(movement: &Movement) -> String {
+    match movement {
+        Movement::Take { from, parked, print } => {
+            format!("took {} ({} bytes) and parked it as {parked}", from.display(), print.size)
+        }
+        Movement::Put { parked, to, .. } => format!("put {parked} to {}", to.display()),
+        Movement::Exchange { path, parked, .. } => {
+            format!("gave {} new content and parked the old as {parked}", path.display())
+        }
+    }
+}
+
+fn undo(entry: &Entry) -> String {
+    match entry.undone_by {
+        Some(by) => format!("entry {by} has undone it"),
+        None if entry.can_be_undone() => "z shows how".to_owned(),
+        None if entry.pruned => "its parked files are gone for good".to_owned(),
+        None => "there is nothing to undo".to_owned(),
+    }
+}

@@ -1,0 +1,156 @@
+//! The thread that acts: the screen asks it, and it tells what became of each request.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
+
+use tokio::sync::mpsc::Sender;
+
+use super::Event;
+use crate::act::hand::Hand;
+use crate::act::road::{Answer, Receipt, Seen};
+use crate::act::trouble::Trouble;
+use crate::app::msg::{Confirmed, Msg};
+use crate::core::plan::{Confirmation, Offer, Request, Told};
+
+/// What the thread is asked to do.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Look at the files of these requests.
+    Offer(Vec<Request>),
+    /// Do what was offered last and is confirmed by this.
+    Act(Confirmed),
+    /// Read the journal.
+    ReadHistory,
+}
+
+/// The way to the thread.
+pub(super) struct Acting {
+    work: WorkSender<Work>,
+    is_called_off: Arc<AtomicBool>,
+}
+
+impl Acting {
+    /// Asks for work; it is done in the order of asking.
+    pub(super) fn ask(&self, work: Work) {
+        self.is_called_off.store(false, Ordering::Relaxed);
+        // The thread ends only with the program.
+        let _ = self.work.send(work);
+    }
+
+    /// Begins nothing more of what was confirmed.
+    pub(super) fn call_off(&self) {
+        self.is_called_off.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Starts the thread. It ends when nobody asks any more.
+pub(super) fn start(hand: Result<Hand, String>, sender: Sender<Event>) -> io::Result<Acting> {
+    let (work, asked) = channel();
+    let is_called_off = Arc::new(AtomicBool::new(false));
+    let worker = Worker { hand, seen: Vec::new(), sender, is_called_off: Arc::clone(&is_called_off) };
+    std::thread::Builder::new().name("acting".to_owned()).spawn(move || worker.run(&asked))?;
+    Ok(Acting { work, is_called_off })
+}
+
+struct Worker {
+    hand: Result<Hand, String>,
+    /// What was offered last.
+    seen: Vec<Seen>,
+    sender: Sender<Event>,
+    is_called_off: Arc<AtomicBool>,
+}
+
+impl Worker {
+    fn run(mut self, asked: &Receiver<Work>) {
+        self.read_history();
+        while let Ok(work) = asked.recv() {
+            match work {
+                Work::Offer(requests) => self.offer(&requests),
+                Work::Act(confirmed) => self.act(&confirmed),
+                Work::ReadHistory => self.read_history(),
+            }
+        }
+    }
+
+    fn tell(&self, msg: Msg) {
+        // A screen that has ended needs no answers.
+        let _ = self.sender.blocking_send(Event::Told(msg));
+    }
+
+    fn read_history(&self) {
+        if let Ok(Ok(history)) = self.hand.as_ref().map(Hand::history) {
+            self.tell(Msg::History(Arc::new(history)));
+        }
+    }
+
+    fn offer(&mut self, requests: &[Request]) {
+        self.seen.clear();
+        let hand = match &mut self.hand {
+            Ok(hand) => hand,
+            Err(why) => {
+                let offer = |request: &Request| Offer { request: request.clone(), plan: Err(why.clone()) };
+                let offers = requests.iter().map(offer).collect();
+                return self.tell(Msg::Offered(offers));
+            }
+        };
+        let report = hand.report();
+        let offers = match hand.see(&report, requests) {
+            Err(trouble) => requests.iter().map(|request| refused(request, &trouble)).collect(),
+            Ok(all) => requests.iter().zip(all).map(|(request, seen)| self.offered(request, seen)).collect(),
+        };
+        self.tell(Msg::Offered(offers));
+    }
+
+    fn offered(&mut self, request: &Request, seen: Result<Seen, Trouble>) -> Offer {
+        match seen {
+            Err(trouble) => refused(request, &trouble),
+            Ok(seen) => {
+                let plan = Ok((seen.plan.clone(), seen.wanted()));
+                self.seen.push(seen);
+                Offer { request: request.clone(), plan }
+            }
+        }
+    }
+
+    fn act(&mut self, confirmed: &Confirmed) {
+        for seen in std::mem::take(&mut self.seen) {
+            if self.is_called_off.load(Ordering::Relaxed) {
+                self.tell(Msg::Told(Told {
+                    title: seen.plan.what,
+                    ended: None,
+                    detail: "called off".to_owned(),
+                }));
+                continue;
+            }
+            let Some(answer) = answer(&seen, confirmed) else { continue };
+            let title = seen.plan.what.clone();
+            let Ok(hand) = &mut self.hand else { return };
+            let told = match hand.carry_out(seen, &answer) {
+                Ok(receipt) => done(receipt),
+                Err(trouble) => Told { title, ended: None, detail: trouble.to_string() },
+            };
+            self.tell(Msg::Told(told));
+        }
+        self.tell(Msg::Finished);
+        self.read_history();
+    }
+}
+
+/// Returns what a person gave for this plan, if it was meant for it.
+fn answer(seen: &Seen, confirmed: &Confirmed) -> Option<Answer> {
+    match (confirmed, seen.wanted()) {
+        (Confirmed::Yes, None) if seen.plan.confirmation == Confirmation::Yes => Some(Answer::Yes),
+        (Confirmed::Typed(text), Some(wanted)) if *text == wanted => Some(Answer::Typed(wanted)),
+        (Confirmed::Yes | Confirmed::Typed(_), _) => None,
+    }
+}
+
+fn refused(request: &Request, trouble: &Trouble) -> Offer {
+    Offer { request: request.clone(), plan: Err(trouble.to_string()) }
+}
+
+fn done(receipt: Receipt) -> Told {
+    Told { title: receipt.title, ended: Some(receipt.outcome.ended), detail: receipt.outcome.detail }
+}
