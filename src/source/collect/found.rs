@@ -1,6 +1,6 @@
 //! The repositories that one look has found, each once, and not too many.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +20,9 @@ const ROOTS_FOR: SignedDuration = SignedDuration::from_secs(10);
 pub(super) struct Found {
     all: BTreeMap<PathBuf, State>,
     /// The folders that were already looked from.
-    tried: BTreeSet<PathBuf>,
+    tried: HashSet<PathBuf>,
+    /// Folders, by whether they exist: thousands of records may name folders of one parent.
+    exist: HashMap<PathBuf, bool>,
     has_more: bool,
 }
 
@@ -31,16 +33,37 @@ enum State {
 
 impl Found {
     /// Adds the repositories that these folders lie in; returns whether one is new.
-    pub(super) fn add(&mut self, folders: &BTreeSet<PathBuf>, fence: &Fence) -> bool {
+    pub(super) fn add<'a>(&mut self, folders: impl IntoIterator<Item = &'a Path>, fence: &Fence) -> bool {
         let mut is_any_new = false;
         for folder in folders {
-            if self.tried.insert(folder.clone())
-                && let Some(located) = locate(folder, fence)
-            {
-                is_any_new |= self.insert(located);
+            // What has gone is looked for from where it was, once for all that lay there.
+            let standing = self.standing(folder);
+            if !self.tried.contains(standing) {
+                self.tried.insert(standing.to_path_buf());
+                is_any_new |= locate(standing, fence).is_some_and(|located| self.insert(located));
             }
         }
         is_any_new
+    }
+
+    /// Returns the folder, or the nearest one above it that exists.
+    fn standing<'a>(&mut self, folder: &'a Path) -> &'a Path {
+        match folder.parent() {
+            Some(parent) if !self.exists(parent) => self.standing(parent),
+            Some(parent) if folder.symlink_metadata().is_err() => parent,
+            Some(_) | None => folder,
+        }
+    }
+
+    /// Returns whether a folder exists; nothing exists in one that does not.
+    fn exists(&mut self, folder: &Path) -> bool {
+        if let Some(known) = self.exist.get(folder) {
+            return *known;
+        }
+        let exists =
+            folder.parent().is_none_or(|parent| self.exists(parent)) && folder.symlink_metadata().is_ok();
+        self.exist.insert(folder.to_path_buf(), exists);
+        exists
     }
 
     fn insert(&mut self, located: Located) -> bool {
