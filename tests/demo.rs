@@ -11,6 +11,8 @@
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod pty;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -96,9 +98,9 @@ fn the_list_is_for_people_and_folders_are_the_demos_own() {
 #[test]
 fn whoever_kills_the_demo_ends_its_processes() {
     let tmp = tempfile::tempdir().unwrap();
-    let pty = portable_pty::native_pty_system();
+    let system = portable_pty::native_pty_system();
     let size = portable_pty::PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
-    let pair = pty.openpty(size).unwrap();
+    let pair = system.openpty(size).unwrap();
     let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
     command.arg("demo");
     command.env("TMPDIR", tmp.path());
@@ -108,6 +110,22 @@ fn whoever_kills_the_demo_ends_its_processes() {
     demo.kill().unwrap();
     demo.wait().unwrap();
     wait_for(|| players.iter().all(|(pid, ticks)| !runs(*pid, *ticks)).then_some(()));
+}
+
+#[test]
+fn a_terminal_that_hangs_up_leaves_nothing_of_the_demo() {
+    let tmp = tempfile::tempdir().unwrap();
+    let system = portable_pty::native_pty_system();
+    let size = portable_pty::PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pair = system.openpty(size).unwrap();
+    let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
+    command.arg("demo");
+    command.env("TMPDIR", tmp.path());
+    let mut demo = pair.slave.spawn_command(command).unwrap();
+    wait_for(|| (!pty::is_cooked(&*pair.master)).then_some(()));
+    drop(pair);
+    wait_for(|| demo.try_wait().unwrap());
+    assert!(is_empty(tmp.path()), "a folder of the demo stays");
 }
 
 /// Asks again and again; a minute is far more than it can need.

@@ -33,6 +33,7 @@ use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
 use self::look::Looker;
 use self::output::{Paint, Shape};
+use self::screen::About;
 use self::settings::Settings;
 use crate::act::undo::Place;
 use crate::core::agent::Signatures;
@@ -73,7 +74,7 @@ fn command(arguments: Arguments) -> Outcome {
     let options = &arguments.options;
     let Some(command) = arguments.command else {
         let Scene { settings, looker } = scene(options, environment)?;
-        return screen::screen(&settings, looker, None);
+        return screen::screen(&settings, looker, About::default());
     };
     match command {
         Command::Ls { view, json } => {

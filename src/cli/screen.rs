@@ -10,14 +10,23 @@ use super::output::{Paint, Shape};
 use super::settings::Settings;
 use crate::config::layers::Origin;
 use crate::config::{Access, Config, Theme};
-use crate::run;
+use crate::run::{self, AtEnd};
+
+/// What is special about a screen.
+#[derive(Default)]
+pub(crate) struct About {
+    /// A badge for its header.
+    pub(crate) badge: Option<String>,
+    /// What is left to do at the end.
+    pub(crate) at_end: Option<AtEnd>,
+}
 
 /// Opens the full screen over what `looker` sees; where the output is no terminal, prints what
 /// `ls` prints.
 ///
 /// # Errors
 /// The terminal or the output cannot be written, or the thread that looks fails.
-pub(crate) fn screen(settings: &Settings, mut looker: Looker, badge: Option<&str>) -> Outcome {
+pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> Outcome {
     if !stdout().is_terminal() {
         let paint = Paint::for_stdout(settings.effective.config.color);
         return list::run(&mut looker, None, Shape::Text(paint));
@@ -28,7 +37,7 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, badge: Option<&str
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => Some(act::hand(settings).map_err(|failure| failure.lines().join("; "))),
     };
-    let options = run::Options { badge: badge.map(str::to_owned), hints: Some(hints), hand };
+    let options = run::Options { badge: about.badge, hints: Some(hints), hand, at_end: about.at_end };
     run::run(looker, &config(settings), options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

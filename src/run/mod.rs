@@ -13,6 +13,8 @@ mod signals;
 mod terminal;
 mod watch_tty;
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use tokio::sync::mpsc;
 
@@ -36,6 +38,10 @@ impl<F: FnMut() -> Report> Looker for F {
     }
 }
 
+/// What the caller does at the very end, also when only the thread that waits for signals can
+/// still end the program.
+pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
+
 /// What the caller adds to the configuration.
 #[derive(Default)]
 pub struct Options {
@@ -45,6 +51,8 @@ pub struct Options {
     pub hints: Option<mpsc::Receiver<Hint>>,
     /// What acts, or why nothing can be done.
     pub hand: Option<Result<Hand, String>>,
+    /// What is left to do when the program ends without coming back to its caller.
+    pub at_end: Option<AtEnd>,
 }
 
 /// What can reach the screen's loop beside the keyboard.
@@ -76,8 +84,8 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         .context("failed to start the loop")?;
     let (sender, events) = mpsc::channel(64);
     let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
-    signals::listen(sender.clone()).context("failed to listen for signals")?;
-    watch_tty::listen(sender.clone()).context("failed to watch the terminal")?;
+    signals::listen(sender.clone(), options.at_end.clone()).context("failed to listen for signals")?;
+    watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let acting = acting::start(hand, sender.clone()).context("failed to start acting")?;
     looking::start(looker, options.hints, sender).context("failed to start looking")?;

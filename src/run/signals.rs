@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::Sender;
 
-use super::{Event, terminal};
+use super::{AtEnd, Event, terminal};
 
 /// How long the screen has to end by itself.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -50,7 +50,7 @@ impl Signals {
 }
 
 /// Starts to listen for TERM, HUP, INT, QUIT, TSTP and CONT.
-pub(super) fn listen(sender: Sender<Event>) -> io::Result<()> {
+pub(super) fn listen(sender: Sender<Event>, at_end: Option<AtEnd>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = runtime.block_on(async { Signals::new() })?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -58,7 +58,7 @@ pub(super) fn listen(sender: Sender<Event>) -> io::Result<()> {
             loop {
                 let event = signals.next().await;
                 if matches!(event, Event::End) {
-                    return end(&sender);
+                    return end(&sender, at_end.as_ref());
                 }
                 // A screen that has ended needs no signals.
                 let _ = sender.send(event).await;
@@ -70,9 +70,12 @@ pub(super) fn listen(sender: Sender<Event>) -> io::Result<()> {
 
 /// Asks the screen to end, and ends the program when the screen cannot: a terminal that nobody
 /// reads blocks it in a write, and then only another thread can still act.
-pub(super) fn end(sender: &Sender<Event>) {
+pub(super) fn end(sender: &Sender<Event>, at_end: Option<&AtEnd>) {
     let _ = sender.try_send(Event::End);
     std::thread::sleep(PATIENCE);
     terminal::restore_modes();
+    if let Some(at_end) = at_end {
+        at_end();
+    }
     std::process::exit(1);
 }

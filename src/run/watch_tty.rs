@@ -9,15 +9,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::mpsc::Sender;
 
-use super::{Event, signals};
+use super::{AtEnd, Event, signals};
 
 /// Starts to watch the terminal that is drawn on. (Keys may come from elsewhere: standard input
 /// can be a pipe that is closed by now.)
-pub(super) fn listen(sender: Sender<Event>) -> io::Result<()> {
+pub(super) fn listen(sender: Sender<Event>, at_end: Option<AtEnd>) -> io::Result<()> {
     let tty = io::stdout().as_fd().try_clone_to_owned()?;
     std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
         if wait_for_hang_up(&tty) {
-            signals::end(&sender);
+            signals::end(&sender, at_end.as_ref());
         }
     })?;
     Ok(())

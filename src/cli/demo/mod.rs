@@ -6,6 +6,8 @@ mod stage;
 pub(super) mod stand_in;
 mod story;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use anyhow::{Context, anyhow};
 
 use self::cast::Cast;
@@ -17,8 +19,10 @@ use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
 use super::look::Looker;
 use super::output::{Paint, Shape};
+use super::screen::{self, About};
 use super::settings::{Settings, settings};
-use super::{list, screen, signatures};
+use super::{list, signatures};
+use crate::run::AtEnd;
 use crate::source::{clock, host};
 
 /// How the world is shown.
@@ -53,14 +57,31 @@ pub(super) fn run(options: &Options, environment: Environment, showing: Showing)
     let world = World::make().map_err(failed)?;
     let settings = world.settings(options, environment)?;
     let looker = Looker::new(&settings, signatures(&settings)?).only_below(world.stage.path().to_owned());
-    let outcome = show(&settings, looker, showing);
-    world.end().map_err(failed)?;
+    let world = Arc::new(Mutex::new(Some(world)));
+    let outcome = show(&settings, looker, showing, &world);
+    end(&world).map_err(failed)?;
     outcome
 }
 
-fn show(settings: &Settings, mut looker: Looker, showing: Showing) -> Outcome {
+/// Ends the world, if nobody did before.
+fn end(world: &Mutex<Option<World>>) -> anyhow::Result<()> {
+    let world = world.lock().unwrap_or_else(PoisonError::into_inner).take();
+    world.map_or(Ok(()), World::end)
+}
+
+fn show(
+    settings: &Settings,
+    mut looker: Looker,
+    showing: Showing,
+    world: &Arc<Mutex<Option<World>>>,
+) -> Outcome {
     match showing {
-        Showing::Screen => screen::screen(settings, looker, Some("demo")),
+        Showing::Screen => {
+            let world = Arc::clone(world);
+            // Nobody is left to be told when this fails.
+            let at_end: AtEnd = Arc::new(move || drop(end(&world)));
+            screen::screen(settings, looker, About { badge: Some("demo".to_owned()), at_end: Some(at_end) })
+        }
         Showing::Json => list::run(&mut looker, None, Shape::Json),
         Showing::Text => {
             let paint = Paint::for_stdout(settings.effective.config.color);
