@@ -83,8 +83,9 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         .build()
         .context("failed to start the loop")?;
     let (sender, events) = mpsc::channel(64);
-    let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
+    // Signals first: from here on whatever ends the program leaves the terminal as it was.
     signals::listen(sender.clone(), options.at_end.clone()).context("failed to listen for signals")?;
+    let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let acting = acting::start(hand, sender.clone()).context("failed to start acting")?;
