@@ -4,8 +4,6 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
     clippy::disallowed_methods,
     reason = "tests write hostile files and say by panicking what is wrong"
 )]
