@@ -45,7 +45,7 @@ pub(crate) fn run(asked: ContextArguments, options: &Options, environment: Envir
     let settings = settings(options, environment)?;
     let signatures = signatures(&settings)?;
     let pid = asked.pid.unwrap_or_else(processes::own_pid);
-    let table = processes::chain(pid);
+    let table = processes::chain(pid, &signatures.candidates());
     let process = table.get(pid).ok_or_else(|| no_process(pid))?;
     let (given, session) = match asked.pid {
         Some(_) => (variable(process, CONTEXT_VARIABLE), variable(process, SESSION_VARIABLE)),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::process::{Details, Process};
 
 /// The signatures that claimtop ships.
-const BUILT_IN: &str = include_str!("../../assets/agents.toml");
+const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/agents.json"));
 
 /// Every signature in use.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -84,8 +84,8 @@ impl Signatures {
     ///
     /// # Errors
     /// The parser's message; a test proves that the shipped file has none.
-    pub fn built_in() -> Result<Self, toml::de::Error> {
-        toml::from_str(BUILT_IN)
+    pub fn built_in() -> Result<Self, serde_json::Error> {
+        serde_json::from_str(BUILT_IN)
     }
 
     /// Puts a user's own signatures before these.
@@ -109,7 +109,11 @@ impl Signatures {
         comms.extend(self.agents.iter().map(|agent| agent.name.clone()));
         // Copilot names its main thread so.
         comms.extend(["MainThread", "claude", "claude.exe"].map(str::to_owned));
-        Candidates { comms }
+        let patterns = self.agents.iter().flat_map(|agent| &agent.matches);
+        Candidates {
+            comms,
+            exe_parts: patterns.flat_map(|pattern| pattern.exe_contains.iter().cloned()).collect(),
+        }
     }
 
     /// Decides which agent a process is and what it is to its window.
@@ -144,9 +148,15 @@ impl Signatures {
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     comms: BTreeSet<String>,
+    exe_parts: Vec<String>,
 }
 
 impl Candidates {
+    /// Returns whether an executable at this path could be an agent's.
+    pub fn may_run(&self, exe: &str) -> bool {
+        self.exe_parts.iter().any(|part| exe.contains(part.as_str()))
+    }
+
     /// Returns whether a process of this thread name could be an agent. Version numbers count:
     /// Claude Code's native installer runs a file named by its version.
     pub fn may_be(&self, comm: &str) -> bool {

@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use super::stage::Stage;
 use super::stand_in;
 use super::story::{Fate, Role};
+use crate::core::agent::Candidates;
 use crate::core::process::ProcessId;
 use crate::source::processes;
 
@@ -74,7 +75,7 @@ impl Cast {
             Some(parent) => self.helper_of(parent, &program)?,
             None => self.hire(stage, role, &program)?,
         };
-        let table = processes::chain(pid);
+        let table = processes::chain(pid, &Candidates::default());
         let id = table.get(pid).context("it has gone at once")?.id;
         self.ids.insert(role.pid, id);
         match role.state {

@@ -61,10 +61,10 @@ impl Scanner {
 }
 
 /// Reads one process and its ancestors, at most 32 levels, and nobody else: so the table proves
-/// nobody's absence. The details are executable and arguments, for the first one also the
-/// environment.
-pub fn chain(pid: u32) -> ProcessTable {
-    system::chain(pid)
+/// nobody's absence. The details are the executable, of possible agents also the arguments, and
+/// of the first one the environment, unless it is ourselves.
+pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
+    system::chain(pid, candidates)
 }
 
 /// Returns our own PID.

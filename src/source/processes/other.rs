@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use super::Wanted;
+use crate::core::agent::Candidates;
 use crate::core::process::{Details, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry};
 use crate::core::text::Untrusted;
 
@@ -50,9 +51,8 @@ impl Scanner {
 }
 
 /// Reads one process and its ancestors.
-pub(super) fn chain(pid: u32) -> ProcessTable {
-    let no_candidates = crate::core::agent::Candidates::default();
-    let wanted = Wanted { candidates: &no_candidates, named: &Default::default() };
+pub(super) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
+    let wanted = Wanted { candidates, named: &Default::default() };
     let all = Scanner::default().scan(wanted);
     let by_pid: BTreeMap<u32, Process> = ancestry(&all, pid)
         .into_iter()
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn we_find_ourselves_and_prove_no_absence() {
-        let table = chain(std::process::id());
+        let table = chain(std::process::id(), &Candidates::default());
         assert!(table.get(std::process::id()).is_some_and(|own| own.state == ProcessState::Running));
         assert!(!table.proves_absent(4_194_304));
     }

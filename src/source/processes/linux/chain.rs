@@ -5,19 +5,21 @@ use rustix::fs::CWD;
 use super::details::{argv, environment, exe};
 use super::proc::slurp;
 use super::stat;
+use crate::core::agent::Candidates;
 use crate::core::process::{Details, MAX_DEPTH, Process, ProcessTable};
 
 /// Reads one process and its ancestors.
-pub(in crate::source::processes) fn chain(pid: u32) -> ProcessTable {
+pub(in crate::source::processes) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
     let partial = Some("only one process and its parents were read".to_owned());
     let mut table = ProcessTable { partial, ..ProcessTable::default() };
     let mut next = pid;
     while next != 0 && table.listed.len() < MAX_DEPTH && table.listed.insert(next) {
-        let Some(mut process) = level(next) else {
+        let Some(mut process) = level(next, candidates) else {
             table.listed.remove(&next);
             break;
         };
-        if next == pid {
+        // Our own environment we know already.
+        if next == pid && pid != super::super::own_pid() {
             let details = process.details.get_or_insert_default();
             details.env = environment(CWD, &format!("/proc/{pid}/environ"));
         }
@@ -27,14 +29,14 @@ pub(in crate::source::processes) fn chain(pid: u32) -> ProcessTable {
     table
 }
 
-fn level(pid: u32) -> Option<Process> {
+fn level(pid: u32, candidates: &Candidates) -> Option<Process> {
     let mut text = Vec::new();
     slurp(CWD, &format!("/proc/{pid}/stat"), &mut text, 4 << 10).ok()?;
     let mut process = stat::parse(pid, &text)?;
-    process.details = Some(Details {
-        exe: exe(CWD, &format!("/proc/{pid}/exe")),
-        argv: argv(CWD, &format!("/proc/{pid}/cmdline")),
-        ..Details::default()
-    });
+    let exe = exe(CWD, &format!("/proc/{pid}/exe"));
+    let matters = candidates.may_be(process.comm.raw())
+        || exe.as_ref().is_some_and(|exe| candidates.may_run(exe.raw()));
+    let argv = if matters { argv(CWD, &format!("/proc/{pid}/cmdline")) } else { Vec::new() };
+    process.details = Some(Details { exe, argv, ..Details::default() });
     Some(process)
 }
