@@ -210,19 +210,21 @@ impl<D: Disk> Hands<'_, D> {
         let parent = to.parent().unwrap_or(Path::new("/"));
         self.disk.make_folder(parent).map_err(Trouble::at("make", parent))?;
         let at = self.at(to)?;
-        let modified_at = touched_at.unwrap_or(print.modified_at);
-        if touched_at.is_some() {
-            self.disk.touch(self.in_park(parked), modified_at).map_err(Trouble::at("touch", &own))?;
-        }
         match self.disk.rename_new(self.in_park(parked), at.spot(), Side::Public) {
-            Ok(()) => Ok(()),
-            Err(Errno::XDEV) => self.put_far(&image, parked, &at, modified_at),
-            Err(errno) => {
-                // The file is where it was; only its time may have to go back.
-                let _ = touched_at.map(|_| self.disk.touch(self.in_park(parked), print.modified_at));
-                Err(self.refused(&at, errno))
+            Ok(()) => {}
+            Err(Errno::XDEV) => {
+                return self.put_far(&image, parked, &at, touched_at.unwrap_or(print.modified_at));
             }
+            Err(errno) => return Err(self.refused(&at, errno)),
         }
+        let touched = touched_at.map_or(Ok(()), |touched_at| self.disk.touch(at.spot(), touched_at));
+        touched.map_err(|errno| {
+            let back = self.disk.rename_new(at.spot(), self.in_park(parked), Side::Private);
+            match back {
+                Ok(()) => Trouble::at("date", to)(errno),
+                Err(_) => Trouble::Stuck(format!("it lies at {}, but could not be dated", shown(to))),
+            }
+        })
     }
 
     fn put_far(
@@ -312,11 +314,14 @@ impl<D: Disk> Hands<'_, D> {
             Ok(()) => Ok(()),
             Err(Errno::XDEV) => {
                 let modified_at = image.meta.map_or(Timestamp::UNIX_EPOCH, |meta| meta.modified_at);
-                if let Err(trouble) = self.copy(image, self.in_park(parked), modified_at) {
+                let copied = self.copy(image, self.in_park(parked), modified_at);
+                let moved = copied.and_then(|()| {
+                    self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &image.path))
+                });
+                moved.inspect_err(|_| {
+                    // The old content goes back to its place, so a copy of it is worth nothing.
                     let _ = self.disk.remove(self.in_park(parked));
-                    return Err(trouble);
-                }
-                self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &image.path))
+                })
             }
             Err(errno) => Err(Trouble::at("park", &image.path)(errno)),
         }
@@ -392,7 +397,8 @@ impl<D: Disk> Hands<'_, D> {
 
     /// Puts parked content back in the place of the content that replaced it.
     fn swap_back(&self, at: &At<D::Folder>, parked: &str, print: &Print) -> Result<(), Trouble> {
-        let own = at.path.with_file_name(aside(parked));
+        // Not the name that a put to another file system copies to.
+        let own = at.path.with_file_name(format!("{}-back", aside(parked)));
         self.put(parked, &own, print, None)?;
         let name = own.file_name().unwrap_or_default();
         self.disk.exchange(&at.folder, at.name(), name).map_err(Trouble::at("exchange", &at.path))?;

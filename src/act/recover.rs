@@ -14,6 +14,7 @@ use super::disk::{Disk, Side};
 use super::lock::Lock;
 use super::movement::{Hands, aside, print_of, shown};
 use super::trouble::Trouble;
+use crate::core::file::Content;
 use crate::core::journal::{Ended, Movement, Outcome, Print};
 
 /// Finishes every entry that has no outcome.
@@ -37,7 +38,13 @@ fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Ou
             // What follows a put was done, so what came before it was done as well.
             _ if is_done => {}
             Movement::Take { from, parked, print } => notes.extend(untake(hands, from, parked, print)?),
-            Movement::Put { parked, to, print, .. } => is_done = finish_put(hands, to, parked, print)?,
+            Movement::Put { parked, to, print, touched_at } => {
+                is_done = finish_put(hands, to, parked, print)?;
+                if let Some(touched_at) = touched_at.filter(|_| is_done) {
+                    let at = hands.at(to)?;
+                    hands.disk.touch(at.spot(), touched_at).map_err(Trouble::at("date", to))?;
+                }
+            }
             Movement::Exchange { path, parked, print, new_sha256 } => {
                 notes.extend(unexchange(hands, path, parked, print, new_sha256)?);
             }
@@ -125,8 +132,9 @@ fn finish_put<D: Disk>(
         // It has left the park: by the put, or it was never taken.
         return Ok(hands.has_content(at.spot(), &print.sha256));
     }
-    // A copy on its way is worth nothing while the file is parked; a stranger's file stays.
-    if hands.has_content(beside, &print.sha256) {
+    // A copy on its way, or a part of one, is worth nothing while the file is parked; what says
+    // anything else is a stranger's file and stays.
+    if is_begun_copy(hands, beside, parked)? {
         hands.disk.remove(beside).map_err(Trouble::at("remove the copy of", to))?;
     }
     let there = hands.look(at.spot(), to)?.and_then(|image| print_of(&image));
@@ -135,6 +143,20 @@ fn finish_put<D: Disk>(
         return Ok(true);
     }
     Ok(false)
+}
+
+/// Returns whether a file holds the beginning of a parked one, or all of it.
+fn is_begun_copy<D: Disk>(
+    hands: &Hands<'_, D>,
+    beside: super::disk::Spot<'_, D::Folder>,
+    parked: &str,
+) -> Result<bool, Trouble> {
+    let path = hands.park_path(parked);
+    let (copy, whole) = (hands.look(beside, &path)?, hands.look(hands.in_park(parked), &path)?);
+    Ok(match (copy.map(|image| image.content), whole.map(|image| image.content)) {
+        (Some(Content::Bytes(copy)), Some(Content::Bytes(whole))) => whole.starts_with(&copy),
+        _ => false,
+    })
 }
 
 /// Undoes an exchange that was cut off.

@@ -8,5 +8,7 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
+mod faults;
+mod faulty;
 mod road;
 mod stage;

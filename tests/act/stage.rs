@@ -1,6 +1,6 @@
 //! A home, a temporary folder and a state folder of a test's own, over the real disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use claimtop::act::disk::{Disk, Patience};
@@ -20,12 +20,15 @@ use jiff::SignedDuration;
 pub(crate) const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
 pub(crate) struct Stage {
-    pub(crate) folder: tempfile::TempDir,
+    root: PathBuf,
+    /// Removes everything at the end; `None` for a stage of another process.
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let stage = Self { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let stage = Self { root: folder.path().canonicalize().unwrap(), _folder: Some(folder) };
         for below in ["home/.claude/sessions", "home/.maia/sessions", "tmp", "bin/@anthropic-ai/claude-code"]
         {
             std::fs::create_dir_all(stage.path(below)).unwrap();
@@ -34,8 +37,13 @@ impl Stage {
         stage
     }
 
+    /// Returns a stage that another process has made.
+    pub(crate) fn at(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), _folder: None }
+    }
+
     pub(crate) fn path(&self, below: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(below)
+        self.root.join(below)
     }
 
     pub(crate) fn write(&self, below: &str, text: &str) -> PathBuf {
@@ -46,7 +54,7 @@ impl Stage {
     }
 
     /// Starts a process that looks like Claude Code.
-    pub(crate) fn agent(&self) -> Child {
+    pub(crate) fn agent(&self) -> Agent {
         loop {
             let child = Command::new(self.path("bin/@anthropic-ai/claude-code/claude"))
                 .arg("600")
@@ -56,7 +64,7 @@ impl Stage {
             match child {
                 // A fork of another test's thread still has the copy open for writing.
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
-                child => return child.unwrap(),
+                child => return Agent(child.unwrap()),
             }
         }
     }
@@ -101,9 +109,24 @@ pub(crate) fn start_ticks(pid: u32) -> u64 {
     stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().parse().unwrap()
 }
 
-pub(crate) fn end(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
+/// A process that looks like Claude Code; it ends with whoever holds it.
+pub(crate) struct Agent(Child);
+
+impl Agent {
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+pub(crate) fn end(agent: Agent) {
+    drop(agent);
 }
 
 pub(crate) fn report(eyes: &mut Eyes) -> Report {

@@ -1,0 +1,321 @@
+//! Every call of every action is refused once, cut in half once, and preceded by a kill once.
+//! Whatever happens, exactly one copy of every byte survives, recovering twice is recovering
+//! once, and the journal says what is true.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use claimtop::act::disk::Patience;
+use claimtop::act::lock::StateFolder;
+use claimtop::act::road::{Answer, Request};
+use claimtop::act::system::System;
+use claimtop::act::undo::Place;
+use claimtop::act::witness::Witness;
+use claimtop::core::journal::{Ended, History};
+use claimtop::core::key::Key;
+use claimtop::core::plan::Action;
+use rustix::io::Errno;
+
+use crate::faulty::{Fault, Faulty};
+use crate::stage::{Stage, act, end, record, report, start_ticks};
+
+const ERRNOS: [Errno; 5] = [Errno::NOSPC, Errno::ROFS, Errno::IO, Errno::ACCESS, Errno::MFILE];
+/// Marks the process that is to be killed: which action, which call, whether far.
+const CHILD: &str = "CLAIMTOP_TEST_CRASH";
+
+/// An action over one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    Release,
+    Migrate,
+    End,
+    UndoRelease,
+    UndoMigrate,
+    UndoEnd,
+}
+
+const DEEDS: [Deed; 6] =
+    [Deed::Release, Deed::Migrate, Deed::End, Deed::UndoRelease, Deed::UndoMigrate, Deed::UndoEnd];
+
+/// A stage with the file that a deed is about.
+struct Scene {
+    stage: Stage,
+    deed: Deed,
+    /// Where the file lies before a release, migration or end.
+    place: PathBuf,
+    text: String,
+    live: u32,
+    /// When the file was written.
+    written: Cell<Option<SystemTime>>,
+}
+
+impl Scene {
+    fn new(stage: Stage, deed: Deed, live: u32, dead: (u32, u64)) -> Self {
+        let session = format!(
+            r#"{{"session_id":"db4e04a8-9640-4079-8e03-5ac2d1294846","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"/gone","started_at":"2026-11-20T10:00:00Z","phase":"idle","last_interaction_time":"2026-11-20T11:00:00Z","checkpoint_count":0,"owner":{{"pid":4242,"start":"777","boot":"00000000-0000-0000-0000-000000000000","host":"{}","name":"claude"}}}}"#,
+            std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),
+        );
+        let (below, text) = match deed {
+            Deed::Release | Deed::UndoRelease => (
+                format!("home/.claude/sessions/{}.json", dead.0),
+                format!(
+                    r#"{{"pid":{},"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"{}"}}"#,
+                    dead.0, dead.1
+                ),
+            ),
+            Deed::Migrate | Deed::UndoMigrate => (
+                format!("tmp/maia_active_swarm_session_{live}.json"),
+                r#"{"current_agent":"sre_agent"}"#.to_owned(),
+            ),
+            Deed::End | Deed::UndoEnd => (
+                "home/shop/.git/entire-sessions/db4e04a8-9640-4079-8e03-5ac2d1294846.json".to_owned(),
+                session,
+            ),
+        };
+        let place = stage.path(&below);
+        let scene = Self { stage, deed, place, text, live, written: Cell::default() };
+        scene.reset();
+        scene
+    }
+
+    /// Makes the world as it is before the deed.
+    fn reset(&self) {
+        for folder in ["home", "tmp", "state"] {
+            let path = self.stage.path(folder);
+            if path.exists() {
+                std::fs::remove_dir_all(&path).unwrap();
+            }
+        }
+        let folders = [
+            "home/.claude/sessions",
+            "home/.maia/sessions",
+            "home/shop/.git/objects",
+            "home/shop/.git/refs/heads",
+            "home/shop/.git/entire-session-locks",
+            "tmp",
+        ];
+        folders.iter().for_each(|folder| std::fs::create_dir_all(self.stage.path(folder)).unwrap());
+        self.stage.write("home/shop/.git/HEAD", "ref: refs/heads/main\n");
+        self.stage.write(self.place.strip_prefix(self.stage.path("")).unwrap().to_str().unwrap(), &self.text);
+        self.written.set(std::fs::metadata(&self.place).unwrap().modified().ok());
+        if matches!(self.deed, Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd) {
+            self.first(System);
+        }
+    }
+
+    fn far(&self, far: bool) -> Option<PathBuf> {
+        far.then(|| self.stage.state_path().join("parked"))
+    }
+
+    /// Does what an undo undoes.
+    fn first(&self, disk: System) {
+        let state = StateFolder::open(disk, &self.stage.state_path()).unwrap();
+        let mut eyes = self.stage.eyes_over(&["home/shop"]);
+        let receipt = act(&state, &mut eyes, &self.stage.rules(), self.forward(), &Answer::Yes).unwrap();
+        assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    }
+
+    fn forward(&self) -> Request {
+        let mut eyes = self.stage.eyes_over(&["home/shop"]);
+        let report = report(&mut eyes);
+        let key: Key = record(&report, self.place.file_name().unwrap().to_str().unwrap()).key.clone();
+        let action = match self.deed {
+            Deed::Migrate | Deed::UndoMigrate => Action::Migrate,
+            Deed::Release | Deed::UndoRelease | Deed::End | Deed::UndoEnd => Action::Release,
+        };
+        Request::Act { key, action }
+    }
+
+    /// Does the deed on a disk, however it ends.
+    fn run(&self, disk: Faulty) -> usize {
+        let request = match self.deed {
+            Deed::Release | Deed::Migrate | Deed::End => self.forward(),
+            Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd => {
+                Request::Undo { entry: 1, place: Place::Own }
+            }
+        };
+        let mut eyes = self.stage.eyes_over(&["home/shop"]);
+        let Ok(state) = StateFolder::open(disk, &self.stage.state_path()) else { return usize::MAX };
+        let _ = act(&state, &mut eyes, &self.stage.rules(), request, &Answer::Yes);
+        state.disk.calls()
+    }
+
+    /// Returns every file that matters, by its place.
+    fn files(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        for folder in ["home", "tmp", "state/parked"] {
+            collect(&self.stage.path(folder), &mut all);
+        }
+        all.retain(|path, _| !path.ends_with("HEAD") && path.extension().is_none_or(|end| end != "lock"));
+        all
+    }
+
+    /// Recovers, and checks everything that must be true then.
+    fn check(&self, what: &str) {
+        let recover = || {
+            let state = StateFolder::open(System, &self.stage.state_path()).unwrap();
+            let now = self.stage.eyes().now();
+            drop(state.lock(Patience::Wait, now).unwrap_or_else(|error| panic!("{what}: {error}")));
+            (self.files(), std::fs::read(self.stage.state_path().join("journal.jsonl")).unwrap_or_default())
+        };
+        let once = recover();
+        assert_eq!(once, recover(), "{what}: recovering twice is not recovering once");
+        let (files, journal) = once;
+        let shown = || format!("{what}: {files:#?}\n{}", String::from_utf8_lossy(&journal));
+        assert!(files.keys().all(|path| !name(path).starts_with(".claimtop")), "left behind: {}", shown());
+        let history = History::read(&journal);
+        assert!(history.unreadable <= 1, "{}", shown());
+        let last = history.entries.last();
+        let is_undo = matches!(self.deed, Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd);
+        let is_done = last.is_some_and(|entry| {
+            assert!(entry.outcome.is_some(), "{}", shown());
+            assert_ne!(entry.outcome.as_ref().unwrap().ended, Ended::Stuck, "{}", shown());
+            entry.outcome.as_ref().unwrap().ended == Ended::Done && entry.intent.undoes.is_some() == is_undo
+        });
+        let parked = self.stage.state_path().join("parked");
+        let copies: Vec<&PathBuf> =
+            files.iter().filter(|(_, text)| **text == self.text).map(|(path, _)| path).collect();
+        assert_eq!(copies.len(), 1, "not exactly one copy: {}", shown());
+        let is_home = *copies.first().unwrap() == &self.place;
+        let modified = std::fs::metadata(copies.first().unwrap()).unwrap().modified().unwrap();
+        let is_dated = Some(modified) == self.written.get();
+        let is_moved = matches!(self.deed, Deed::Migrate | Deed::UndoMigrate) && !is_home;
+        assert!(is_dated != is_moved, "the time is another: {}", shown());
+        assert_eq!(is_home, is_done == is_undo, "the journal does not say what is: {}", shown());
+        let others = files.len() - 1;
+        let new =
+            self.text.replace(r#""phase":"idle""#, r#""phase":"ended","ended_at":"2026-11-20T11:00:00Z""#);
+        match self.deed {
+            Deed::End | Deed::UndoEnd if !is_home => {
+                assert_eq!(files.get(&self.place), Some(&new), "{}", shown());
+                assert_eq!(others, 1, "{}", shown());
+            }
+            Deed::UndoEnd => assert!(
+                files
+                    .iter()
+                    .all(|(path, text)| *text == self.text || (path.starts_with(&parked) && *text == new)),
+                "{}",
+                shown()
+            ),
+            Deed::Migrate | Deed::UndoMigrate if !is_home => {
+                let new = self.stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", self.live));
+                assert_eq!((*copies.first().unwrap(), others), (&new, 0), "{}", shown());
+            }
+            Deed::Release | Deed::UndoRelease | Deed::Migrate | Deed::UndoMigrate | Deed::End => {
+                assert_eq!(others, 0, "{}", shown());
+            }
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn collect(folder: &Path, all: &mut BTreeMap<PathBuf, String>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, all);
+        } else {
+            let text = std::fs::read_to_string(&path).unwrap();
+            all.insert(path, text);
+        }
+    }
+}
+
+/// Runs `each` for each deed, near and far.
+fn sweep(mut each: impl FnMut(&Scene, bool)) {
+    for deed in DEEDS {
+        for far in [false, true] {
+            let stage = Stage::new();
+            let live = stage.agent();
+            let dead = stage.agent();
+            let dead_id = (dead.id(), start_ticks(dead.id()));
+            end(dead);
+            let scene = Scene::new(stage, deed, live.id(), dead_id);
+            each(&scene, far);
+            end(live);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_of_any_call_loses_nothing() {
+    let mut runs = 0;
+    sweep(|scene, far| {
+        let faults = ERRNOS.map(Fault::Refuse).into_iter().chain([Fault::Half(Errno::NOSPC)]);
+        for fault in faults {
+            for at in 1.. {
+                scene.reset();
+                let calls = scene.run(Faulty::new(at, fault, scene.far(far)));
+                scene.check(&format!("{:?}, far {far}, {fault:?} at {at}", scene.deed));
+                runs += 1;
+                if calls < at {
+                    break;
+                }
+            }
+        }
+    });
+    eprintln!("{runs} runs");
+    assert!(runs > 1_000, "only {runs} runs");
+}
+
+#[test]
+fn a_kill_before_any_call_loses_nothing() {
+    let mut kills = 0;
+    sweep(|scene, far| {
+        for at in 1.. {
+            scene.reset();
+            let status = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "faults::child", "--nocapture"])
+                .env(
+                    CHILD,
+                    format!("{:?} {at} {far} {} {}", scene.deed, scene.live, scene.stage.path("").display()),
+                )
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .unwrap();
+            scene.check(&format!("{:?}, far {far}, killed at {at}", scene.deed));
+            if status.success() {
+                break;
+            }
+            kills += 1;
+        }
+    });
+    eprintln!("{kills} kills");
+    assert!(kills > 200, "only {kills} kills");
+}
+
+/// The process that is killed; without its variable it does nothing.
+#[test]
+fn child() {
+    let Ok(order) = std::env::var(CHILD) else { return };
+    let mut parts = order.splitn(5, ' ');
+    let mut next = || parts.next().unwrap().to_owned();
+    let deed = next();
+    let deed = *DEEDS.iter().find(|known| format!("{known:?}") == deed).unwrap();
+    let (at, far, live): (usize, bool, u32) =
+        (next().parse().unwrap(), next().parse().unwrap(), next().parse().unwrap());
+    let stage = Stage::at(Path::new(&next()));
+    let place = match deed {
+        Deed::Release | Deed::UndoRelease => first_in(&stage.path("home/.claude/sessions")),
+        Deed::Migrate | Deed::UndoMigrate => first_in(&stage.path("tmp")),
+        Deed::End | Deed::UndoEnd => first_in(&stage.path("home/shop/.git/entire-sessions")),
+    };
+    let scene = Scene { stage, deed, place, text: String::new(), live, written: Cell::default() };
+    let disk = Faulty::new(at, Fault::Kill, scene.far(far));
+    scene.run(disk);
+}
+
+/// Returns the only file of a folder, or a name in it when there is none.
+fn first_in(folder: &Path) -> PathBuf {
+    let first = std::fs::read_dir(folder).ok().and_then(|mut entries| entries.next());
+    first.map_or_else(|| folder.join("none"), |entry| entry.unwrap().path())
+}

@@ -1,0 +1,157 @@
+//! The real disk, with one call that goes wrong.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use claimtop::act::disk::{Disk, Keeping, Patience, Side, Spot};
+use claimtop::act::system::System;
+use claimtop::core::file::FileImage;
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+/// What goes wrong at the chosen call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The system refuses, and nothing was done.
+    Refuse(Errno),
+    /// The system refuses after half of the bytes.
+    Half(Errno),
+    /// The process is killed before the call.
+    Kill,
+}
+
+/// A disk whose n-th call goes wrong; calls are counted from 1.
+pub(crate) struct Faulty {
+    at: usize,
+    fault: Fault,
+    calls: Cell<usize>,
+    /// The parked folder, where it is to look like one of another file system.
+    far: Option<PathBuf>,
+}
+
+impl Faulty {
+    pub(crate) fn new(at: usize, fault: Fault, far: Option<PathBuf>) -> Self {
+        Self { at, fault, calls: Cell::new(0), far }
+    }
+
+    /// Returns how many calls there were.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.get()
+    }
+
+    /// Counts a call; the chosen one goes wrong.
+    fn call(&self) -> Result<(), Errno> {
+        self.calls.set(self.calls.get() + 1);
+        if self.calls.get() != self.at {
+            return Ok(());
+        }
+        match self.fault {
+            Fault::Refuse(errno) | Fault::Half(errno) => Err(errno),
+            Fault::Kill => {
+                let own = rustix::process::getpid();
+                rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+                unreachable!()
+            }
+        }
+    }
+
+    /// Returns the half of the bytes that is still written when the chosen call goes wrong so.
+    fn half<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
+        let is_now = self.calls.get() + 1 == self.at && matches!(self.fault, Fault::Half(_));
+        is_now.then(|| bytes.get(..bytes.len() / 2).unwrap_or_default())
+    }
+}
+
+type Folder = <System as Disk>::Folder;
+
+impl Disk for Faulty {
+    type Folder = Folder;
+    type File = <System as Disk>::File;
+    type Lock = <System as Disk>::Lock;
+
+    fn folder(&self, path: &Path) -> Result<Folder, Errno> {
+        self.call()?;
+        System.folder(path)
+    }
+
+    fn make_folder(&self, path: &Path) -> Result<(), Errno> {
+        self.call()?;
+        System.make_folder(path)
+    }
+
+    fn image(&self, spot: Spot<'_, Folder>) -> Result<Option<FileImage>, Errno> {
+        self.call()?;
+        System.image(spot)
+    }
+
+    fn create(&self, spot: Spot<'_, Folder>) -> Result<Self::File, Errno> {
+        self.call()?;
+        System.create(spot)
+    }
+
+    fn write(&self, file: &mut Self::File, bytes: &[u8]) -> Result<(), Errno> {
+        if let Some(half) = self.half(bytes) {
+            System.write(file, half)?;
+        }
+        self.call()?;
+        System.write(file, bytes)
+    }
+
+    fn finish(&self, file: &mut Self::File, mode: u32, modified_at: Timestamp) -> Result<(), Errno> {
+        self.call()?;
+        System.finish(file, mode, modified_at)
+    }
+
+    fn sync_file(&self, file: &mut Self::File) -> Result<(), Errno> {
+        self.call()?;
+        System.sync_file(file)
+    }
+
+    fn sync_folder(&self, folder: &Folder) -> Result<(), Errno> {
+        self.call()?;
+        System.sync_folder(folder)
+    }
+
+    fn rename_new(&self, from: Spot<'_, Folder>, to: Spot<'_, Folder>, side: Side) -> Result<(), Errno> {
+        self.call()?;
+        let is_parked = |folder: &Folder| self.far.as_deref() == Some(folder.path());
+        if is_parked(from.0) != is_parked(to.0) {
+            return Err(Errno::XDEV);
+        }
+        System.rename_new(from, to, side)
+    }
+
+    fn exchange(&self, folder: &Folder, one: &OsStr, other: &OsStr) -> Result<(), Errno> {
+        self.call()?;
+        System.exchange(folder, one, other)
+    }
+
+    fn touch(&self, spot: Spot<'_, Folder>, modified_at: Timestamp) -> Result<(), Errno> {
+        self.call()?;
+        System.touch(spot, modified_at)
+    }
+
+    fn remove(&self, spot: Spot<'_, Folder>) -> Result<(), Errno> {
+        self.call()?;
+        System.remove(spot)
+    }
+
+    fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
+        if let Some(half) = self.half(bytes) {
+            System.append(spot, half, keeping)?;
+        }
+        self.call()?;
+        System.append(spot, bytes, keeping)
+    }
+
+    fn read_own(&self, spot: Spot<'_, Folder>) -> Result<Vec<u8>, Errno> {
+        self.call()?;
+        System.read_own(spot)
+    }
+
+    fn lock(&self, spot: Spot<'_, Folder>, patience: Patience) -> Result<Self::Lock, Errno> {
+        self.call()?;
+        System.lock(spot, patience)
+    }
+}
