@@ -10,5 +10,7 @@
 
 mod faults;
 mod faulty;
+mod races;
+mod reuse;
 mod road;
 mod stage;
