@@ -14,3 +14,4 @@ mod races;
 mod reuse;
 mod road;
 mod stage;
+mod undo;
