@@ -99,8 +99,8 @@ impl<D: Disk> Sight<'_, D> {
         if image.locked_by.is_some() {
             return never("a process holds a lock on it".to_owned());
         }
-        let touched = meta.modified_at.max(meta.changed_at);
-        if self.now.duration_since(touched) < self.rules.settled_for {
+        // Every write changes this time, and nobody can set it; the other one anybody can.
+        if self.now.duration_since(meta.changed_at) < self.rules.settled_for {
             let seconds = self.rules.settled_for.as_secs();
             return Err(Trouble::Changed(format!("{} was written in the last {seconds} s", shown(path))));
         }
