@@ -63,10 +63,10 @@ pub(super) fn run(options: &Options, environment: Environment, showing: Showing)
     outcome
 }
 
-/// Ends the world, if nobody did before.
+/// Ends the world, if nobody did before. Whoever comes second waits until that is done.
 fn end(world: &Mutex<Option<World>>) -> anyhow::Result<()> {
-    let world = world.lock().unwrap_or_else(PoisonError::into_inner).take();
-    world.map_or(Ok(()), World::end)
+    let mut held = world.lock().unwrap_or_else(PoisonError::into_inner);
+    held.take().map_or(Ok(()), World::end)
 }
 
 fn show(
