@@ -124,8 +124,8 @@ fn a_terminal_that_hangs_up_leaves_nothing_of_the_demo() {
     let mut demo = pair.slave.spawn_command(command).unwrap();
     wait_for(|| (!pty::is_cooked(&*pair.master)).then_some(()));
     drop(pair);
-    wait_for(|| demo.try_wait().unwrap());
-    assert!(is_empty(tmp.path()), "a folder of the demo stays");
+    let status = wait_for(|| demo.try_wait().unwrap());
+    assert!(is_empty(tmp.path()), "a folder of the demo stays: {status:?}");
 }
 
 /// Asks again and again; a minute is far more than it can need.

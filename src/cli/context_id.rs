@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use super::args::{ContextArguments, Options};
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
-use super::output::print;
+use super::output::{complain, print};
 use super::settings::settings;
 use super::signatures;
 use crate::core::context::{CONTEXT_VARIABLE, Resolution, SESSION_VARIABLE, resolve};
@@ -58,7 +58,7 @@ pub(crate) fn run(asked: ContextArguments, options: &Options, environment: Envir
 
 fn tell(asked: ContextArguments, resolution: &Resolution, table: &ProcessTable) -> Outcome {
     if let Some(refused) = &resolution.refused {
-        eprintln!("claimtop: {refused}; going on without it");
+        complain(&format!("claimtop: {refused}; going on without it"));
     }
     if asked.json {
         print(&format!("{}\n", json::to_string_pretty(resolution)?))?;

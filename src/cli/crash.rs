@@ -3,6 +3,7 @@
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook};
 
 use super::failure::Exit;
+use super::output::complain;
 use crate::core::text::shown;
 
 /// Makes panics say that they are bugs. The screen's own hook, which gives the terminal back,
@@ -10,7 +11,7 @@ use crate::core::text::shown;
 pub(crate) fn install() {
     set_hook(Box::new(|panic| {
         for line in told(panic) {
-            eprintln!("{line}");
+            complain(&line);
         }
     }));
 }

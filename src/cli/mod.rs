@@ -32,7 +32,7 @@ use self::args::{Arguments, Command, Options};
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
 use self::look::Looker;
-use self::output::{Paint, Shape};
+use self::output::{Paint, Shape, complain};
 use self::screen::About;
 use self::settings::Settings;
 use crate::act::undo::Place;
@@ -50,7 +50,7 @@ pub fn main(arguments: &[OsString]) -> u8 {
 
 fn told(failure: &Failure) -> Exit {
     for line in failure.lines() {
-        eprintln!("{line}");
+        complain(&line);
     }
     failure.exit
 }

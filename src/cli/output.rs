@@ -86,6 +86,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
+/// Writes a line to the standard error output, if anybody still hears it: a terminal that has
+/// hung up must not make a panic of it.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// Returns whether the reader of the standard output has gone: asking costs nothing, and
 /// without it a stream of events with nothing to tell would never end.
 pub(crate) fn is_reader_gone() -> bool {

@@ -57,10 +57,20 @@ pub(super) fn run(options: &Options, environment: Environment, showing: Showing)
     let world = World::make().map_err(failed)?;
     let settings = world.settings(options, environment)?;
     let looker = Looker::new(&settings, signatures(&settings)?).only_below(world.stage.path().to_owned());
-    let world = Arc::new(Mutex::new(Some(world)));
-    let outcome = show(&settings, looker, showing, &world);
-    end(&world).map_err(failed)?;
+    let world = Held(Arc::new(Mutex::new(Some(world))));
+    let outcome = show(&settings, looker, showing, &world.0);
+    end(&world.0).map_err(failed)?;
     outcome
+}
+
+/// Ends the world also when a panic unwinds.
+struct Held(Arc<Mutex<Option<World>>>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Nobody is left to be told when this fails.
+        drop(end(&self.0));
+    }
 }
 
 /// Ends the world, if nobody did before. Whoever comes second waits until that is done.
