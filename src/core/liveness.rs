@@ -330,13 +330,9 @@ fn by_session(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option
         );
         return alive(Reason::SameProcess);
     }
-    let bound = world
-        .snapshot
-        .records
-        .iter()
-        .filter(|other| other.session_id.as_ref() == Some(session) && !std::ptr::eq(*other, record));
-    let process = bound
-        .filter_map(|other| other.holder.as_ref().map(|holder| (other, holder)))
+    let others = world.records_of(session).iter().filter(|other| !std::ptr::eq(**other, record));
+    let process = others
+        .filter_map(|other| other.holder.as_ref().map(|holder| (*other, holder)))
         .filter(|(_, holder)| matches!(holder.binding, Binding::Marker | Binding::Tick | Binding::Owner))
         .find_map(|(other, holder)| living(other, holder, session, world))
         .or_else(|| named_in_arguments(session, world))?;

@@ -1,6 +1,7 @@
 //! One moment of the world: everything that was read, before anything is judged.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -21,7 +22,7 @@ pub struct Snapshot {
     /// All processes.
     pub processes: ProcessTable,
     /// All session records.
-    pub records: Vec<Record>,
+    pub records: Vec<Arc<Record>>,
     /// Files that have a session file's name but gave no record.
     pub broken: Vec<BrokenFile>,
     /// The repositories that were looked in.

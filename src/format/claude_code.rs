@@ -76,25 +76,25 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
 }
 
 /// Returns the session ID if it can be one; it ends up in paths.
-fn session_id(object: &Object) -> Option<Untrusted> {
+fn session_id(object: &Object<'_>) -> Option<Untrusted> {
     object.text("sessionId").filter(|id| is_valid_id(id.raw()))
 }
 
-fn title(object: &Object, record: &Record) -> Untrusted {
+fn title(object: &Object<'_>, record: &Record) -> Untrusted {
     let folder = record.cwd.as_deref().and_then(|cwd| cwd.file_name());
     let of_folder = folder.map(|name| Untrusted::from_path(std::path::Path::new(name)));
     object.text("name").or(of_folder).unwrap_or_else(|| "(unnamed)".into())
 }
 
 /// Background sessions are agents too; a daemon serves several.
-fn role(object: &Object) -> Role {
+fn role(object: &Object<'_>) -> Role {
     match object.str("kind") {
         Some("daemon" | "daemon-worker") => Role::Daemon,
         Some(_) | None => Role::Agent,
     }
 }
 
-fn holder(object: &Object, role: Role, binding: Binding) -> Option<Holder> {
+fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
     let pid = object.pid("pid", false)?;
     let mut holder = Holder::new(pid, role, binding);
     // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`.
@@ -111,7 +111,7 @@ fn claim(kind: ResourceKind, id: Option<Untrusted>, surface: &str, record: &Reco
     id.map(stated).into_iter().collect()
 }
 
-fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,
@@ -130,7 +130,7 @@ fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
     ])
 }
 
-fn problems(file: &FileImage, object: &Object, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, None);
     if record.session_id.is_none() {
         problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));

@@ -95,6 +95,7 @@ pub(super) mod sample {
     //! A machine, a moment and files to read in tests.
 
     use std::path::{Path, PathBuf};
+    use std::sync::Arc;
 
     use jiff::tz::{self, TimeZone};
     use jiff::{SignedDuration, Timestamp};
@@ -151,7 +152,7 @@ pub(super) mod sample {
     #[track_caller]
     pub(in crate::format) fn record(parsed: Parsed) -> Record {
         match parsed {
-            Parsed::Record(record) => *record,
+            Parsed::Record(record) => Arc::unwrap_or_clone(record),
             Parsed::Broken(broken) => panic!("{broken:?}"),
             Parsed::Ignored => panic!("ignored"),
         }

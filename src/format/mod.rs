@@ -11,6 +11,9 @@ pub mod maia;
 pub mod observability;
 mod strict;
 pub mod time;
+pub mod value;
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -73,7 +76,7 @@ pub fn places() -> impl Iterator<Item = &'static Place> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     /// A record, with its problems inside.
-    Record(Box<Record>),
+    Record(Arc<Record>),
     /// Nothing usable: what is wrong.
     Broken(BrokenFile),
     /// A file of the system that means nothing to claimtop.

@@ -381,7 +381,7 @@ impl WorldFile {
         let image = self.image(spec, path);
         let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
         match format::read(kind, &image, &reading) {
-            Parsed::Record(record) => snapshot.records.push(*record),
+            Parsed::Record(record) => snapshot.records.push(record),
             Parsed::Broken(broken) => snapshot.broken.push(broken),
             Parsed::Ignored => {}
         }

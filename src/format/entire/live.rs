@@ -48,13 +48,13 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-fn title(object: &Object, id: &str) -> Untrusted {
+fn title(object: &Object<'_>, id: &str) -> Untrusted {
     let folder = object.str("worktree_path").and_then(|path| path.rsplit('/').next());
     folder.filter(|name| !name.is_empty()).unwrap_or(id).into()
 }
 
 /// A claim of another repository to adopt the session, while it is good.
-fn adoption(object: &Object, record: &Record, reading: &Reading<'_>) -> Option<StatedClaim> {
+fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Option<StatedClaim> {
     let claim = object.object("adopt_claim")?;
     let since = ["at", "claimed_at"].iter().find_map(|name| claim.str(name).and_then(time::rfc3339))?;
     if time::after(since, ADOPTION_SECONDS) < reading.now {

@@ -1,5 +1,7 @@
 //! Session locks: a file that exists is only a place to lock; a record while it is locked.
 
+use std::sync::Arc;
+
 use crate::core::file::FileImage;
 use crate::core::record::{
     Binding, Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid, Surface,
@@ -29,5 +31,5 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
         since: None,
         surfaces: vec![Surface { name: "flock".to_owned(), state: SurfaceState::Agrees }],
     }];
-    Parsed::Record(Box::new(record))
+    Parsed::Record(Arc::new(record))
 }

@@ -49,7 +49,7 @@ pub(super) fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     Ok(record)
 }
 
-fn lock(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
+fn lock(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Lock, file, reading);
     record.holder = object.pid("pid", true).map(|pid| Holder::new(pid, Role::Hook, Binding::File));
     record.problems.extend(json::ownership_problems(file, reading, None));

@@ -71,7 +71,7 @@ pub(super) fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Recor
 }
 
 /// Drafts what all markers have.
-fn marker(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
+fn marker(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Marker, file, reading);
     record.session_id = id::required(object, "session_id", &mut record.problems);
     record.title =
@@ -84,7 +84,7 @@ fn marker(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
 
 /// Returns Claude Code's process. Windows finds it by a walk that gives text; elsewhere it is
 /// the hook's parent as a number, which may be a `/bin/sh -c` that is gone at once.
-fn holder(object: &Object, named: Option<StatedPid>) -> Option<Holder> {
+fn holder(object: &Object<'_>, named: Option<StatedPid>) -> Option<Holder> {
     let role = if object.str("cc_pid").is_some() { Role::Agent } else { Role::Unknown };
     let pid = object.pid("cc_pid", true).or(named)?;
     Some(Holder::new(pid, role, Binding::Marker))

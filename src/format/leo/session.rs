@@ -35,7 +35,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-fn identify(record: &mut Record, object: &Object, file: &FileImage) {
+fn identify(record: &mut Record, object: &Object<'_>, file: &FileImage) {
     record.session_id = id::required(object, "session_id", &mut record.problems);
     let named = names::stem(&file.name).map(Untrusted::from);
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
@@ -50,7 +50,7 @@ fn identify(record: &mut Record, object: &Object, file: &FileImage) {
     }));
 }
 
-fn date(record: &mut Record, object: &Object, reading: &Reading<'_>) {
+fn date(record: &mut Record, object: &Object<'_>, reading: &Reading<'_>) {
     record.started_at = moment::past(object, "created_at", reading.now, &mut record.problems);
     record.heartbeat_at = moment::past(object, "heartbeat_at", reading.now, &mut record.problems);
     record.expiry = record
@@ -59,7 +59,7 @@ fn date(record: &mut Record, object: &Object, reading: &Reading<'_>) {
 }
 
 /// Tells the generation by the name of the field for the work item.
-fn generate(record: &mut Record, object: &Object) {
+fn generate(record: &mut Record, object: &Object<'_>) {
     record.variant = "session file";
     if object.has("sd_id") && !object.has("sd_key") {
         record.generation = Generation::Legacy;
@@ -71,7 +71,7 @@ fn generate(record: &mut Record, object: &Object) {
     }
 }
 
-fn key(object: &Object) -> Option<Untrusted> {
+fn key(object: &Object<'_>) -> Option<Untrusted> {
     facts::first_text(object, &["sd_key", "sd_id"])
 }
 
@@ -86,7 +86,7 @@ fn is_conversation(record: &Record) -> bool {
 
 /// Returns the stated process: the writer's parent, which is a shell, or for a conversation
 /// whatever called last. The PID in the terminal ID is better and stays a fact.
-fn holder(record: &Record, object: &Object) -> Holder {
+fn holder(record: &Record, object: &Object<'_>) -> Holder {
     let role = if is_conversation(record) { Role::Hook } else { Role::Shell };
     Holder {
         pid: object.pid("pid", true),
@@ -100,7 +100,7 @@ fn holder(record: &Record, object: &Object) -> Holder {
     }
 }
 
-fn known(record: &Record, object: &Object) -> Vec<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let terminal = terminal(record);
     let mut known = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),
@@ -115,9 +115,8 @@ fn known(record: &Record, object: &Object) -> Vec<(&'static str, Untrusted)> {
         object,
         &[("codebase", "codebase"), ("track", "track"), ("tty", "tty"), ("branch", "current_branch")],
     ));
-    known.extend(
-        object.object("metadata").map(|metadata| facts::of(&metadata, &METADATA)).unwrap_or_default(),
-    );
+    known
+        .extend(object.object("metadata").map(|metadata| facts::of(metadata, &METADATA)).unwrap_or_default());
     known
 }
 

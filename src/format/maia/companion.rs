@@ -1,6 +1,6 @@
 //! What belongs to a session and has no life of its own: learning sessions and checkpoints.
 
-use serde_json::Value;
+use crate::format::value::Value;
 
 use super::{moment, names};
 use crate::core::file::FileImage;
@@ -74,6 +74,6 @@ fn folder(file: &FileImage) -> Option<Untrusted> {
     file.path.parent()?.file_name().map(|name| Untrusted::from_path(name.as_ref()))
 }
 
-fn cut(object: &Object, name: &str) -> Option<Untrusted> {
+fn cut(object: &Object<'_>, name: &str) -> Option<Untrusted> {
     object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT))
 }

@@ -1,7 +1,8 @@
 //! The repositories that one look has found, each once, and not too many.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -20,7 +21,9 @@ const ROOTS_FOR: SignedDuration = SignedDuration::from_secs(10);
 pub(super) struct Found {
     all: BTreeMap<PathBuf, State>,
     /// The folders that were already looked from.
-    tried: BTreeSet<PathBuf>,
+    tried: HashSet<PathBuf>,
+    /// Those of them that do not exist: what is named below one does not exist either.
+    gone: HashSet<PathBuf>,
     has_more: bool,
 }
 
@@ -31,16 +34,40 @@ enum State {
 
 impl Found {
     /// Adds the repositories that these folders lie in; returns whether one is new.
-    pub(super) fn add(&mut self, folders: &BTreeSet<PathBuf>, fence: &Fence) -> bool {
+    pub(super) fn add<'a>(&mut self, folders: impl IntoIterator<Item = &'a Path>, fence: &Fence) -> bool {
         let mut is_any_new = false;
         for folder in folders {
-            if self.tried.insert(folder.clone())
-                && let Some(located) = locate(folder, fence)
-            {
-                is_any_new |= self.insert(located);
-            }
+            is_any_new |= self.add_one(folder, fence);
         }
         is_any_new
+    }
+
+    fn add_one(&mut self, folder: &Path, fence: &Fence) -> bool {
+        if self.tried.contains(folder) {
+            return false;
+        }
+        self.tried.insert(folder.to_path_buf());
+        match folder.parent() {
+            // What is gone lay in the repository that its parent lies in. Finding that out costs
+            // far less, and thousands of records can name folders that went together.
+            Some(parent) if self.is_gone(folder, parent) => self.add_one(parent, fence),
+            Some(_) | None => locate(folder, fence).is_some_and(|located| self.insert(located)),
+        }
+    }
+
+    fn is_gone(&mut self, folder: &Path, parent: &Path) -> bool {
+        // What a `..` leads to is not told by the letters before it.
+        if !folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir) {
+            return false;
+        }
+        if self.gone.contains(parent) {
+            return true;
+        }
+        let is_gone = folder.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        if is_gone {
+            self.gone.insert(folder.to_path_buf());
+        }
+        is_gone
     }
 
     fn insert(&mut self, located: Located) -> bool {

@@ -10,6 +10,7 @@ mod seen;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -70,13 +71,13 @@ impl Collector {
         let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
         let mut found = Found::default();
         let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);
-        found.add(&self.working, &self.fence);
+        found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
         let mut read = Read::new();
         self.read_places(&mut pass);
         self.read_repos(&mut found, &mut pass, &mut read);
         let mut processes = self.scanner.scan(&named(&pass.records));
         self.working = working(&processes, &self.signatures);
-        if found.add(&self.working, &self.fence) {
+        if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) {
             self.read_repos(&mut found, &mut pass, &mut read);
             processes = self.scanner.scan(&named(&pass.records));
         }
@@ -111,7 +112,7 @@ impl Collector {
     /// records name.
     fn read_repos(&mut self, found: &mut Found, pass: &mut Pass<'_>, read: &mut Read) {
         for _ in 0..2 {
-            found.add(&cwds(&pass.records), &self.fence);
+            found.add(pass.new_cwds(), &self.fence);
             for located in found.unread() {
                 let one = self.reader.read(&located, &self.fence);
                 pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
@@ -156,11 +157,6 @@ fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
 }
 
 /// Returns the PIDs that records name.
-fn named(records: &[Record]) -> BTreeSet<u32> {
+fn named(records: &[Arc<Record>]) -> BTreeSet<u32> {
     records.iter().filter_map(|record| record.holder.as_ref()?.pid.as_ref()?.valid()).collect()
-}
-
-/// Returns the folders that records name.
-fn cwds(records: &[Record]) -> BTreeSet<PathBuf> {
-    records.iter().filter_map(|record| record.cwd.clone()).collect()
 }
