@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::process::{Details, Process};
+use super::shipped;
 
 /// The signatures that claimtop ships.
-const BUILT_IN: &str = include_str!("../../assets/agents.toml");
+pub(super) const BUILT_IN: &str = include_str!("../../assets/agents.toml");
 
 /// Every signature in use.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signatures {
     /// The agents, a user's own before the built-in ones.
@@ -19,7 +20,7 @@ pub struct Signatures {
 }
 
 /// How one agent's processes look.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
     /// The name in JSON, such as `claude-code`.
@@ -38,7 +39,7 @@ pub struct Signature {
 }
 
 /// What a process must look like: every key that is given, any value within one key.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pattern {
     /// The main thread's name.
@@ -85,7 +86,7 @@ impl Signatures {
     /// # Errors
     /// The parser's message; a test proves that the shipped file has none.
     pub fn built_in() -> Result<Self, toml::de::Error> {
-        toml::from_str(BUILT_IN)
+        shipped::read(BUILT_IN).map_or_else(|| toml::from_str(BUILT_IN), Ok)
     }
 
     /// Puts a user's own signatures before these.

@@ -15,6 +15,7 @@ pub mod process;
 pub mod record;
 pub mod report;
 pub mod rules;
+mod shipped;
 pub mod snapshot;
 pub mod text;
 pub mod window;
