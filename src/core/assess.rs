@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::agent::Signatures;
 use super::claim::{ClaimFacts, judge_claims};
 use super::context::{CONTEXT_VARIABLE, is_valid_id};
+use super::evidence::Evidence;
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::process::ProcessState;
@@ -35,8 +36,10 @@ pub struct Judged<'a> {
     pub record: &'a Record,
     /// Its key.
     pub key: Key,
-    /// Where it stands, for evidence.
+    /// Where it stands.
     pub path: Untrusted,
+    /// The same, as evidence.
+    pub evidence: Evidence,
     /// Whether its holder lives.
     pub verdict: Verdict,
     /// The PID of the window that it belongs to.
@@ -88,11 +91,16 @@ fn judge_record<'a>(record: &'a Record, world: &World<'_>) -> Judged<'a> {
     let window = window_of_record(record, &verdict, world);
     let path = Untrusted::from_path(record.location.path());
     let key = Key::derive('r', &[record.format.name(), path.raw()]);
-    Judged { record, key, path, verdict, window }
+    let fact = format!("{} {}", record.format.name(), record.variant);
+    let evidence = Evidence::new(fact, record.title.clone(), path.clone()).at(record.written_at);
+    Judged { record, key, path, evidence, verdict, window }
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
 fn lend_verdicts(judged: &mut [Judged<'_>]) {
+    if judged.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
+        return;
+    }
     let owners: BTreeMap<(Format, &Untrusted), (Verdict, Option<u32>)> = judged
         .iter()
         .filter(|judged| judged.record.kind == RecordKind::Session)
@@ -229,7 +237,7 @@ fn staleness(record: &Record, now: Timestamp) -> StaleView {
     let last = record.heartbeat_at.unwrap_or(record.written_at);
     let age_seconds = now.duration_since(last).as_secs();
     match record.expiry.as_ref() {
-        Some(expiry) => StaleView { is: expiry.at <= now, age_seconds, rule: expiry.rule.to_owned() },
-        None => StaleView { is: false, age_seconds, rule: "its system has no time limit for it".to_owned() },
+        Some(expiry) => StaleView { is: expiry.at <= now, age_seconds, rule: expiry.rule },
+        None => StaleView { is: false, age_seconds, rule: "its system has no time limit for it" },
     }
 }

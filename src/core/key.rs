@@ -1,14 +1,14 @@
 //! Keys: short names that stay the same for as long as the thing itself does.
 
 use std::fmt;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// The stable key of a window (`w-…`), a record (`r-…`) or a claim (`c-…`).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct Key(String);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(Arc<str>);
 
 impl Key {
     /// Derives a key from what names the thing: a one-letter sort and its identifying parts.
@@ -19,18 +19,24 @@ impl Key {
             hash.update([0]);
         }
         let digest = hash.finalize();
-        let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        Self(format!("{sort}-{hex}"))
+        let start = digest.first_chunk().copied().unwrap_or_default();
+        Self(format!("{sort}-{:08x}", u32::from_be_bytes(start)).into())
     }
 
     /// Takes a key as a person typed it.
     pub fn typed(text: &str) -> Self {
-        Self(text.to_owned())
+        Self(text.into())
     }
 
     /// Returns the key's text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -15,6 +15,7 @@ pub mod process;
 pub mod record;
 pub mod report;
 pub mod rules;
+pub mod shared;
 mod shipped;
 pub mod snapshot;
 pub mod text;

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::finding::Code;
+use super::shared::Shared;
 use super::text::Untrusted;
 
 /// The system that wrote a record.
@@ -238,7 +239,7 @@ pub enum SurfaceState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Surface {
     /// The place, such as `file` or `claude_sessions.sd_key`.
-    pub name: String,
+    pub name: &'static str,
     /// What it says.
     pub state: SurfaceState,
 }
@@ -251,7 +252,7 @@ pub struct StatedClaim {
     /// Since when, if stored.
     pub since: Option<Timestamp>,
     /// The places where it is written.
-    pub surfaces: Vec<Surface>,
+    pub surfaces: Shared<Surface>,
 }
 
 /// When a record's own system stops trusting it.
@@ -361,7 +362,7 @@ pub struct Record {
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// Further facts for the evidence view: name and value.
-    pub facts: Vec<(&'static str, Untrusted)>,
+    pub facts: Shared<(&'static str, Untrusted)>,
     /// Who owns the file, and with which permission bits.
     pub ownership: Ownership,
 }

@@ -10,6 +10,13 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shared<T>(Option<Arc<[T]>>);
 
+impl<T: Clone> Shared<T> {
+    /// Adds one more; other copies stay as they are.
+    pub fn push(&mut self, item: T) {
+        *self = self.iter().cloned().chain([item]).collect();
+    }
+}
+
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())

@@ -15,6 +15,7 @@ use crate::core::record::{
     Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
     StatedPid, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 
@@ -102,16 +103,21 @@ fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
     Some(holder)
 }
 
-fn claim(kind: ResourceKind, id: Option<Untrusted>, surface: &str, record: &Record) -> Vec<StatedClaim> {
+fn claim(
+    kind: ResourceKind,
+    id: Option<Untrusted>,
+    surface: &'static str,
+    record: &Record,
+) -> Vec<StatedClaim> {
     let stated = |id| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: vec![Surface { name: surface.to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: surface, state: SurfaceState::Agrees }].into(),
     };
     id.map(stated).into_iter().collect()
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,

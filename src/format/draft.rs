@@ -6,6 +6,7 @@ use super::{Reading, json};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Format, Generation, Location, Ownership, Problem, Record, RecordKind};
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 
@@ -37,7 +38,7 @@ pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading
         has_ended: false,
         has_unsaved_work: false,
         problems: Vec::new(),
-        facts: Vec::new(),
+        facts: Shared::default(),
         ownership: file.meta.map_or_else(Ownership::default, |meta| meta.ownership),
     }
 }
@@ -86,7 +87,7 @@ pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
 /// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
-) -> Vec<(&'static str, Untrusted)> {
+) -> Shared<(&'static str, Untrusted)> {
     facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
 
-use super::{Facts, finding, record_evidence};
+use super::{Facts, finding};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
@@ -32,7 +32,7 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
                 problem.code,
                 vec![judged.key.clone()],
                 message,
-                vec![record_evidence(judged)],
+                vec![judged.evidence.clone()],
                 remedy(problem.code),
             )
         })

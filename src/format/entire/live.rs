@@ -63,6 +63,6 @@ fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Opti
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::Session, id: record.session_id.clone()? },
         since: Some(since),
-        surfaces: vec![Surface { name: "live registry".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: "live registry", state: SurfaceState::Agrees }].into(),
     })
 }

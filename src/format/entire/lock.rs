@@ -29,7 +29,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.claims = vec![StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: id.into() },
         since: None,
-        surfaces: vec![Surface { name: "flock".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: "flock", state: SurfaceState::Agrees }].into(),
     }];
     Parsed::Record(Arc::new(record))
 }

@@ -10,6 +10,7 @@ use crate::core::record::{
     Binding, Deletion, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Resource,
     ResourceKind, Role, Spares, StatedClaim, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -145,7 +146,7 @@ fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: vec![Surface { name: "state file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: "state file", state: SurfaceState::Agrees }].into(),
     };
     let tree = record.cwd.as_deref().map(|path| stated(ResourceKind::Worktree, Untrusted::from_path(path)));
     let branch = is_uncondensed(object)
@@ -155,7 +156,7 @@ fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     tree.into_iter().chain(branch).collect()
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).map(|number| Untrusted::from(number.to_string()));
     draft::known([
         ("phase", object.text("phase")),

@@ -43,9 +43,9 @@ pub(super) fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.claims = vec![StatedClaim {
         resource: Resource { kind: ResourceKind::Worktree, id: record.title.clone() },
         since: record.started_at,
-        surfaces: vec![work::surface("file", SurfaceState::Agrees)],
+        surfaces: [work::surface("file", SurfaceState::Agrees)].into(),
     }];
-    record.facts = vec![("stale when", "its PID is gone; an unrelated process can keep it held".into())];
+    record.facts = [("stale when", "its PID is gone; an unrelated process can keep it held".into())].into();
     Ok(record)
 }
 

@@ -5,6 +5,7 @@ use super::{facts, id, moment, names, work};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Binding, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Role};
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -100,9 +101,9 @@ fn holder(record: &Record, object: &Object<'_>) -> Holder {
     }
 }
 
-fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let terminal = terminal(record);
-    let mut known = draft::known([
+    let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),
         ("terminal ID", terminal.map(|terminal| terminal.words().into())),
         (
@@ -111,14 +112,13 @@ fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)>
                 .then(|| "a short-lived helper's: it proves nothing about a UUID session".into()),
         ),
     ]);
-    known.extend(facts::of(
-        object,
-        &[("codebase", "codebase"), ("track", "track"), ("tty", "tty"), ("branch", "current_branch")],
-    ));
-    known
-        .extend(object.object("metadata").map(|metadata| facts::of(metadata, &METADATA)).unwrap_or_default());
-    known
+    let stated = facts::of(object, &STATED);
+    let meta = object.object("metadata").map(|metadata| facts::of(metadata, &METADATA)).unwrap_or_default();
+    own.iter().chain(&stated).chain(&meta).cloned().collect()
 }
+
+const STATED: [(&str, &str); 4] =
+    [("codebase", "codebase"), ("track", "track"), ("tty", "tty"), ("branch", "current_branch")];
 
 const METADATA: [(&str, &str); 3] = [
     ("branch at start", "branch"),

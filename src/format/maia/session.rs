@@ -12,6 +12,7 @@ use crate::core::record::{
     Binding, Deletion, Expiry, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role,
     Spares, StatedClaim, StatedPid, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -91,7 +92,7 @@ fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::AgentRole, id: object.text("current_agent")? },
         since: started.at,
-        surfaces: vec![Surface { name: "file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: "file", state: SurfaceState::Agrees }].into(),
     })
 }
 
@@ -187,7 +188,7 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Ve
     problems
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let cut = |name| object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT));
     let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());
     let branch = object.object("repository").and_then(|repository| repository.text("git_branch"));

@@ -64,7 +64,7 @@ fn claim(project: &str, record: &Record) -> StatedClaim {
     StatedClaim {
         resource: Resource { kind: ResourceKind::Project, id: project.into() },
         since: record.started_at,
-        surfaces: vec![Surface { name: "file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: "file", state: SurfaceState::Agrees }].into(),
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     let mut record = draft::record(Format::Observability, RecordKind::Metadata, file, reading);
     record.variant = "rate limit";
     record.title = format!("rate limit of {sort}").into();
-    record.facts = vec![("last start", at.to_string().into())];
+    record.facts = [("last start", at.to_string().into())].into();
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
 }
@@ -125,7 +125,7 @@ pub(super) fn correlation(file: &FileImage, reading: &Reading<'_>) -> Result<Rec
     record.title = format!("{tool} in {project}").into();
     record.started_at = lines.stamp.at();
     record.expiry = lines.stamp.expiry(&CORRELATIONS);
-    record.facts = vec![("correlation", draft::excerpt(&lines.id, 80)), ("tool", tool.into())];
+    record.facts = [("correlation", draft::excerpt(&lines.id, 80)), ("tool", tool.into())].into();
     record.problems.extend(lines.stamp.problem(&CORRELATIONS));
     record.problems.extend(json::ownership_problems(file, reading, Some(MODE)));
     Ok(record)
