@@ -1,6 +1,6 @@
 //! Judges a snapshot: windows, verdicts, claims and findings, each with its evidence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -49,8 +49,9 @@ pub struct Judged<'a> {
 /// Judges a snapshot.
 pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
+    let mut sorts = Sorts::new();
     let mut judged: Vec<Judged<'_>> =
-        snapshot.records.iter().map(|record| judge_record(record, &world)).collect();
+        snapshot.records.iter().map(|record| judge_record(record, &world, &mut sorts)).collect();
     lend_verdicts(&mut judged);
     let mut windows: Vec<WindowView> =
         world.windows.iter().map(|window| view_window(window, &world)).collect();
@@ -86,13 +87,18 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     }
 }
 
-fn judge_record<'a>(record: &'a Record, world: &World<'_>) -> Judged<'a> {
+/// The words for each sort of record, made once.
+type Sorts = HashMap<(Format, &'static str), Untrusted>;
+
+fn judge_record<'a>(record: &'a Record, world: &World<'_>, sorts: &mut Sorts) -> Judged<'a> {
     let verdict = judge(record, world);
     let window = window_of_record(record, &verdict, world);
-    let path = Untrusted::from_path(record.location.path());
+    let path = record.location.text().clone();
     let key = Key::derive('r', &[record.format.name(), path.raw()]);
-    let fact = format!("{} {}", record.format.name(), record.variant);
-    let evidence = Evidence::new(fact, record.title.clone(), path.clone()).at(record.written_at);
+    let sort = sorts
+        .entry((record.format, record.variant))
+        .or_insert_with(|| format!("{} {}", record.format.name(), record.variant).into());
+    let evidence = Evidence::new(sort.clone(), record.title.clone(), path.clone()).at(record.written_at);
     Judged { record, key, path, evidence, verdict, window }
 }
 

@@ -257,7 +257,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
             None => unknown(Reason::OtherNamespace),
         };
     }
-    if let Some(who) = world.possible_agents.iter().find(|agent| may_count_as(holder, agent)) {
+    if let Some((who, _)) = world.possible_agents.iter().find(|(agent, _)| may_count_as(holder, agent)) {
         ladder.add(
             "other namespace",
             format!("{} may have this number in its own PID namespace", who.name()),
@@ -327,7 +327,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         ladder.add_from(
             "role",
             Untrusted::fixed("the agent's own registry names this PID"),
-            Untrusted::from_path(other.location.path()),
+            other.location.text().clone(),
         );
     }
     registry.is_some()
@@ -424,8 +424,9 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         );
         return Answer(VerdictState::Unknown, Reason::OtherNamespace);
     }
-    if let Some(who) = world.possible_agents.iter().find_map(|agent| could_own(record, agent, world)) {
-        ladder.add("possible owner", format!("{who} lives and could be the owner"), "process table");
+    if let Some((_, words)) = world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
+    {
+        ladder.add("possible owner", words.clone(), "process table");
         return Answer(VerdictState::Unknown, open);
     }
     ladder.add(
@@ -451,19 +452,19 @@ fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Opti
         verdict.is_some_and(|answer| answer.0 == VerdictState::Dead)
     };
     let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
-    let path = Untrusted::from_path(named.location.path());
+    let path = named.location.text().clone();
     ladder.add_from("session", Untrusted::fixed("the agent that another record names for it is gone"), path);
     Some(Reason::NoProcess)
 }
 
-/// Returns who could be the record's owner: an agent of that system (or a process that could
+/// Returns whether a process could be the record's owner: an agent of that system (or a process that could
 /// be one, for all that was read of it), old enough, of the same user, and not certain to run
 /// another session.
-fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> Option<String> {
+fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
     let process = match agent {
-        PossibleAgent::Hidden(_) => return Some(agent.name()),
+        PossibleAgent::Hidden(_) => return true,
         PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
-        PossibleAgent::Known(..) => return None,
+        PossibleAgent::Known(..) => return false,
         PossibleAgent::Unproven(process) => process,
     };
     let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
@@ -471,7 +472,7 @@ fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> O
         Some(session) => may_run(process.id.pid, session, world),
         None => !world.is_born_after(process, record.written_at),
     };
-    (could && !is_foreign(record, process)).then(|| agent.name())
+    could && !is_foreign(record, process)
 }
 
 /// Returns whether a system works with an agent. Maia, observability and LEO are hooks of

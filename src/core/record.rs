@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::file::FilePath;
 use super::finding::Code;
 use super::shared::Shared;
 use super::text::Untrusted;
@@ -285,10 +286,10 @@ pub enum Spares {
 }
 
 /// Where a record was read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A file.
-    File(PathBuf),
+    File(FilePath),
 }
 
 impl Location {
@@ -296,6 +297,13 @@ impl Location {
     pub fn path(&self) -> &std::path::Path {
         match self {
             Self::File(path) => path,
+        }
+    }
+
+    /// Returns it as text.
+    pub fn text(&self) -> &Untrusted {
+        match self {
+            Self::File(path) => path.text(),
         }
     }
 }

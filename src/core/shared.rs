@@ -1,5 +1,6 @@
 //! Lists that many things hold: made once, never changed, copied without copying.
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -7,8 +8,21 @@ use serde::{Serialize, Serializer};
 
 /// A list whose copies share one memory, so that a record, its view and its findings hold it
 /// once.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Shared<T>(Option<Arc<[T]>>);
+pub struct Shared<T: 'static>(List<T>);
+
+enum List<T: 'static> {
+    /// One of our own.
+    Fixed(&'static [T]),
+    /// Made of what was read.
+    Made(Arc<[T]>),
+}
+
+impl<T> Shared<T> {
+    /// Takes a list of our own, which needs no copy.
+    pub const fn fixed(list: &'static [T]) -> Self {
+        Self(List::Fixed(list))
+    }
+}
 
 impl<T: Clone> Shared<T> {
     /// Adds one more; other copies stay as they are.
@@ -19,13 +33,16 @@ impl<T: Clone> Shared<T> {
 
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self(match &self.0 {
+            List::Fixed(list) => List::Fixed(list),
+            List::Made(list) => List::Made(Arc::clone(list)),
+        })
     }
 }
 
 impl<T> Default for Shared<T> {
     fn default() -> Self {
-        Self(None)
+        Self::fixed(&[])
     }
 }
 
@@ -33,7 +50,10 @@ impl<T> Deref for Shared<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.0.as_deref().unwrap_or_default()
+        match &self.0 {
+            List::Fixed(list) => list,
+            List::Made(list) => list,
+        }
     }
 }
 
@@ -48,19 +68,33 @@ impl<'a, T> IntoIterator for &'a Shared<T> {
 
 impl<T> From<Vec<T>> for Shared<T> {
     fn from(list: Vec<T>) -> Self {
-        Self((!list.is_empty()).then(|| list.into()))
+        if list.is_empty() { Self::default() } else { Self(List::Made(list.into())) }
     }
 }
 
 impl<T, const N: usize> From<[T; N]> for Shared<T> {
     fn from(list: [T; N]) -> Self {
-        Self((N > 0).then(|| list.into()))
+        Self(List::Made(list.into()))
     }
 }
 
 impl<T> FromIterator<T> for Shared<T> {
     fn from_iter<I: IntoIterator<Item = T>>(list: I) -> Self {
-        list.into_iter().collect::<Vec<T>>().into()
+        Self(List::Made(list.into_iter().collect()))
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use super::file::FilePath;
 use super::process::{ProcessId, ProcessTable};
 use super::record::{Format, Ownership, Problem, Record};
 use super::text::Untrusted;
@@ -71,7 +72,7 @@ pub struct BrokenFile {
     /// The system whose name pattern it matches.
     pub format: Format,
     /// Where it is.
-    pub path: PathBuf,
+    pub path: FilePath,
     /// What is wrong with it.
     pub problem: Problem,
     /// Who owns it.

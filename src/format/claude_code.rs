@@ -65,7 +65,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Session, file, reading);
     record.variant = "registry";
     record.session_id = session_id(&object);
-    record.context_id = pid_of(&file.name).map(Untrusted::from);
+    record.context_id = pid_of(file.name()).map(Untrusted::from);
     record.cwd = object.str("cwd").map(PathBuf::from);
     record.title = title(&object, &record);
     record.holder = holder(&object, role(&object), Binding::Registry);
@@ -142,7 +142,7 @@ fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Re
         problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));
     }
     let inside = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()).and_then(StatedPid::valid);
-    let named: Option<u32> = pid_of(&file.name).and_then(|pid| pid.parse().ok());
+    let named: Option<u32> = pid_of(file.name()).and_then(|pid| pid.parse().ok());
     if let (Some(inside), Some(named)) = (inside, named)
         && inside != named
     {

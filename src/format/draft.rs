@@ -88,7 +88,9 @@ pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
 ) -> Shared<(&'static str, Untrusted)> {
-    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    let mut known = Vec::with_capacity(N);
+    known.extend(facts.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    known.into()
 }
 
 #[cfg(test)]
@@ -128,8 +130,7 @@ pub(super) mod sample {
     pub(in crate::format) fn image(name: &str, bytes: &[u8], age: i64) -> FileImage {
         let at = now() - SignedDuration::from_secs(age);
         FileImage {
-            path: Path::new("/f").join(name),
-            name: name.to_owned(),
+            path: Path::new("/f").join(name).into(),
             meta: Some(FileMeta {
                 dev: 1,
                 ino: 1,

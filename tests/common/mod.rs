@@ -405,8 +405,7 @@ impl WorldFile {
             Some(other) => panic!("unknown special {other}"),
         };
         FileImage {
-            name: path.file_name().expect("a name").to_string_lossy().into_owned(),
-            path,
+            path: path.into(),
             meta: Some(FileMeta {
                 dev: 1,
                 ino: 1,

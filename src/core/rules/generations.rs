@@ -27,7 +27,7 @@ fn tell(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
         VerdictState::Alive | VerdictState::Unknown => Remedy::None,
     };
     let message = format!("{}: {what}", judged.record.title);
-    finding(Code::LegacyRecord, vec![judged.key.clone()], message, vec![judged.evidence.clone()], remedy)
+    finding(Code::LegacyRecord, vec![judged.key.clone()], message, [judged.evidence.clone()], remedy)
 }
 
 /// The one file per machine: the next window without a record of its own adopts it.

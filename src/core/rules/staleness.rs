@@ -91,7 +91,7 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
             Code::ExpiredClaim,
             vec![claim.key.clone()],
             message,
-            vec![judged.evidence.clone()],
+            [judged.evidence.clone()],
             Remedy::Release,
         ))
     })
@@ -145,7 +145,7 @@ fn orphan<'a>(judged: &'a Judged<'a>, facts: &Facts<'a>) -> Option<Finding> {
         Code::OrphanCompanion,
         vec![judged.key.clone()],
         message,
-        vec![judged.evidence.clone()],
+        [judged.evidence.clone()],
         Remedy::Park,
     ))
 }
@@ -158,12 +158,6 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
             "{}: no system has a record of it (a window at the trust question, or an agent that writes none)",
             window_name(window)
         );
-        finding(
-            Code::NoRecord,
-            vec![window.key.clone()],
-            message,
-            vec![window_evidence(window)],
-            Remedy::None,
-        )
+        finding(Code::NoRecord, vec![window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
 }

@@ -7,6 +7,7 @@ use crate::core::file::FileImage;
 use crate::core::record::{
     Expiry, Format, Record, RecordKind, Resource, ResourceKind, StatedClaim, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -25,7 +26,7 @@ const ADOPTION_SECONDS: i64 = 3_600;
 /// The broken file: not readable, torn or corrupt.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let object = json::object(Format::Entire, file, reading)?;
-    let id = file.name.trim_end_matches(".json");
+    let id = file.name().trim_end_matches(".json");
     let mut record = draft::record(Format::Entire, RecordKind::Marker, file, reading);
     record.variant = "live registry";
     record.context_id = Some(id.into());
@@ -63,6 +64,6 @@ fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Opti
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::Session, id: record.session_id.clone()? },
         since: Some(since),
-        surfaces: [Surface { name: "live registry", state: SurfaceState::Agrees }].into(),
+        surfaces: Shared::fixed(&[Surface { name: "live registry", state: SurfaceState::Agrees }]),
     })
 }

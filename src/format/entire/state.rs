@@ -43,7 +43,7 @@ enum Phase {
 /// The broken file: not readable, torn or corrupt.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let object = json::object(Format::Entire, file, reading)?;
-    let id = file.name.trim_end_matches(".json");
+    let id = file.name().trim_end_matches(".json");
     let phase = phase(&object);
     let mut record = draft::record(Format::Entire, RecordKind::Session, file, reading);
     record.generation = generation(&object, id);
@@ -146,7 +146,7 @@ fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: [Surface { name: "state file", state: SurfaceState::Agrees }].into(),
+        surfaces: Shared::fixed(&[Surface { name: "state file", state: SurfaceState::Agrees }]),
     };
     let tree = record.cwd.as_deref().map(|path| stated(ResourceKind::Worktree, Untrusted::from_path(path)));
     let branch = is_uncondensed(object)

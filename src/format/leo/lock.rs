@@ -37,7 +37,7 @@ pub(super) fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     let object = json::object(Format::Leo, file, reading)?;
     let mut record = lock(&object, file, reading);
     record.variant = "worktree lock";
-    record.title = names::locked_key(&file.name).unwrap_or_default().into();
+    record.title = names::locked_key(file.name()).unwrap_or_default().into();
     record.session_id = id::required(&object, "sessionId", &mut record.problems);
     record.started_at = moment::past(&object, "timestamp", reading.now, &mut record.problems);
     record.claims = vec![StatedClaim {

@@ -29,7 +29,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.claims = vec![work::claim(key.as_ref(), since)];
     record.title = key
         .or_else(|| record.session_id.clone())
-        .unwrap_or_else(|| names::stem(&file.name).unwrap_or_default().into());
+        .unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.holder = Some(holder(&record, &object));
     record.facts = known(&record, &object);
     record.problems.extend(json::ownership_problems(file, reading, None));
@@ -38,7 +38,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
 
 fn identify(record: &mut Record, object: &Object<'_>, file: &FileImage) {
     record.session_id = id::required(object, "session_id", &mut record.problems);
-    let named = names::stem(&file.name).map(Untrusted::from);
+    let named = names::stem(file.name()).map(Untrusted::from);
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
     record.terminal_id = object.text("terminal_id");
     record.context_id = record.terminal_id.clone();

@@ -19,7 +19,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     let mut record = draft::record(Format::Leo, RecordKind::Tick, file, reading);
     record.variant = "tick";
     record.session_id = id::required(&object, "session_id", &mut record.problems);
-    let named = names::ticking(&file.name);
+    let named = names::ticking(file.name());
     record.title = record.session_id.clone().unwrap_or_else(|| draft::excerpt(named.unwrap_or_default(), 40));
     record.problems.extend(id::split(
         named.map(Untrusted::from),

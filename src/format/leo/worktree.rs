@@ -34,7 +34,7 @@ fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Metadata, file, reading);
     record.variant = variant(sheet);
     record.cwd = file.path.parent().map(Into::into);
-    record.title = folder(file).unwrap_or_else(|| file.name.as_str().into());
+    record.title = folder(file).unwrap_or_else(|| file.name().into());
     if sheet == Sheet::Legacy {
         record.generation = Generation::Legacy;
         let message = "written as .session.json, which .ehg-session.json has replaced";

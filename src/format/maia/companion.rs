@@ -26,7 +26,7 @@ pub(super) fn learning(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.variant = "learning session";
     record.session_id = object.text("session_id");
     record.context_id =
-        object.text("context_id").or_else(|| names::learning_context(&file.name).map(Into::into));
+        object.text("context_id").or_else(|| names::learning_context(file.name()).map(Into::into));
     record.title = "learning session".into();
     record.started_at = started.at;
     record.has_ended = object.str("status").is_some_and(|status| status != "active");

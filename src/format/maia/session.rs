@@ -37,7 +37,7 @@ pub(super) fn read(form: Form, file: &FileImage, reading: &Reading<'_>) -> Resul
     let object = json::object(Format::Maia, file, reading)?;
     let started = moment::read(&object, "session_start", &TimeZone::UTC, reading.now);
     let heartbeat = moment::read(&object, "last_heartbeat", &TimeZone::UTC, reading.now);
-    let context = names::context(form, &file.name);
+    let context = names::context(form, file.name());
 
     let mut record = draft::record(Format::Maia, RecordKind::Session, file, reading);
     record.generation = names::generation(form);
@@ -92,7 +92,7 @@ fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::AgentRole, id: object.text("current_agent")? },
         since: started.at,
-        surfaces: [Surface { name: "file", state: SurfaceState::Agrees }].into(),
+        surfaces: Shared::fixed(&[Surface { name: "file", state: SurfaceState::Agrees }]),
     })
 }
 
@@ -189,7 +189,8 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Ve
 }
 
 fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
-    let cut = |name| object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT));
+    let cut =
+        |name| object.str(name).filter(|text| !text.is_empty()).map(|text| draft::excerpt(text, EXCERPT));
     let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());
     let branch = object.object("repository").and_then(|repository| repository.text("git_branch"));
     draft::known([
@@ -210,6 +211,7 @@ fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
 }
 
 fn handoffs(object: &Object<'_>) -> Option<Untrusted> {
-    let names: Vec<&str> = object.strings("handoff_chain").collect();
-    (!names.is_empty()).then(|| Untrusted::new(names.join(" > ")))
+    let mut names = object.strings("handoff_chain");
+    let first = names.next()?.to_owned();
+    Some(names.fold(first, |chain, name| chain + " > " + name).into())
 }

@@ -22,7 +22,8 @@ pub(super) struct Found {
     all: BTreeMap<PathBuf, State>,
     /// The folders that were already looked from.
     tried: HashSet<PathBuf>,
-    /// Those of them that do not exist: what is named below one does not exist either.
+    /// Those of them that do not exist: what is named below one does not exist either, and was
+    /// looked from as well.
     gone: HashSet<PathBuf>,
     has_more: bool,
 }
@@ -43,25 +44,27 @@ impl Found {
     }
 
     fn add_one(&mut self, folder: &Path, fence: &Fence) -> bool {
-        if self.tried.contains(folder) {
+        if self.is_below_gone(folder) || self.tried.contains(folder) {
             return false;
         }
         self.tried.insert(folder.to_path_buf());
         match folder.parent() {
             // What is gone lay in the repository that its parent lies in. Finding that out costs
             // far less, and thousands of records can name folders that went together.
-            Some(parent) if self.is_gone(folder, parent) => self.add_one(parent, fence),
+            Some(parent) if self.is_gone(folder) => self.add_one(parent, fence),
             Some(_) | None => locate(folder, fence).is_some_and(|located| self.insert(located)),
         }
     }
 
-    fn is_gone(&mut self, folder: &Path, parent: &Path) -> bool {
-        // What a `..` leads to is not told by the letters before it.
-        if !folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir) {
+    fn is_below_gone(&self, folder: &Path) -> bool {
+        !self.gone.is_empty()
+            && is_plain(folder)
+            && folder.parent().is_some_and(|above| self.gone.contains(above))
+    }
+
+    fn is_gone(&mut self, folder: &Path) -> bool {
+        if !is_plain(folder) {
             return false;
-        }
-        if self.gone.contains(parent) {
-            return true;
         }
         let is_gone = folder.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
         if is_gone {
@@ -125,6 +128,12 @@ impl Roots {
         }
         roots.iter().zip(&self.found).filter_map(|(root, found)| told(root, found)).collect()
     }
+}
+
+/// Returns whether a path says by its letters what lies above it; what a `..` leads to, links
+/// decide.
+fn is_plain(folder: &Path) -> bool {
+    folder.is_absolute() && folder.components().all(|part| part != Component::ParentDir)
 }
 
 fn told(root: &Path, found: &Result<Vec<Located>, OpenError>) -> Option<SourceHealth> {

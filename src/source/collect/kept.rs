@@ -55,6 +55,11 @@ impl Kept {
         self.folders.get_mut(&folder)?.remove(name)
     }
 
+    /// Makes room for the files of a folder.
+    pub(super) fn reserve(&mut self, folder: FolderId, files: usize) {
+        self.folders.entry(folder).or_default().reserve(files.min(MAX_KEPT));
+    }
+
     /// Returns whether something is kept of one file.
     pub(super) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
         self.folders.get(&folder).is_some_and(|files| files.contains_key(name))

@@ -99,6 +99,7 @@ impl<'a> Pass<'a> {
         let entries = folder.entries(|name| recognised(places, name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
         formats.iter().for_each(|format| self.tallies.folder(*format));
+        self.kept.reserve(id, entries.len());
         for entry in entries {
             let Some((format, kind)) = recognised(places, &entry.name) else { continue };
             if !self.has_seen(id, &entry.name) {
