@@ -82,7 +82,7 @@ fn look(world: &Path) -> Snapshot {
     let mut snapshot = Collector::new(places, Signatures::built_in().unwrap()).look();
     snapshot.taken_at = TAKEN.parse().unwrap();
     for record in &mut snapshot.records {
-        record.written_at = snapshot.taken_at;
+        std::sync::Arc::make_mut(record).written_at = snapshot.taken_at;
     }
     snapshot.host.name = "vm".to_owned();
     snapshot.host.boot_id = Some("0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b".to_owned());

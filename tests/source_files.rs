@@ -186,7 +186,7 @@ fn a_name_that_is_no_text_is_shown_and_found_again() {
     let folder = Folder::open(&world.path("tmp")).unwrap();
     let entry = folder.entries(|_| true).unwrap().remove(0);
     let found = image(&folder, &entry).unwrap();
-    assert_eq!((found.name.as_str(), found.path), ("a\\xFF.json", path));
+    assert_eq!((found.name(), &*found.path), ("a\\xFF.json", path.as_path()));
 }
 
 #[test]

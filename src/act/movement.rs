@@ -124,7 +124,7 @@ impl<D: Disk> Hands<'_, D> {
         if print_of(&image).as_ref() != Some(print) {
             return Err(Trouble::Changed(format!("{} is another file or was written since", shown(path))));
         }
-        image.path = path.to_path_buf();
+        image.path = path.to_path_buf().into();
         Ok(image)
     }
 

@@ -1,5 +1,7 @@
 //! Who looks at the world again before and while something is done.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::core::assess::{Policy, assess};
@@ -49,11 +51,11 @@ pub(super) fn report(witness: &mut impl Witness) -> Report {
 }
 
 /// Reads a file as the record of a system, from the bytes that are at hand.
-pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Record> {
+pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<Record>> {
     let kind = format::kind_at(format, &image.path)?;
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
     match format::read(kind, image, &reading) {
-        Parsed::Record(record) => Some(*record),
+        Parsed::Record(record) => Some(record),
         Parsed::Broken(_) | Parsed::Ignored => None,
     }
 }
@@ -63,7 +65,7 @@ pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> O
 pub(super) fn judge_taken(witness: &mut impl Witness, format: Format, image: &FileImage) -> Option<Verdict> {
     let mut snapshot = witness.look();
     let record = parse(format, image, &snapshot)?;
-    snapshot.records.retain(|other| other.location.path() != image.path);
+    snapshot.records.retain(|other| other.location.path() != &*image.path);
     snapshot.records.push(record);
     let report = assess(&snapshot, witness.policy());
     report.records.into_iter().find(|view| view.location.is(&image.path)).map(|view| view.verdict)

@@ -80,17 +80,18 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         verdict: Verdict {
             state,
             reason,
-            evidence: vec![
+            evidence: [
                 Evidence::new("pid", pid.to_string(), path.as_str()).at(ago(190)),
                 Evidence::new("process", "no such process", stat.as_str()).at(now()),
-            ],
+            ]
+            .into(),
         },
         heartbeat_at: Some(ago(190)),
-        stale: StaleView { is: false, age_seconds: 190, rule: "heartbeat older than 900 s".to_owned() },
+        stale: StaleView { is: false, age_seconds: 190, rule: "heartbeat older than 900 s" },
         ended: false,
         window: None,
         written_at: ago(190),
-        facts: vec![("persona", "reviewer".into())],
+        facts: [("persona", "reviewer".into())].into(),
     }
 }
 
@@ -107,7 +108,7 @@ fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus) -> Cla
         window: None,
         since: Some(ago(4_000)),
         status,
-        surfaces: vec![Surface { name: "file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: "file", state: SurfaceState::Agrees }].into(),
         releasable,
     }
 }
@@ -118,9 +119,8 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
         severity: code.severity(),
         subjects: subjects.iter().map(|subject| key(subject)).collect(),
         message: message.to_owned(),
-        evidence: vec![
-            Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now()),
-        ],
+        evidence: [Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now())]
+            .into(),
         remedy,
     }
 }
@@ -191,7 +191,7 @@ fn records() -> Vec<RecordView> {
     let mut legacy = record("delta", Format::Maia, 2222, VerdictState::Unknown, Reason::WrongRole);
     legacy.generation = Generation::Legacy;
     legacy.variant = "G2 context_{PPID}";
-    legacy.stale = StaleView { is: true, age_seconds: 190_000, rule: "file older than 24 h".to_owned() };
+    legacy.stale = StaleView { is: true, age_seconds: 190_000, rule: "file older than 24 h" };
     let mut ended = record("epsilon", Format::Entire, 1234, VerdictState::Dead, Reason::OtherBoot);
     ended.ended = true;
     vec![alpha, beta, dead, legacy, ended]
@@ -200,10 +200,8 @@ fn records() -> Vec<RecordView> {
 fn claims() -> Vec<ClaimView> {
     let mut held = claim("alpha", ResourceKind::WorkItem, "SD-101", ClaimStatus::Contested);
     held.window = Some(key("w-4711"));
-    held.surfaces.push(Surface {
-        name: "strategic_directives_v2.claiming_session_id".to_owned(),
-        state: SurfaceState::Unread,
-    });
+    held.surfaces
+        .push(Surface { name: "strategic_directives_v2.claiming_session_id", state: SurfaceState::Unread });
     let mut role = claim("beta", ResourceKind::AgentRole, "reviewer", ClaimStatus::Held);
     role.window = Some(key("w-4890"));
     let mut quiet = claim("beta", ResourceKind::Worktree, "search", ClaimStatus::Quiet);

@@ -1,6 +1,6 @@
 //! Judges a snapshot: windows, verdicts, claims and findings, each with its evidence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::agent::Signatures;
 use super::claim::{ClaimFacts, judge_claims};
 use super::context::{CONTEXT_VARIABLE, is_valid_id};
+use super::evidence::Evidence;
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::process::ProcessState;
@@ -35,8 +36,10 @@ pub struct Judged<'a> {
     pub record: &'a Record,
     /// Its key.
     pub key: Key,
-    /// Where it stands, for evidence.
+    /// Where it stands.
     pub path: Untrusted,
+    /// The same, as evidence.
+    pub evidence: Evidence,
     /// Whether its holder lives.
     pub verdict: Verdict,
     /// The PID of the window that it belongs to.
@@ -46,8 +49,9 @@ pub struct Judged<'a> {
 /// Judges a snapshot.
 pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
+    let mut sorts = Sorts::new();
     let mut judged: Vec<Judged<'_>> =
-        snapshot.records.iter().map(|record| judge_record(record, &world)).collect();
+        snapshot.records.iter().map(|record| judge_record(record, &world, &mut sorts)).collect();
     lend_verdicts(&mut judged);
     let mut windows: Vec<WindowView> =
         world.windows.iter().map(|window| view_window(window, &world)).collect();
@@ -83,16 +87,26 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     }
 }
 
-fn judge_record<'a>(record: &'a Record, world: &World<'_>) -> Judged<'a> {
+/// The words for each sort of record, made once.
+type Sorts = HashMap<(Format, &'static str), Untrusted>;
+
+fn judge_record<'a>(record: &'a Record, world: &World<'_>, sorts: &mut Sorts) -> Judged<'a> {
     let verdict = judge(record, world);
     let window = window_of_record(record, &verdict, world);
-    let path = Untrusted::from_path(record.location.path());
+    let path = record.location.text().clone();
     let key = Key::derive('r', &[record.format.name(), path.raw()]);
-    Judged { record, key, path, verdict, window }
+    let sort = sorts
+        .entry((record.format, record.variant))
+        .or_insert_with(|| format!("{} {}", record.format.name(), record.variant).into());
+    let evidence = Evidence::new(sort.clone(), record.title.clone(), path.clone()).at(record.written_at);
+    Judged { record, key, path, evidence, verdict, window }
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
 fn lend_verdicts(judged: &mut [Judged<'_>]) {
+    if judged.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
+        return;
+    }
     let owners: BTreeMap<(Format, &Untrusted), (Verdict, Option<u32>)> = judged
         .iter()
         .filter(|judged| judged.record.kind == RecordKind::Session)
@@ -229,7 +243,7 @@ fn staleness(record: &Record, now: Timestamp) -> StaleView {
     let last = record.heartbeat_at.unwrap_or(record.written_at);
     let age_seconds = now.duration_since(last).as_secs();
     match record.expiry.as_ref() {
-        Some(expiry) => StaleView { is: expiry.at <= now, age_seconds, rule: expiry.rule.to_owned() },
-        None => StaleView { is: false, age_seconds, rule: "its system has no time limit for it".to_owned() },
+        Some(expiry) => StaleView { is: expiry.at <= now, age_seconds, rule: expiry.rule },
+        None => StaleView { is: false, age_seconds, rule: "its system has no time limit for it" },
     }
 }

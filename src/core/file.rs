@@ -1,24 +1,69 @@
 //! One file as it was found: its facts and, where it was safe to read, its bytes.
 
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::record::Ownership;
+use super::text::Untrusted;
 
 /// A file as one safe look found it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileImage {
     /// Where it is.
-    pub path: PathBuf,
-    /// Its name inside its folder, lossless where it is UTF-8.
-    pub name: String,
+    pub path: FilePath,
     /// What `fstat` said; `None` when not even that was possible.
     pub meta: Option<FileMeta>,
     /// The bytes, or why there are none.
     pub content: Content,
     /// The PID that holds a kernel lock on it (`/proc/locks`), if any.
     pub locked_by: Option<u32>,
+}
+
+impl FileImage {
+    /// Returns its name inside its folder, lossless where it is UTF-8.
+    pub fn name(&self) -> &str {
+        let path = self.path.text().raw();
+        path.rsplit('/').next().unwrap_or(path)
+    }
+}
+
+/// Where a file is: one text for a file, its record, its view and its findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath {
+    text: Untrusted,
+    /// The path itself where it is not UTF-8, so that the text is not the path.
+    exact: Option<Arc<Path>>,
+}
+
+impl FilePath {
+    /// Returns the path as text.
+    pub fn text(&self) -> &Untrusted {
+        &self.text
+    }
+}
+
+impl Deref for FilePath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.exact.as_deref().unwrap_or_else(|| Path::new(self.text.raw()))
+    }
+}
+
+impl From<PathBuf> for FilePath {
+    fn from(path: PathBuf) -> Self {
+        let text = Untrusted::from_path(&path);
+        Self { text, exact: path.to_str().is_none().then(|| path.into()) }
+    }
+}
+
+impl From<&str> for FilePath {
+    fn from(path: &str) -> Self {
+        Self { text: path.into(), exact: None }
+    }
 }
 
 /// What `fstat` says of a file.

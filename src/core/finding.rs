@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::key::Key;
+use super::shared::Shared;
 
 /// How bad it is; later is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -161,7 +162,7 @@ pub struct Finding {
     /// One sentence for people.
     pub message: String,
     /// Why claimtop says so.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Shared<Evidence>,
     /// What helps.
     pub remedy: Remedy,
 }

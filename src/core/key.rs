@@ -2,13 +2,20 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+/// The most bytes of a key; derived ones have 10, and what a person types may have more.
+const MOST: usize = 23;
+
 /// The stable key of a window (`w-…`), a record (`r-…`) or a claim (`c-…`).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct Key(String);
+///
+/// Every record has several and every finding names some, so it holds its text itself.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    text: [u8; MOST],
+    length: u8,
+}
 
 impl Key {
     /// Derives a key from what names the thing: a one-letter sort and its identifying parts.
@@ -18,24 +25,43 @@ impl Key {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
-        let digest = hash.finalize();
-        let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        Self(format!("{sort}-{hex}"))
+        let start = hash.finalize().first_chunk().copied().unwrap_or_default();
+        Self::typed(&format!("{sort}-{:08x}", u32::from_be_bytes(start)))
     }
 
-    /// Takes a key as a person typed it.
+    /// Takes a key as a person typed it, cut where it is longer than any key.
     pub fn typed(text: &str) -> Self {
-        Self(text.to_owned())
+        let mut key = Self { text: [0; MOST], length: 0 };
+        for c in text.chars() {
+            let from = usize::from(key.length);
+            let Some(room) = key.text.get_mut(from..from + c.len_utf8()) else { break };
+            c.encode_utf8(room);
+            key.length += u8::try_from(room.len()).unwrap_or_default();
+        }
+        key
     }
 
     /// Returns the key's text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        let text = self.text.get(..usize::from(self.length)).unwrap_or_default();
+        std::str::from_utf8(text).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Key").field(&self.as_str()).finish()
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        f.pad(self.as_str())
     }
 }

@@ -51,7 +51,7 @@ struct Answer(VerdictState, Reason);
 
 impl Answer {
     fn with(self, ladder: Ladder) -> Verdict {
-        Verdict { state: self.0, reason: self.1, evidence: ladder.facts }
+        Verdict { state: self.0, reason: self.1, evidence: ladder.facts.into() }
     }
 }
 
@@ -145,14 +145,22 @@ fn present(
         return gone(record, holder, process.id.pid, reason, world, ladder);
     }
     if has_exited(process) {
-        ladder.add("exited", "it has exited and waits to be reaped", "pidfd, or state Z with one thread");
+        ladder.add(
+            "exited",
+            Untrusted::fixed("it has exited and waits to be reaped"),
+            "pidfd, or state Z with one thread",
+        );
         return gone(record, holder, process.id.pid, Reason::Exited, world, ladder);
     }
     if holder.start_ticks.is_some() {
         return alive(Reason::SameProcess);
     }
     if holder.role == Role::Agent && is_foreign(record, process) {
-        ladder.add_from("user", "the process belongs to another user than the record", source);
+        ladder.add_from(
+            "user",
+            Untrusted::fixed("the process belongs to another user than the record"),
+            source,
+        );
         return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, ladder);
     }
     if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
@@ -187,14 +195,18 @@ fn absent(
 ) -> Option<Answer> {
     let table = &world.snapshot.processes;
     if table.listed.contains(&pid) {
-        ladder.add("process", "there, but it may not be read", "/proc");
+        ladder.add("process", Untrusted::fixed("there, but it may not be read"), "/proc");
         return unknown(Reason::NoPermission);
     }
     if let Some(why) = table.partial.as_ref() {
         ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
         return unknown(Reason::PartialScan);
     }
-    ladder.add("process", "no process has this PID", "complete scan of /proc after the record was read");
+    ladder.add(
+        "process",
+        Untrusted::fixed("no process has this PID"),
+        "complete scan of /proc after the record was read",
+    );
     gone(record, holder, pid, Reason::NoProcess, world, ladder)
 }
 
@@ -245,7 +257,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
             None => unknown(Reason::OtherNamespace),
         };
     }
-    if let Some(who) = world.possible_agents.iter().find(|agent| may_count_as(holder, agent)) {
+    if let Some((who, _)) = world.possible_agents.iter().find(|(agent, _)| may_count_as(holder, agent)) {
         ladder.add(
             "other namespace",
             format!("{} may have this number in its own PID namespace", who.name()),
@@ -260,7 +272,9 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
     }
     ladder.add(
         "namespace",
-        "claimtop is not in the machine's first PID namespace; the number may count in another one",
+        Untrusted::fixed(
+            "claimtop is not in the machine's first PID namespace; the number may count in another one",
+        ),
         "/proc/self/ns/pid",
     );
     unknown(Reason::OtherNamespace)
@@ -312,8 +326,8 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
     if let Some(other) = registry {
         ladder.add_from(
             "role",
-            "the agent's own registry names this PID",
-            Untrusted::from_path(other.location.path()),
+            Untrusted::fixed("the agent's own registry names this PID"),
+            other.location.text().clone(),
         );
     }
     registry.is_some()
@@ -330,13 +344,9 @@ fn by_session(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option
         );
         return alive(Reason::SameProcess);
     }
-    let bound = world
-        .snapshot
-        .records
-        .iter()
-        .filter(|other| other.session_id.as_ref() == Some(session) && !std::ptr::eq(*other, record));
-    let process = bound
-        .filter_map(|other| other.holder.as_ref().map(|holder| (other, holder)))
+    let others = world.records_of(session).iter().filter(|other| !std::ptr::eq(**other, record));
+    let process = others
+        .filter_map(|other| other.holder.as_ref().map(|holder| (*other, holder)))
         .filter(|(_, holder)| matches!(holder.binding, Binding::Marker | Binding::Tick | Binding::Owner))
         .find_map(|(other, holder)| living(other, holder, session, world))
         .or_else(|| named_in_arguments(session, world))?;
@@ -398,7 +408,7 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
     let has_pid = record.holder.as_ref().is_some_and(|holder| holder.pid.is_some());
     let open = if has_pid { Reason::WrongRole } else { Reason::NoPid };
     if record.context_id.is_none() && record.session_id.is_none() {
-        ladder.add("owner", "the record names neither a process nor a session", "record");
+        ladder.add("owner", Untrusted::fixed("the record names neither a process nor a session"), "record");
         return Answer(VerdictState::Unknown, open);
     }
     let table = &world.snapshot.processes;
@@ -407,14 +417,23 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         return Answer(VerdictState::Unknown, Reason::PartialScan);
     }
     if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
-        ladder.add("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
+        ladder.add(
+            "namespace",
+            Untrusted::fixed("the owner may be in another PID namespace"),
+            "/proc/self/ns/pid",
+        );
         return Answer(VerdictState::Unknown, Reason::OtherNamespace);
     }
-    if let Some(who) = world.possible_agents.iter().find_map(|agent| could_own(record, agent, world)) {
-        ladder.add("possible owner", format!("{who} lives and could be the owner"), "process table");
+    if let Some((_, words)) = world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
+    {
+        ladder.add("possible owner", words.clone(), "process table");
         return Answer(VerdictState::Unknown, open);
     }
-    ladder.add("possible owners", "no agent that lives could have written it", "complete scan of /proc");
+    ladder.add(
+        "possible owners",
+        Untrusted::fixed("no agent that lives could have written it"),
+        "complete scan of /proc",
+    );
     if is_before_boot(record, world, ladder) {
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }
@@ -433,19 +452,19 @@ fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Opti
         verdict.is_some_and(|answer| answer.0 == VerdictState::Dead)
     };
     let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
-    let path = Untrusted::from_path(named.location.path());
-    ladder.add_from("session", "the agent that another record names for it is gone", path);
+    let path = named.location.text().clone();
+    ladder.add_from("session", Untrusted::fixed("the agent that another record names for it is gone"), path);
     Some(Reason::NoProcess)
 }
 
-/// Returns who could be the record's owner: an agent of that system (or a process that could
+/// Returns whether a process could be the record's owner: an agent of that system (or a process that could
 /// be one, for all that was read of it), old enough, of the same user, and not certain to run
 /// another session.
-fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> Option<String> {
+fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
     let process = match agent {
-        PossibleAgent::Hidden(_) => return Some(agent.name()),
+        PossibleAgent::Hidden(_) => return true,
         PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
-        PossibleAgent::Known(..) => return None,
+        PossibleAgent::Known(..) => return false,
         PossibleAgent::Unproven(process) => process,
     };
     let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
@@ -453,7 +472,7 @@ fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> O
         Some(session) => may_run(process.id.pid, session, world),
         None => !world.is_born_after(process, record.written_at),
     };
-    (could && !is_foreign(record, process)).then(|| agent.name())
+    could && !is_foreign(record, process)
 }
 
 /// Returns whether a system works with an agent. Maia, observability and LEO are hooks of

@@ -16,6 +16,7 @@ pub mod process;
 pub mod record;
 pub mod report;
 pub mod rules;
+pub mod shared;
 pub mod snapshot;
 pub mod text;
 pub mod window;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::file::FilePath;
 use super::finding::Code;
+use super::shared::Shared;
 use super::text::Untrusted;
 
 /// The system that wrote a record.
@@ -238,7 +240,7 @@ pub enum SurfaceState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Surface {
     /// The place, such as `file` or `claude_sessions.sd_key`.
-    pub name: String,
+    pub name: &'static str,
     /// What it says.
     pub state: SurfaceState,
 }
@@ -251,7 +253,7 @@ pub struct StatedClaim {
     /// Since when, if stored.
     pub since: Option<Timestamp>,
     /// The places where it is written.
-    pub surfaces: Vec<Surface>,
+    pub surfaces: Shared<Surface>,
 }
 
 /// When a record's own system stops trusting it.
@@ -284,10 +286,10 @@ pub enum Spares {
 }
 
 /// Where a record was read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A file.
-    File(PathBuf),
+    File(FilePath),
 }
 
 impl Location {
@@ -295,6 +297,13 @@ impl Location {
     pub fn path(&self) -> &std::path::Path {
         match self {
             Self::File(path) => path,
+        }
+    }
+
+    /// Returns it as text.
+    pub fn text(&self) -> &Untrusted {
+        match self {
+            Self::File(path) => path.text(),
         }
     }
 }
@@ -361,7 +370,7 @@ pub struct Record {
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// Further facts for the evidence view: name and value.
-    pub facts: Vec<(&'static str, Untrusted)>,
+    pub facts: Shared<(&'static str, Untrusted)>,
     /// Who owns the file, and with which permission bits.
     pub ownership: Ownership,
 }

@@ -7,6 +7,7 @@ use super::evidence::Evidence;
 use super::finding::Finding;
 use super::key::Key;
 use super::record::{Format, Generation, RecordKind, Resource, Role, Surface};
+use super::shared::Shared;
 use super::snapshot::SourceHealth;
 use super::text::Untrusted;
 
@@ -216,7 +217,7 @@ pub struct Verdict {
     /// The rule that decided.
     pub reason: Reason,
     /// The facts, in the order in which they were weighed.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Shared<Evidence>,
 }
 
 /// Where a record is, for JSON.
@@ -272,7 +273,7 @@ pub struct StaleView {
     /// The age in seconds of what the rule looks at; negative when it lies ahead.
     pub age_seconds: i64,
     /// The rule in words.
-    pub rule: String,
+    pub rule: &'static str,
 }
 
 /// One judged record.
@@ -311,7 +312,7 @@ pub struct RecordView {
     /// When it was last written.
     pub written_at: Timestamp,
     /// Further facts for the evidence view.
-    pub facts: Vec<(&'static str, Untrusted)>,
+    pub facts: Shared<(&'static str, Untrusted)>,
 }
 
 /// How a claim stands.
@@ -362,7 +363,7 @@ pub struct ClaimView {
     /// How it stands.
     pub status: ClaimStatus,
     /// The places where it is written.
-    pub surfaces: Vec<Surface>,
+    pub surfaces: Shared<Surface>,
     /// Whether it can be released.
     pub releasable: Releasable,
 }

@@ -1,11 +1,13 @@
 //! One moment of the world: everything that was read, before anything is judged.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use super::file::FilePath;
 use super::process::{ProcessId, ProcessTable};
 use super::record::{Format, Ownership, Problem, Record};
 use super::text::Untrusted;
@@ -21,7 +23,7 @@ pub struct Snapshot {
     /// All processes.
     pub processes: ProcessTable,
     /// All session records.
-    pub records: Vec<Record>,
+    pub records: Vec<Arc<Record>>,
     /// Files that have a session file's name but gave no record.
     pub broken: Vec<BrokenFile>,
     /// The repositories that were looked in.
@@ -70,7 +72,7 @@ pub struct BrokenFile {
     /// The system whose name pattern it matches.
     pub format: Format,
     /// Where it is.
-    pub path: PathBuf,
+    pub path: FilePath,
     /// What is wrong with it.
     pub problem: Problem,
     /// Who owns it.

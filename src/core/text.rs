@@ -116,7 +116,7 @@ impl Hash for Untrusted {
 
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.shown())
+        if is_plain(self.raw()) { f.pad(self.raw()) } else { f.pad(&self.shown()) }
     }
 }
 
@@ -148,7 +148,7 @@ impl Serialize for Untrusted {
 /// Returns `text` with control, bidi, zero-width, tag and separator characters made visible
 /// and runs of combining marks cut short.
 pub fn shown(text: &str) -> String {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+    if is_plain(text) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
@@ -176,6 +176,11 @@ pub fn shown(text: &str) -> String {
         }
     }
     out
+}
+
+/// Returns whether there is nothing but printable ASCII, as in nearly all text.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
 /// Returns whether `c` may never reach a terminal: C0, C1, DEL, bidi controls, zero-width

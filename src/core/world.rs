@@ -25,8 +25,8 @@ pub struct World<'a> {
     pub windows: Vec<Window<'a>>,
     /// The session that the agent's own registry proves for a PID: PID and start both match.
     pub sessions: BTreeMap<u32, &'a Untrusted>,
-    /// Every process that could own a record, for all that was read of it.
-    pub possible_agents: Vec<PossibleAgent<'a>>,
+    /// Every process that could own a record, for all that was read of it, and the words for it.
+    pub possible_agents: Vec<(PossibleAgent<'a>, Untrusted)>,
     /// The records of each session.
     by_session: HashMap<&'a Untrusted, Vec<&'a Record>>,
     /// The registry's records of each PID, whether or not they still fit.
@@ -126,7 +126,10 @@ impl PossibleAgent<'_> {
     }
 }
 
-fn possible_agents<'a>(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Vec<PossibleAgent<'a>> {
+fn possible_agents<'a>(
+    snapshot: &'a Snapshot,
+    signatures: &'a Signatures,
+) -> Vec<(PossibleAgent<'a>, Untrusted)> {
     let table = &snapshot.processes;
     let candidates = signatures.candidates();
     let possible = |pid: &u32| {
@@ -145,7 +148,9 @@ fn possible_agents<'a>(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Ve
             }
         }
     };
-    table.listed.iter().filter_map(possible).collect()
+    let with_words =
+        |agent: PossibleAgent<'a>| (agent, format!("{} lives and could be the owner", agent.name()).into());
+    table.listed.iter().filter_map(possible).map(with_words).collect()
 }
 
 /// Returns whether enough was read of a process to say that it is no agent.

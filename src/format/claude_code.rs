@@ -15,6 +15,7 @@ use crate::core::record::{
     Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
     StatedPid, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 
@@ -64,7 +65,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Session, file, reading);
     record.variant = "registry";
     record.session_id = session_id(&object);
-    record.context_id = pid_of(&file.name).map(Untrusted::from);
+    record.context_id = pid_of(file.name()).map(Untrusted::from);
     record.cwd = object.str("cwd").map(PathBuf::from);
     record.title = title(&object, &record);
     record.holder = holder(&object, role(&object), Binding::Registry);
@@ -76,25 +77,25 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
 }
 
 /// Returns the session ID if it can be one; it ends up in paths.
-fn session_id(object: &Object) -> Option<Untrusted> {
+fn session_id(object: &Object<'_>) -> Option<Untrusted> {
     object.text("sessionId").filter(|id| is_valid_id(id.raw()))
 }
 
-fn title(object: &Object, record: &Record) -> Untrusted {
+fn title(object: &Object<'_>, record: &Record) -> Untrusted {
     let folder = record.cwd.as_deref().and_then(|cwd| cwd.file_name());
     let of_folder = folder.map(|name| Untrusted::from_path(std::path::Path::new(name)));
     object.text("name").or(of_folder).unwrap_or_else(|| "(unnamed)".into())
 }
 
 /// Background sessions are agents too; a daemon serves several.
-fn role(object: &Object) -> Role {
+fn role(object: &Object<'_>) -> Role {
     match object.str("kind") {
         Some("daemon" | "daemon-worker") => Role::Daemon,
         Some(_) | None => Role::Agent,
     }
 }
 
-fn holder(object: &Object, role: Role, binding: Binding) -> Option<Holder> {
+fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
     let pid = object.pid("pid", false)?;
     let mut holder = Holder::new(pid, role, binding);
     // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`.
@@ -102,16 +103,21 @@ fn holder(object: &Object, role: Role, binding: Binding) -> Option<Holder> {
     Some(holder)
 }
 
-fn claim(kind: ResourceKind, id: Option<Untrusted>, surface: &str, record: &Record) -> Vec<StatedClaim> {
+fn claim(
+    kind: ResourceKind,
+    id: Option<Untrusted>,
+    surface: &'static str,
+    record: &Record,
+) -> Vec<StatedClaim> {
     let stated = |id| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: vec![Surface { name: surface.to_owned(), state: SurfaceState::Agrees }],
+        surfaces: [Surface { name: surface, state: SurfaceState::Agrees }].into(),
     };
     id.map(stated).into_iter().collect()
 }
 
-fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,
@@ -130,13 +136,13 @@ fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
     ])
 }
 
-fn problems(file: &FileImage, object: &Object, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, None);
     if record.session_id.is_none() {
         problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));
     }
     let inside = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()).and_then(StatedPid::valid);
-    let named: Option<u32> = pid_of(&file.name).and_then(|pid| pid.parse().ok());
+    let named: Option<u32> = pid_of(file.name()).and_then(|pid| pid.parse().ok());
     if let (Some(inside), Some(named)) = (inside, named)
         && inside != named
     {

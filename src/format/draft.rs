@@ -6,6 +6,7 @@ use super::{Reading, json};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Format, Generation, Location, Ownership, Problem, Record, RecordKind};
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 
@@ -37,7 +38,7 @@ pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading
         has_ended: false,
         has_unsaved_work: false,
         problems: Vec::new(),
-        facts: Vec::new(),
+        facts: Shared::default(),
         ownership: file.meta.map_or_else(Ownership::default, |meta| meta.ownership),
     }
 }
@@ -86,8 +87,10 @@ pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
 /// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
-) -> Vec<(&'static str, Untrusted)> {
-    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+) -> Shared<(&'static str, Untrusted)> {
+    let mut known = Vec::with_capacity(N);
+    known.extend(facts.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    known.into()
 }
 
 #[cfg(test)]
@@ -95,6 +98,7 @@ pub(super) mod sample {
     //! A machine, a moment and files to read in tests.
 
     use std::path::{Path, PathBuf};
+    use std::sync::Arc;
 
     use jiff::tz::{self, TimeZone};
     use jiff::{SignedDuration, Timestamp};
@@ -126,8 +130,7 @@ pub(super) mod sample {
     pub(in crate::format) fn image(name: &str, bytes: &[u8], age: i64) -> FileImage {
         let at = now() - SignedDuration::from_secs(age);
         FileImage {
-            path: Path::new("/f").join(name),
-            name: name.to_owned(),
+            path: Path::new("/f").join(name).into(),
             meta: Some(FileMeta {
                 dev: 1,
                 ino: 1,
@@ -151,7 +154,7 @@ pub(super) mod sample {
     #[track_caller]
     pub(in crate::format) fn record(parsed: Parsed) -> Record {
         match parsed {
-            Parsed::Record(record) => *record,
+            Parsed::Record(record) => Arc::unwrap_or_clone(record),
             Parsed::Broken(broken) => panic!("{broken:?}"),
             Parsed::Ignored => panic!("ignored"),
         }

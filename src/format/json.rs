@@ -1,8 +1,11 @@
 //! Lenient JSON: one object, read once, with every oddity told and none fatal.
 
-use jiff::Timestamp;
-use serde_json::{Map, Value};
+use std::sync::Arc;
 
+use jiff::Timestamp;
+
+pub use super::value::Object;
+use super::value::Value;
 use super::{Parsed, Reading, strict};
 use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::finding::Code;
@@ -51,7 +54,11 @@ pub fn broken(format: Format, file: &FileImage, problem: Problem) -> BrokenFile 
 ///
 /// # Errors
 /// The broken file: not readable, torn (young or still being written) or corrupt.
-pub fn object(format: Format, file: &FileImage, reading: &Reading<'_>) -> Result<Object, BrokenFile> {
+pub fn object<'a>(
+    format: Format,
+    file: &'a FileImage,
+    reading: &Reading<'_>,
+) -> Result<Object<'a>, BrokenFile> {
     let bytes = bytes(format, file, reading)?;
     parse(bytes).map_err(|why| {
         let problem = if is_settled(file, reading.now) {
@@ -77,13 +84,13 @@ pub fn is_settled(file: &FileImage, now: Timestamp) -> bool {
 ///
 /// # Errors
 /// What is wrong, in words.
-pub fn parse(bytes: &[u8]) -> Result<Object, String> {
+pub fn parse(bytes: &[u8]) -> Result<Object<'_>, String> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err("the file is empty".to_owned());
     }
     match strict::from_slice(bytes) {
-        Ok(Value::Object(map)) => Ok(Object { map }),
+        Ok(Value::Object(object)) => Ok(object),
         Ok(Value::Array(_)) => Err("a JSON list where an object belongs".to_owned()),
         Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
             Err("a bare JSON value where an object belongs".to_owned())
@@ -95,21 +102,11 @@ pub fn parse(bytes: &[u8]) -> Result<Object, String> {
     }
 }
 
-/// One JSON object, read leniently.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object {
-    map: Map<String, Value>,
-}
-
-impl Object {
-    /// Returns a value.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.map.get(name)
-    }
-
+/// Reads fields leniently: what has another type than the asked one is not there.
+impl<'a> Object<'a> {
     /// Returns whether the key is there, also with null.
     pub fn has(&self, name: &str) -> bool {
-        self.map.contains_key(name)
+        self.get(name).is_some()
     }
 
     /// Returns a string.
@@ -133,16 +130,14 @@ impl Object {
     }
 
     /// Returns a nested object.
-    pub fn object(&self, name: &str) -> Option<Object> {
-        self.get(name).and_then(Value::as_object).map(|map| Object { map: map.clone() })
+    pub fn object(&self, name: &str) -> Option<&Object<'a>> {
+        self.get(name).and_then(Value::as_object)
     }
 
     /// Returns the strings of a list; other elements are passed over.
-    pub fn strings(&self, name: &str) -> Vec<Untrusted> {
-        self.get(name)
-            .and_then(Value::as_array)
-            .map(|list| list.iter().filter_map(Value::as_str).map(Untrusted::from).collect())
-            .unwrap_or_default()
+    pub fn strings(&self, name: &str) -> impl Iterator<Item = &str> {
+        let list = self.get(name).and_then(Value::as_array).unwrap_or_default();
+        list.iter().filter_map(Value::as_str)
     }
 
     /// Returns a PID as it is stated: a JSON number, or a string of digits where
@@ -157,10 +152,7 @@ impl Object {
             Value::String(text)
                 if digits_allowed && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) =>
             {
-                Some(
-                    text.parse()
-                        .map_or_else(|_| StatedPid::Bad(text.as_str().into()), StatedPid::from_number),
-                )
+                Some(text.parse().map_or_else(|_| StatedPid::Bad((&**text).into()), StatedPid::from_number))
             }
             other @ (Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
                 Some(StatedPid::Bad(Untrusted::new(other.to_string())))
@@ -172,7 +164,7 @@ impl Object {
 /// Turns a failed reading into what [`super::read`] returns.
 pub fn parsed(result: Result<crate::core::record::Record, BrokenFile>) -> Parsed {
     match result {
-        Ok(record) => Parsed::Record(Box::new(record)),
+        Ok(record) => Parsed::Record(Arc::new(record)),
         Err(broken) => Parsed::Broken(broken),
     }
 }
@@ -236,6 +228,10 @@ mod tests {
             assert!(parse(bytes).is_err_and(|why| why.contains("the key a appears twice")));
         }
         assert!(parse(br#"{"a":{"a":[{"a":1}]}}"#).is_ok());
+        let many: Vec<String> = (0..200).map(|n| format!("\"k{n}\":1")).collect();
+        assert!(parse(format!("{{{}}}", many.join(",")).as_bytes()).is_ok());
+        let twice = format!("{{{},\"k7\":2}}", many.join(","));
+        assert!(parse(twice.as_bytes()).is_err_and(|why| why.contains("the key k7 appears twice")));
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub mod maia;
 pub mod observability;
 mod strict;
 pub mod time;
+pub mod value;
+
+use std::sync::Arc;
 
 use std::path::Path;
 
@@ -96,7 +99,7 @@ fn is_in(folder: &Path, dir: &str) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     /// A record, with its problems inside.
-    Record(Box<Record>),
+    Record(Arc<Record>),
     /// Nothing usable: what is wrong.
     Broken(BrokenFile),
     /// A file of the system that means nothing to claimtop.

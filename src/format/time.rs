@@ -18,17 +18,17 @@ pub fn naive(text: &str, zone: &TimeZone) -> Option<Timestamp> {
         return None;
     }
     let civil: DateTime = text.parse().ok()?;
-    Some(civil.to_zoned(zone.clone()).ok()?.timestamp())
+    zone.to_timestamp(civil).ok()
 }
 
 /// Reads a time with or without a zone; `zone` is meant where there is none.
 pub fn any(text: &str, zone: &TimeZone) -> Option<Timestamp> {
-    rfc3339(text).or_else(|| naive(text, zone))
+    if has_zone(text) { rfc3339(text) } else { naive(text, zone) }
 }
 
 /// Returns whether an ISO time ends in `Z` or a numeric offset.
 pub fn has_zone(text: &str) -> bool {
-    let time = text.trim().split(['T', ' ']).nth(1).unwrap_or_default();
+    let time = text.trim().split(['T', 't', ' ']).nth(1).unwrap_or_default();
     time.ends_with(['Z', 'z']) || time.contains(['+', '-'])
 }
 

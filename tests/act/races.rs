@@ -61,10 +61,10 @@ impl Witness for Simple {
             let folder = System.folder(path.parent().unwrap()).unwrap();
             let image = System.image((&folder, path.file_name().unwrap())).unwrap();
             let Some(mut image) = image else { continue };
-            image.path.clone_from(path);
+            image.path = path.clone().into();
             let kind = format::kind_at(self.format, path).unwrap();
             if let Parsed::Record(record) = format::read(kind, &image, &Reading { host: &self.host, now }) {
-                snapshot.records.push(*record);
+                snapshot.records.push(record);
             }
         }
         snapshot

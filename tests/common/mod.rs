@@ -381,7 +381,7 @@ impl WorldFile {
         let image = self.image(spec, path);
         let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
         match format::read(kind, &image, &reading) {
-            Parsed::Record(record) => snapshot.records.push(*record),
+            Parsed::Record(record) => snapshot.records.push(record),
             Parsed::Broken(broken) => snapshot.broken.push(broken),
             Parsed::Ignored => {}
         }
@@ -405,8 +405,7 @@ impl WorldFile {
             Some(other) => panic!("unknown special {other}"),
         };
         FileImage {
-            name: path.file_name().expect("a name").to_string_lossy().into_owned(),
-            path,
+            path: path.into(),
             meta: Some(FileMeta {
                 dev: 1,
                 ino: 1,

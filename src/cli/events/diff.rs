@@ -341,7 +341,7 @@ mod tests {
             window: None,
             since: None,
             status,
-            surfaces: Vec::new(),
+            surfaces: Vec::new().into(),
             releasable: Releasable::Confirm,
         }
     }
@@ -352,7 +352,7 @@ mod tests {
             severity: Code::DeadHolder.severity(),
             subjects: vec![Key::typed("r-1")],
             message: message.to_owned(),
-            evidence: Vec::new(),
+            evidence: Vec::new().into(),
             remedy: Remedy::Release,
         }
     }

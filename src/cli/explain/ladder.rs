@@ -82,7 +82,7 @@ fn of_claim(report: &Report, claim: &ClaimView, paint: Paint) -> String {
     let mut out = facts(lines, paint);
     let mut surfaces = Columns::new(&["SURFACE", "SAYS"]);
     for surface in &claim.surfaces {
-        surfaces.row([Cell::new(&surface.name), Cell::new(words::surface(surface.state))]);
+        surfaces.row([Cell::new(surface.name), Cell::new(words::surface(surface.state))]);
     }
     out.push_str(&section("Surfaces", &surfaces, paint));
     if let Some(record) = report.records.iter().find(|record| record.key == claim.record) {

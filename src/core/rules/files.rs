@@ -1,11 +1,10 @@
 //! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
 
-use super::{Facts, finding, record_evidence};
+use super::{Facts, finding};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::snapshot::{BrokenFile, SourceHealth, SourceState};
-use crate::core::text::Untrusted;
 
 /// Finds what reading itself showed.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
@@ -32,7 +31,7 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
                 problem.code,
                 vec![judged.key.clone()],
                 message,
-                vec![record_evidence(judged)],
+                [judged.evidence.clone()],
                 remedy(problem.code),
             )
         })
@@ -40,12 +39,12 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn of_broken(broken: &BrokenFile) -> Finding {
-    let path = Untrusted::from_path(&broken.path);
+    let path = broken.path.text();
     let message = format!("{path}: {}", broken.problem.message);
     let mut evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone());
     evidence.at = broken.written_at;
     let key = Key::derive('r', &[broken.format.name(), path.raw()]);
-    finding(broken.problem.code, vec![key], message, vec![evidence], remedy(broken.problem.code))
+    finding(broken.problem.code, vec![key], message, [evidence], remedy(broken.problem.code))
 }
 
 /// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when
@@ -65,7 +64,7 @@ fn of_source(source: &SourceHealth) -> Option<Finding> {
     };
     let key = Key::derive('s', &[&source.id]);
     let evidence = Evidence::new("source", source.detail.clone(), source.id.as_str());
-    Some(finding(Code::SourceFailed, vec![key], message, vec![evidence], Remedy::None))
+    Some(finding(Code::SourceFailed, vec![key], message, [evidence], Remedy::None))
 }
 
 fn partial(facts: &Facts<'_>) -> Option<Finding> {
@@ -76,7 +75,7 @@ fn partial(facts: &Facts<'_>) -> Option<Finding> {
         Code::PartialScan,
         vec![Key::derive('s', &["processes"])],
         message,
-        vec![evidence],
+        [evidence],
         Remedy::None,
     ))
 }

@@ -1,6 +1,6 @@
 //! Findings about old forms: legacy records, split generations, and files without an owner.
 
-use super::{Facts, finding, record_evidence, window_evidence, window_name};
+use super::{Facts, finding, window_evidence, window_name};
 use crate::core::assess::Judged;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::record::{Format, Generation, RecordKind};
@@ -27,13 +27,13 @@ fn tell(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
         VerdictState::Alive | VerdictState::Unknown => Remedy::None,
     };
     let message = format!("{}: {what}", judged.record.title);
-    finding(Code::LegacyRecord, vec![judged.key.clone()], message, vec![record_evidence(judged)], remedy)
+    finding(Code::LegacyRecord, vec![judged.key.clone()], message, [judged.evidence.clone()], remedy)
 }
 
 /// The one file per machine: the next window without a record of its own adopts it.
 fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
     let heirs: Vec<&WindowView> = facts.windows.iter().filter(|window| may_inherit(window, facts)).collect();
-    let mut evidence = vec![record_evidence(judged)];
+    let mut evidence = vec![judged.evidence.clone()];
     evidence.extend(heirs.iter().map(|window| window_evidence(window)));
     let subjects = std::iter::once(judged.key.clone()).chain(heirs.iter().map(|window| window.key.clone()));
     let title = &judged.record.title;
@@ -69,7 +69,7 @@ fn split<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         let same = facts.index.sessions(old.record.format, id);
         let new = same.iter().find(|new| new.record.generation == Generation::Current)?;
         let message = format!("context {id} has an old and a current record; only the current one is read");
-        let evidence = vec![record_evidence(old), record_evidence(new)];
+        let evidence = vec![old.evidence.clone(), new.evidence.clone()];
         let subjects = vec![old.key.clone(), new.key.clone()];
         Some(finding(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
     })

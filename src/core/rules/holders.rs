@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Facts, count, file_name, finding, record_evidence};
+use super::{Facts, count, file_name, finding};
 use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
+use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::process::ProcessState;
@@ -77,8 +78,8 @@ fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
 fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
     let first = members.first()?;
     let subjects = members.iter().map(|judged| judged.key.clone()).collect();
-    let mut evidence = first.verdict.evidence.clone();
-    evidence.extend(members.iter().map(|judged| record_evidence(judged)));
+    let members_evidence = members.iter().map(|judged| &judged.evidence);
+    let evidence: Vec<Evidence> = first.verdict.evidence.iter().chain(members_evidence).cloned().collect();
     let title = &first.record.title;
     let why = why_dead(first);
     let more = match members.len() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::holders::pid_of;
-use super::{Facts, count, file_name, finding, listed, record_evidence, window_evidence, window_name};
+use super::{Facts, count, file_name, finding, listed, window_evidence, window_name};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
@@ -51,7 +51,7 @@ fn tell_shared(session: &Untrusted, holders: &BTreeMap<u32, &Judged<'_>>, facts:
         .iter()
         .map(|window| window.key.clone())
         .chain(holders.values().map(|judged| judged.key.clone()));
-    let evidence = holders.values().map(|judged| record_evidence(judged)).collect();
+    let evidence: Vec<Evidence> = holders.values().map(|judged| judged.evidence.clone()).collect();
     let message = format!(
         "{} run one session, {session}: both write its transcript; close one, or start it anew without --resume",
         listed(&names)
@@ -109,7 +109,7 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
                 count(sharing.len(), "unreleased record")
             );
             let subjects = sharing.iter().map(|judged| judged.key.clone()).collect();
-            let evidence = sharing.iter().map(|judged| record_evidence(judged)).collect();
+            let evidence: Vec<Evidence> = sharing.iter().map(|judged| judged.evidence.clone()).collect();
             finding(Code::SharedTerminalId, subjects, message, evidence, Remedy::Park)
         })
         .collect()
@@ -132,7 +132,7 @@ fn inherited(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     );
     let evidence = vec![
         window_evidence(window),
-        record_evidence(judged),
+        judged.evidence.clone(),
         Evidence::new("session began", began.to_string(), "record").at(began),
     ];
     Some(finding(
@@ -206,7 +206,7 @@ fn tell_unstable(window: &WindowView, records: &[&Judged<'_>]) -> Finding {
         count(records.len(), "record")
     );
     let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
-    let evidence = records.iter().map(|judged| record_evidence(judged)).collect();
+    let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence.clone()).collect();
     finding(Code::UnstableContextId, subjects.collect(), message, evidence, Remedy::None)
 }
 
@@ -234,7 +234,7 @@ fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let evidence = vec![
         window_evidence(window),
         Evidence::new("registry", (*certain).clone(), "Claude Code's registry"),
-        record_evidence(judged),
+        judged.evidence.clone(),
     ];
     Some(finding(
         Code::IdentitySplit,
@@ -267,7 +267,7 @@ fn split_pointer(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let message =
         format!("{} points at session {session}, but the live marker here is {other}'s", file_name(judged));
     let subjects = vec![judged.key.clone(), marker.key.clone()];
-    let evidence = vec![record_evidence(judged), record_evidence(marker)];
+    let evidence = vec![judged.evidence.clone(), marker.evidence.clone()];
     Some(finding(Code::IdentitySplit, subjects, message, evidence, Remedy::None))
 }
 

@@ -15,6 +15,7 @@ use super::finding::{Code, Finding, Remedy};
 use super::key::Key;
 use super::record::{Format, RecordKind};
 use super::report::{ClaimView, RecordView, WindowView};
+use super::shared::Shared;
 use super::text::Untrusted;
 use super::world::World;
 
@@ -90,16 +91,15 @@ fn finding(
     code: Code,
     subjects: Vec<Key>,
     message: String,
-    evidence: Vec<Evidence>,
+    evidence: impl Into<Shared<Evidence>>,
     remedy: Remedy,
 ) -> Finding {
-    Finding { code, severity: code.severity(), subjects, message, evidence, remedy }
+    Finding { code, severity: code.severity(), subjects, message, evidence: evidence.into(), remedy }
 }
 
-/// States where a record stands, as evidence.
-fn record_evidence(judged: &Judged<'_>) -> Evidence {
-    let fact = format!("{} {}", judged.record.format.name(), judged.record.variant);
-    Evidence::new(fact, judged.record.title.clone(), judged.path.clone()).at(judged.record.written_at)
+/// Returns a verdict's evidence, and where its record stands.
+fn with_record(judged: &Judged<'_>) -> Shared<Evidence> {
+    judged.verdict.evidence.iter().chain([&judged.evidence]).cloned().collect()
 }
 
 /// States what a window is, as evidence.

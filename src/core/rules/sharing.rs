@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::identity::distinct;
-use super::{Facts, count, file_name, finding, listed, record_evidence, window_evidence, window_name};
+use super::{Facts, count, file_name, finding, listed, window_evidence, window_name};
 use crate::core::assess::Judged;
 use crate::core::claim::contested;
 use crate::core::evidence::Evidence;
@@ -96,7 +96,7 @@ fn tell_overlap(tree: &Path, one: &Judged<'_>, other: &Judged<'_>) -> Option<Fin
         other.record.title,
         Untrusted::from_path(tree)
     );
-    let mut evidence = vec![record_evidence(one), record_evidence(other)];
+    let mut evidence = vec![one.evidence.clone(), other.evidence.clone()];
     evidence.push(Evidence::new("files of both", both.join(", "), "records"));
     let subjects = vec![one.key.clone(), other.key.clone()];
     Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
@@ -125,7 +125,7 @@ fn overwritten(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         file_name(judged)
     );
     let subjects = writers.iter().map(|window| window.key.clone()).chain([judged.key.clone()]).collect();
-    let mut evidence = vec![record_evidence(judged)];
+    let mut evidence = vec![judged.evidence.clone()];
     evidence.extend(writers.iter().map(|window| window_evidence(window)));
     Some(finding(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
 }
@@ -168,6 +168,6 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
         names.join(" and "),
     );
     let subjects = claims.iter().map(|claim| claim.key.clone()).collect();
-    let evidence = holders.iter().map(|judged| record_evidence(judged)).collect();
+    let evidence: Vec<Evidence> = holders.iter().map(|judged| judged.evidence.clone()).collect();
     Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::holders::pid_of;
-use super::{Facts, count, file_name, finding, record_evidence, window_evidence, window_name};
+use super::{Facts, count, file_name, finding, window_evidence, window_name, with_record};
 use crate::core::assess::Judged;
+use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::record::{Deletion, Format, RecordKind, Spares};
 use crate::core::report::{ClaimStatus, VerdictState};
@@ -36,8 +37,7 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!("{}: {}, and no process proves it alive", judged.record.title, expiry.rule);
-    let mut evidence = judged.verdict.evidence.clone();
-    evidence.push(record_evidence(judged));
+    let evidence = with_record(judged);
     Some(finding(Code::StaleRecord, vec![judged.key.clone()], message, evidence, Remedy::Park))
 }
 
@@ -54,8 +54,7 @@ fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     }
     let whose = if is_live { "a live window's record" } else { "a record with unsaved work" };
     let message = format!("{}: {whose}, {} ({})", judged.record.title, when(deletion.at, now), deletion.rule);
-    let mut evidence = judged.verdict.evidence.clone();
-    evidence.push(record_evidence(judged));
+    let evidence = with_record(judged);
     Some(finding(Code::DeletionAhead, vec![judged.key.clone()], message, evidence, Remedy::None))
 }
 
@@ -92,7 +91,7 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
             Code::ExpiredClaim,
             vec![claim.key.clone()],
             message,
-            vec![record_evidence(judged)],
+            [judged.evidence.clone()],
             Remedy::Release,
         ))
     })
@@ -116,7 +115,8 @@ fn flood(facts: &Facts<'_>) -> Vec<Finding> {
                 format.name()
             );
             let subjects = records.iter().map(|judged| judged.key.clone()).collect();
-            let evidence = records.iter().take(5).map(|judged| record_evidence(judged)).collect();
+            let evidence: Vec<Evidence> =
+                records.iter().take(5).map(|judged| judged.evidence.clone()).collect();
             finding(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
         })
         .collect()
@@ -145,7 +145,7 @@ fn orphan<'a>(judged: &'a Judged<'a>, facts: &Facts<'a>) -> Option<Finding> {
         Code::OrphanCompanion,
         vec![judged.key.clone()],
         message,
-        vec![record_evidence(judged)],
+        [judged.evidence.clone()],
         Remedy::Park,
     ))
 }
@@ -158,12 +158,6 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
             "{}: no system has a record of it (a window at the trust question, or an agent that writes none)",
             window_name(window)
         );
-        finding(
-            Code::NoRecord,
-            vec![window.key.clone()],
-            message,
-            vec![window_evidence(window)],
-            Remedy::None,
-        )
+        finding(Code::NoRecord, vec![window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
 }

@@ -7,6 +7,7 @@ use crate::core::file::FileImage;
 use crate::core::record::{
     Expiry, Format, Record, RecordKind, Resource, ResourceKind, StatedClaim, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -25,7 +26,7 @@ const ADOPTION_SECONDS: i64 = 3_600;
 /// The broken file: not readable, torn or corrupt.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let object = json::object(Format::Entire, file, reading)?;
-    let id = file.name.trim_end_matches(".json");
+    let id = file.name().trim_end_matches(".json");
     let mut record = draft::record(Format::Entire, RecordKind::Marker, file, reading);
     record.variant = "live registry";
     record.context_id = Some(id.into());
@@ -48,13 +49,13 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-fn title(object: &Object, id: &str) -> Untrusted {
+fn title(object: &Object<'_>, id: &str) -> Untrusted {
     let folder = object.str("worktree_path").and_then(|path| path.rsplit('/').next());
     folder.filter(|name| !name.is_empty()).unwrap_or(id).into()
 }
 
 /// A claim of another repository to adopt the session, while it is good.
-fn adoption(object: &Object, record: &Record, reading: &Reading<'_>) -> Option<StatedClaim> {
+fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Option<StatedClaim> {
     let claim = object.object("adopt_claim")?;
     let since = ["at", "claimed_at"].iter().find_map(|name| claim.str(name).and_then(time::rfc3339))?;
     if time::after(since, ADOPTION_SECONDS) < reading.now {
@@ -63,6 +64,6 @@ fn adoption(object: &Object, record: &Record, reading: &Reading<'_>) -> Option<S
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::Session, id: record.session_id.clone()? },
         since: Some(since),
-        surfaces: vec![Surface { name: "live registry".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: Shared::fixed(&[Surface { name: "live registry", state: SurfaceState::Agrees }]),
     })
 }

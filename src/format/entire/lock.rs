@@ -1,10 +1,13 @@
 //! Session locks: a file that exists is only a place to lock; a record while it is locked.
 
+use std::sync::Arc;
+
 use crate::core::file::FileImage;
 use crate::core::record::{
     Binding, Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid, Surface,
     SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::format::{Parsed, Reading, draft, json};
 
 use super::names;
@@ -15,7 +18,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
         return Parsed::Broken(broken);
     }
     let Some(pid) = file.locked_by else { return Parsed::Ignored };
-    let id = file.name.trim_end_matches(".lock");
+    let id = file.name().trim_end_matches(".lock");
     let mut record = draft::record(Format::Entire, RecordKind::Lock, file, reading);
     record.variant = "session lock, held";
     record.context_id = Some(id.into());
@@ -27,7 +30,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.claims = vec![StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: id.into() },
         since: None,
-        surfaces: vec![Surface { name: "flock".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: Shared::fixed(&[Surface { name: "flock", state: SurfaceState::Agrees }]),
     }];
-    Parsed::Record(Box::new(record))
+    Parsed::Record(Arc::new(record))
 }

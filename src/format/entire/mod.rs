@@ -68,7 +68,7 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
 fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = draft::temporary(Format::Entire, file, reading)?;
     record.variant = "state being written";
-    record.title = file.name.as_str().into();
+    record.title = file.name().into();
     Ok(record)
 }
 
@@ -76,7 +76,7 @@ fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFi
 fn model(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let bytes = super::json::bytes(Format::Entire, file, reading)?;
     let mut record = draft::record(Format::Entire, RecordKind::Companion, file, reading);
-    let id = file.name.trim_end_matches(".model");
+    let id = file.name().trim_end_matches(".model");
     record.variant = "model hint";
     record.context_id = Some(id.into());
     record.title = draft::excerpt(String::from_utf8_lossy(bytes).trim(), 60);

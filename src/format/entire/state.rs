@@ -10,9 +10,11 @@ use crate::core::record::{
     Binding, Deletion, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Resource,
     ResourceKind, Role, Spares, StatedClaim, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::value::Value;
 use crate::format::{Reading, draft, time};
 
 /// After this long without a sign of life entire calls an active session stuck: 1 h.
@@ -41,7 +43,7 @@ enum Phase {
 /// The broken file: not readable, torn or corrupt.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let object = json::object(Format::Entire, file, reading)?;
-    let id = file.name.trim_end_matches(".json");
+    let id = file.name().trim_end_matches(".json");
     let phase = phase(&object);
     let mut record = draft::record(Format::Entire, RecordKind::Session, file, reading);
     record.generation = generation(&object, id);
@@ -53,7 +55,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.started_at = object.str("started_at").and_then(time::rfc3339);
     record.heartbeat_at = object.str("last_interaction_time").and_then(time::rfc3339).or(record.started_at);
     record.cwd = object.str("worktree_path").filter(|path| !path.is_empty()).map(PathBuf::from);
-    record.files = object.strings("files_touched");
+    record.files = object.strings("files_touched").map(Untrusted::from).collect();
     record.has_ended = phase == Phase::Ended || is_out_of_use(&object);
     record.has_unsaved_work = is_uncondensed(&object);
     (record.expiry, record.deletion) = limits(&object, phase, &record);
@@ -65,7 +67,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
 
 /// Reads the phase as entire does: `active_committed` is active, anything unknown idle, and an
 /// end time alone ends a session.
-fn phase(object: &Object) -> Phase {
+fn phase(object: &Object<'_>) -> Phase {
     match object.str("phase") {
         _ if object.str("ended_at").and_then(time::rfc3339).is_some() => Phase::Ended,
         Some("ended") => Phase::Ended,
@@ -75,20 +77,20 @@ fn phase(object: &Object) -> Phase {
 }
 
 /// Returns whether a state only remembers: it was imported, or another repository adopted it.
-fn is_out_of_use(object: &Object) -> bool {
+fn is_out_of_use(object: &Object<'_>) -> bool {
     object.str("kind") == Some("imported")
         || object.text("adopted_into_worktree_path").is_some()
         || object.text("adopted_into_worktree_id").is_some()
 }
 
-fn generation(object: &Object, id: &str) -> Generation {
+fn generation(object: &Object<'_>, id: &str) -> Generation {
     let is_old = names::has_date(id)
         || object.str("phase") == Some("active_committed")
         || DEPRECATED.iter().any(|key| object.has(key));
     if is_old { Generation::Legacy } else { Generation::Current }
 }
 
-fn variant(object: &Object, generation: Generation) -> &'static str {
+fn variant(object: &Object<'_>, generation: Generation) -> &'static str {
     match generation {
         Generation::Legacy => "state of old code",
         Generation::Current if object.has("owner") => "state with owner",
@@ -96,7 +98,7 @@ fn variant(object: &Object, generation: Generation) -> &'static str {
     }
 }
 
-fn title(object: &Object) -> Untrusted {
+fn title(object: &Object<'_>) -> Untrusted {
     let prompt = object.text("last_prompt").or_else(|| object.text("first_prompt"));
     let prompt = prompt.map(|text| draft::excerpt(text.raw(), 60));
     prompt.or_else(|| object.text("agent_type")).unwrap_or_else(|| "(no prompt)".into())
@@ -104,7 +106,7 @@ fn title(object: &Object) -> Untrusted {
 
 /// Reads the owner: the nearest ancestor of the hook that is neither shell, git nor entire.
 /// `agent_pid`, proposed and never merged upstream, has no start.
-fn holder(object: &Object) -> Option<Holder> {
+fn holder(object: &Object<'_>) -> Option<Holder> {
     let Some(owner) = object.object("owner") else {
         return Some(Holder::new(object.pid("agent_pid", false)?, Role::Agent, Binding::File));
     };
@@ -117,11 +119,11 @@ fn holder(object: &Object) -> Option<Holder> {
 }
 
 /// Returns whether checkpoints wait to be condensed into a commit.
-fn is_uncondensed(object: &Object) -> bool {
+fn is_uncondensed(object: &Object<'_>) -> bool {
     object.int("checkpoint_count").is_some_and(|count| count > 0) && !object.is_true("fully_condensed")
 }
 
-fn limits(object: &Object, phase: Phase, record: &Record) -> (Option<Expiry>, Option<Deletion>) {
+fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>, Option<Deletion>) {
     let is_imported = object.str("kind") == Some("imported");
     let expiry = record.heartbeat_at.filter(|_| phase == Phase::Active).map(|last| Expiry {
         at: time::after(last, STUCK_AFTER_SECONDS),
@@ -137,14 +139,14 @@ fn limits(object: &Object, phase: Phase, record: &Record) -> (Option<Expiry>, Op
 
 /// A session that has not ended holds its working tree, and its shadow branch once it has
 /// checkpoints; the branch is shared by all sessions of one base and tree.
-fn claims(object: &Object, record: &Record) -> Vec<StatedClaim> {
+fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     if record.has_ended {
         return Vec::new();
     }
     let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: vec![Surface { name: "state file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: Shared::fixed(&[Surface { name: "state file", state: SurfaceState::Agrees }]),
     };
     let tree = record.cwd.as_deref().map(|path| stated(ResourceKind::Worktree, Untrusted::from_path(path)));
     let branch = is_uncondensed(object)
@@ -154,7 +156,7 @@ fn claims(object: &Object, record: &Record) -> Vec<StatedClaim> {
     tree.into_iter().chain(branch).collect()
 }
 
-fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).map(|number| Untrusted::from(number.to_string()));
     draft::known([
         ("phase", object.text("phase")),
@@ -172,16 +174,17 @@ fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
 }
 
 /// Counts sub-agents' tasks without an end: Go writes its zero time for "not yet".
-fn tasks_in_flight(object: &Object) -> Option<Untrusted> {
+fn tasks_in_flight(object: &Object<'_>) -> Option<Untrusted> {
     let tasks = object.get("task_records")?.as_array()?;
-    let is_open = |task: &&serde_json::Value| {
-        task.get("completed_at").and_then(serde_json::Value::as_str).and_then(time::rfc3339).is_none()
+    let is_open = |task: &&Value<'_>| {
+        let completed_at = task.as_object().and_then(|task| task.str("completed_at"));
+        completed_at.and_then(time::rfc3339).is_none()
     };
     let open = tasks.iter().filter(is_open).count();
     (open > 0).then(|| open.to_string().into())
 }
 
-fn problems(file: &FileImage, object: &Object, id: &str, reading: &Reading<'_>) -> Vec<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, Some(0o600));
     if generation(object, id) == Generation::Legacy {
         problems.push(Problem::new(
@@ -209,7 +212,7 @@ fn problems(file: &FileImage, object: &Object, id: &str, reading: &Reading<'_>) 
     problems
 }
 
-fn times(object: &Object, reading: &Reading<'_>) -> Vec<Problem> {
+fn times(object: &Object<'_>, reading: &Reading<'_>) -> Vec<Problem> {
     let stated = ["started_at", "last_interaction_time", "ended_at"].into_iter();
     let stated = stated.filter_map(|name| Some((name, object.str(name)?))).filter(|(_, text)| !is_zero(text));
     let bad = stated.filter_map(|(name, text)| {

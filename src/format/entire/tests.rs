@@ -1,7 +1,6 @@
 //! Every sort of file that entire writes, and everything that can be wrong with one.
 
 use super::*;
-use crate::core::text::Untrusted;
 use crate::format::draft::sample;
 
 const ID: &str = "22222222-aaaa-4bbb-8ccc-000000000001";
@@ -124,7 +123,7 @@ proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>, name: String) {
         let mut file = sample::image("x", &bytes, 60);
-        file.name = Untrusted::from(name).raw().to_owned();
+        file.path = format!("/f/{name}").as_str().into();
         for kind in [Kind::State, Kind::Temp, Kind::Model, Kind::Lock, Kind::Live] {
             sample::read(|reading| read(kind, &file, reading));
         }

@@ -1,7 +1,8 @@
 //! Facts that are shown as they stand.
 
-use serde_json::Value;
+use crate::format::value::Value;
 
+use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
 use crate::format::draft;
 use crate::format::json::Object;
@@ -10,26 +11,29 @@ use crate::format::json::Object;
 const EXCERPT: usize = 80;
 
 /// Returns the given fields that hold something, each under its name for people.
-pub(super) fn of(object: &Object, fields: &[(&'static str, &'static str)]) -> Vec<(&'static str, Untrusted)> {
+pub(super) fn of(
+    object: &Object<'_>,
+    fields: &[(&'static str, &'static str)],
+) -> Shared<(&'static str, Untrusted)> {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
 
 /// Returns the first of the given fields that holds text.
-pub(super) fn first_text(object: &Object, fields: &[&str]) -> Option<Untrusted> {
+pub(super) fn first_text(object: &Object<'_>, fields: &[&str]) -> Option<Untrusted> {
     fields.iter().find_map(|field| object.text(field))
 }
 
 /// Returns what a field holds: text as it is, anything else as JSON, nothing for null.
-pub(super) fn stated(object: &Object, field: &str) -> Option<String> {
+pub(super) fn stated(object: &Object<'_>, field: &str) -> Option<String> {
     match object.get(field)? {
         Value::Null => None,
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(text.to_string()),
         other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             Some(other.to_string())
         }
     }
 }
 
-fn value(object: &Object, field: &str) -> Option<Untrusted> {
+fn value(object: &Object<'_>, field: &str) -> Option<Untrusted> {
     stated(object, field).filter(|text| !text.is_empty()).map(|text| draft::excerpt(&text, EXCERPT))
 }

@@ -15,12 +15,12 @@ use crate::format::{Reading, draft};
 pub(super) fn of_session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = identity(file, reading)?;
     record.variant = "fleet identity";
-    match id::judged(names::named_in_fleet(&file.name).unwrap_or_default()) {
+    match id::judged(names::named_in_fleet(file.name()).unwrap_or_default()) {
         Ok(session) => record.session_id = Some(session),
         Err(problem) => record.problems.push(problem),
     }
     if record.title.is_empty() {
-        record.title = record.session_id.clone().unwrap_or_else(|| file.name.as_str().into());
+        record.title = record.session_id.clone().unwrap_or_else(|| file.name().into());
     }
     Ok(record)
 }

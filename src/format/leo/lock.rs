@@ -37,19 +37,19 @@ pub(super) fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     let object = json::object(Format::Leo, file, reading)?;
     let mut record = lock(&object, file, reading);
     record.variant = "worktree lock";
-    record.title = names::locked_key(&file.name).unwrap_or_default().into();
+    record.title = names::locked_key(file.name()).unwrap_or_default().into();
     record.session_id = id::required(&object, "sessionId", &mut record.problems);
     record.started_at = moment::past(&object, "timestamp", reading.now, &mut record.problems);
     record.claims = vec![StatedClaim {
         resource: Resource { kind: ResourceKind::Worktree, id: record.title.clone() },
         since: record.started_at,
-        surfaces: vec![work::surface("file", SurfaceState::Agrees)],
+        surfaces: [work::surface("file", SurfaceState::Agrees)].into(),
     }];
-    record.facts = vec![("stale when", "its PID is gone; an unrelated process can keep it held".into())];
+    record.facts = [("stale when", "its PID is gone; an unrelated process can keep it held".into())].into();
     Ok(record)
 }
 
-fn lock(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
+fn lock(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Lock, file, reading);
     record.holder = object.pid("pid", true).map(|pid| Holder::new(pid, Role::Hook, Binding::File));
     record.problems.extend(json::ownership_problems(file, reading, None));

@@ -16,7 +16,7 @@ pub(super) fn by_pid(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
     let object = json::object(Format::Leo, file, reading)?;
     let mut record = marker(&object, file, reading);
     record.variant = "marker of a PID";
-    let named = names::marked_pid(&file.name);
+    let named = names::marked_pid(file.name());
     record.problems.extend(id::split(named.clone(), object.pid("cc_pid", true), pid_words));
     record.holder = holder(&object, named);
     record
@@ -33,7 +33,7 @@ pub(super) fn by_session(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     let object = json::object(Format::Leo, file, reading)?;
     let mut record = marker(&object, file, reading);
     record.variant = "marker of a session";
-    let named = names::stem(&file.name).filter(|stem| id::is_uuid(stem)).map(Untrusted::from);
+    let named = names::stem(file.name()).filter(|stem| id::is_uuid(stem)).map(Untrusted::from);
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
     record.holder = holder(&object, None);
     record.facts.push(("clean-up", "LEO keeps the 5 newest, so a live session can lose its own".into()));
@@ -51,7 +51,7 @@ pub(super) fn fallback(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.variant = "fallback marker";
     record.context_id = record.session_id.clone();
     record.started_at = moment::past(&object, "created_at", reading.now, &mut record.problems);
-    let named = names::fallback_pid(&file.name);
+    let named = names::fallback_pid(file.name());
     let stated = object.pid("pid", true);
     record.problems.extend(id::split(named.clone(), stated.clone(), pid_words));
     record.holder = stated.or(named).map(|pid| Holder::new(pid, Role::Hook, Binding::File));
@@ -66,16 +66,16 @@ pub(super) fn fallback(file: &FileImage, reading: &Reading<'_>) -> Result<Record
 pub(super) fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = draft::temporary(Format::Leo, file, reading)?;
     record.variant = "identity being written";
-    record.title = file.name.as_str().into();
+    record.title = file.name().into();
     Ok(record)
 }
 
 /// Drafts what all markers have.
-fn marker(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
+fn marker(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Marker, file, reading);
     record.session_id = id::required(object, "session_id", &mut record.problems);
     record.title =
-        record.session_id.clone().unwrap_or_else(|| names::stem(&file.name).unwrap_or_default().into());
+        record.session_id.clone().unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.started_at = moment::past(object, "captured_at", reading.now, &mut record.problems);
     record.facts = facts::of(object, &[("source", "source"), ("model", "model"), ("sse port", "sse_port")]);
     record.problems.extend(json::ownership_problems(file, reading, None));
@@ -84,7 +84,7 @@ fn marker(object: &Object, file: &FileImage, reading: &Reading<'_>) -> Record {
 
 /// Returns Claude Code's process. Windows finds it by a walk that gives text; elsewhere it is
 /// the hook's parent as a number, which may be a `/bin/sh -c` that is gone at once.
-fn holder(object: &Object, named: Option<StatedPid>) -> Option<Holder> {
+fn holder(object: &Object<'_>, named: Option<StatedPid>) -> Option<Holder> {
     let role = if object.str("cc_pid").is_some() { Role::Agent } else { Role::Unknown };
     let pid = object.pid("cc_pid", true).or(named)?;
     Some(Holder::new(pid, role, Binding::Marker))

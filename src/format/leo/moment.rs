@@ -13,7 +13,7 @@ const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
 /// Reads a time that has passed. One that cannot be used is left out and told.
 pub(super) fn past(
-    object: &Object,
+    object: &Object<'_>,
     name: &str,
     now: Timestamp,
     problems: &mut Vec<Problem>,
@@ -36,7 +36,8 @@ mod tests {
 
     #[track_caller]
     fn check(value: &str, expected: Result<&str, &str>) {
-        let object = json::parse(format!("{{\"at\":{value}}}").as_bytes()).unwrap();
+        let text = format!("{{\"at\":{value}}}");
+        let object = json::parse(text.as_bytes()).unwrap();
         let mut problems = Vec::new();
         let at = past(&object, "at", "2026-11-20T21:00:00Z".parse().unwrap(), &mut problems);
         let told = problems.pop().map(|problem| problem.message).unwrap_or_default();

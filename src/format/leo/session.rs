@@ -5,6 +5,7 @@ use super::{facts, id, moment, names, work};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Binding, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Role};
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -28,16 +29,16 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.claims = vec![work::claim(key.as_ref(), since)];
     record.title = key
         .or_else(|| record.session_id.clone())
-        .unwrap_or_else(|| names::stem(&file.name).unwrap_or_default().into());
+        .unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.holder = Some(holder(&record, &object));
     record.facts = known(&record, &object);
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
 }
 
-fn identify(record: &mut Record, object: &Object, file: &FileImage) {
+fn identify(record: &mut Record, object: &Object<'_>, file: &FileImage) {
     record.session_id = id::required(object, "session_id", &mut record.problems);
-    let named = names::stem(&file.name).map(Untrusted::from);
+    let named = names::stem(file.name()).map(Untrusted::from);
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
     record.terminal_id = object.text("terminal_id");
     record.context_id = record.terminal_id.clone();
@@ -50,7 +51,7 @@ fn identify(record: &mut Record, object: &Object, file: &FileImage) {
     }));
 }
 
-fn date(record: &mut Record, object: &Object, reading: &Reading<'_>) {
+fn date(record: &mut Record, object: &Object<'_>, reading: &Reading<'_>) {
     record.started_at = moment::past(object, "created_at", reading.now, &mut record.problems);
     record.heartbeat_at = moment::past(object, "heartbeat_at", reading.now, &mut record.problems);
     record.expiry = record
@@ -59,7 +60,7 @@ fn date(record: &mut Record, object: &Object, reading: &Reading<'_>) {
 }
 
 /// Tells the generation by the name of the field for the work item.
-fn generate(record: &mut Record, object: &Object) {
+fn generate(record: &mut Record, object: &Object<'_>) {
     record.variant = "session file";
     if object.has("sd_id") && !object.has("sd_key") {
         record.generation = Generation::Legacy;
@@ -71,7 +72,7 @@ fn generate(record: &mut Record, object: &Object) {
     }
 }
 
-fn key(object: &Object) -> Option<Untrusted> {
+fn key(object: &Object<'_>) -> Option<Untrusted> {
     facts::first_text(object, &["sd_key", "sd_id"])
 }
 
@@ -86,7 +87,7 @@ fn is_conversation(record: &Record) -> bool {
 
 /// Returns the stated process: the writer's parent, which is a shell, or for a conversation
 /// whatever called last. The PID in the terminal ID is better and stays a fact.
-fn holder(record: &Record, object: &Object) -> Holder {
+fn holder(record: &Record, object: &Object<'_>) -> Holder {
     let role = if is_conversation(record) { Role::Hook } else { Role::Shell };
     Holder {
         pid: object.pid("pid", true),
@@ -100,9 +101,9 @@ fn holder(record: &Record, object: &Object) -> Holder {
     }
 }
 
-fn known(record: &Record, object: &Object) -> Vec<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let terminal = terminal(record);
-    let mut known = draft::known([
+    let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),
         ("terminal ID", terminal.map(|terminal| terminal.words().into())),
         (
@@ -111,15 +112,13 @@ fn known(record: &Record, object: &Object) -> Vec<(&'static str, Untrusted)> {
                 .then(|| "a short-lived helper's: it proves nothing about a UUID session".into()),
         ),
     ]);
-    known.extend(facts::of(
-        object,
-        &[("codebase", "codebase"), ("track", "track"), ("tty", "tty"), ("branch", "current_branch")],
-    ));
-    known.extend(
-        object.object("metadata").map(|metadata| facts::of(&metadata, &METADATA)).unwrap_or_default(),
-    );
-    known
+    let stated = facts::of(object, &STATED);
+    let meta = object.object("metadata").map(|metadata| facts::of(metadata, &METADATA)).unwrap_or_default();
+    own.iter().chain(&stated).chain(&meta).cloned().collect()
 }
+
+const STATED: [(&str, &str); 4] =
+    [("codebase", "codebase"), ("track", "track"), ("tty", "tty"), ("branch", "current_branch")];
 
 const METADATA: [(&str, &str); 3] = [
     ("branch at start", "branch"),

@@ -19,7 +19,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     let mut record = draft::record(Format::Leo, RecordKind::Tick, file, reading);
     record.variant = "tick";
     record.session_id = id::required(&object, "session_id", &mut record.problems);
-    let named = names::ticking(&file.name);
+    let named = names::ticking(file.name());
     record.title = record.session_id.clone().unwrap_or_else(|| draft::excerpt(named.unwrap_or_default(), 40));
     record.problems.extend(id::split(
         named.map(Untrusted::from),
@@ -38,13 +38,13 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
 
 /// Returns the watched process: Claude Code, unless the daemon adopted itself, which keeps it
 /// running for good.
-fn holder(object: &Object) -> Option<Holder> {
+fn holder(object: &Object<'_>) -> Option<Holder> {
     let pid = object.pid("cc_parent_pid", true)?;
     let role = if watches_itself(object) { Role::Daemon } else { Role::Agent };
     Some(Holder { host: object.text("hostname"), ..Holder::new(pid, role, Binding::Tick) })
 }
 
-fn watches_itself(object: &Object) -> bool {
+fn watches_itself(object: &Object<'_>) -> bool {
     let watched = object.pid("cc_parent_pid", true);
     watched.is_some() && watched == object.pid("tick_pid", true)
 }

@@ -31,8 +31,8 @@ fn owner(key: &str) -> &'static [&'static str] {
 }
 
 /// States one place of a claim.
-pub(super) fn surface(name: &str, state: SurfaceState) -> Surface {
-    Surface { name: name.to_owned(), state }
+pub(super) fn surface(name: &'static str, state: SurfaceState) -> Surface {
+    Surface { name, state }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Metadata, file, reading);
     record.variant = variant(sheet);
     record.cwd = file.path.parent().map(Into::into);
-    record.title = folder(file).unwrap_or_else(|| file.name.as_str().into());
+    record.title = folder(file).unwrap_or_else(|| file.name().into());
     if sheet == Sheet::Legacy {
         record.generation = Generation::Legacy;
         let message = "written as .session.json, which .ehg-session.json has replaced";
@@ -44,7 +44,7 @@ fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
 }
 
 /// Takes over what a sheet states.
-fn fill(record: &mut Record, sheet: Sheet, object: &Object, now: Timestamp) {
+fn fill(record: &mut Record, sheet: Sheet, object: &Object<'_>, now: Timestamp) {
     if let Some(key) = facts::first_text(object, &["workKey", "sdKey", "sd_key"]) {
         record.title = key;
     }
@@ -84,7 +84,7 @@ fn still_protects(sheet: Sheet, file: &FileImage, broken: BrokenFile) -> Result<
 
 /// Returns the session that a sheet names. A protection may also be a role's, such as the
 /// coordinator's.
-fn session(sheet: Sheet, object: &Object, problems: &mut Vec<Problem>) -> Option<Untrusted> {
+fn session(sheet: Sheet, object: &Object<'_>, problems: &mut Vec<Problem>) -> Option<Untrusted> {
     match sheet {
         Sheet::Origin | Sheet::Work | Sheet::Legacy => id::optional(object, "sessionId", problems)
             .or_else(|| id::optional(object, "session_id", problems)),

@@ -1,6 +1,6 @@
 //! What belongs to a session and has no life of its own: learning sessions and checkpoints.
 
-use serde_json::Value;
+use crate::format::value::Value;
 
 use super::{moment, names};
 use crate::core::file::FileImage;
@@ -26,7 +26,7 @@ pub(super) fn learning(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.variant = "learning session";
     record.session_id = object.text("session_id");
     record.context_id =
-        object.text("context_id").or_else(|| names::learning_context(&file.name).map(Into::into));
+        object.text("context_id").or_else(|| names::learning_context(file.name()).map(Into::into));
     record.title = "learning session".into();
     record.started_at = started.at;
     record.has_ended = object.str("status").is_some_and(|status| status != "active");
@@ -74,6 +74,6 @@ fn folder(file: &FileImage) -> Option<Untrusted> {
     file.path.parent()?.file_name().map(|name| Untrusted::from_path(name.as_ref()))
 }
 
-fn cut(object: &Object, name: &str) -> Option<Untrusted> {
+fn cut(object: &Object<'_>, name: &str) -> Option<Untrusted> {
     object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT))
 }

@@ -81,7 +81,7 @@ fn temporary(form: Form, file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     let mut record = draft::temporary(Format::Maia, file, reading)?;
     record.generation = names::generation(form);
     record.variant = "session being written";
-    record.context_id = names::context(form, &file.name).map(Into::into);
-    record.title = file.name.as_str().into();
+    record.context_id = names::context(form, file.name()).map(Into::into);
+    record.title = file.name().into();
     Ok(record)
 }

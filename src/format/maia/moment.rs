@@ -1,8 +1,8 @@
 //! A time in one of Maia's files: what it states, whether it can be used, what is wrong with it.
 
+use crate::format::value::Value;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use crate::core::finding::Code;
 use crate::core::record::Problem;
@@ -25,11 +25,11 @@ pub(super) struct Moment {
 
 /// Reads the time in the field `name`; one without a zone is meant in `zone`. A field that is
 /// absent or null is no time and no problem.
-pub(super) fn read(object: &Object, name: &str, zone: &TimeZone, now: Timestamp) -> Moment {
+pub(super) fn read(object: &Object<'_>, name: &str, zone: &TimeZone, now: Timestamp) -> Moment {
     let text = match object.get(name) {
         None | Some(Value::Null) => return Moment::default(),
         Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+        Some(other) => other.to_string().into(),
     };
     let stated = time::any(&text, zone);
     let problem = match stated {

@@ -1,7 +1,7 @@
 //! A window's session: the agent role that it holds, since when, and what Maia will do with it.
 
+use crate::format::value::Value;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::moment::{self, Moment};
 use super::{Form, names};
@@ -12,6 +12,7 @@ use crate::core::record::{
     Binding, Deletion, Expiry, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role,
     Spares, StatedClaim, StatedPid, Surface, SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -36,7 +37,7 @@ pub(super) fn read(form: Form, file: &FileImage, reading: &Reading<'_>) -> Resul
     let object = json::object(Format::Maia, file, reading)?;
     let started = moment::read(&object, "session_start", &TimeZone::UTC, reading.now);
     let heartbeat = moment::read(&object, "last_heartbeat", &TimeZone::UTC, reading.now);
-    let context = names::context(form, &file.name);
+    let context = names::context(form, file.name());
 
     let mut record = draft::record(Format::Maia, RecordKind::Session, file, reading);
     record.generation = names::generation(form);
@@ -49,7 +50,7 @@ pub(super) fn read(form: Form, file: &FileImage, reading: &Reading<'_>) -> Resul
     record.heartbeat_at = heartbeat.at;
     record.claims = claim(&object, &started).into_iter().collect();
     record.cwd = working_directory(&object);
-    record.files = object.strings("files_touched");
+    record.files = object.strings("files_touched").map(Untrusted::from).collect();
     record.has_unsaved_work = has_unsaved_work(&object);
     record.facts = facts(&object);
     (record.expiry, record.deletion) = limits(form, &record, &object, &heartbeat);
@@ -60,7 +61,7 @@ pub(super) fn read(form: Form, file: &FileImage, reading: &Reading<'_>) -> Resul
     Ok(record)
 }
 
-fn variant(form: Form, object: &Object) -> &'static str {
+fn variant(form: Form, object: &Object<'_>) -> &'static str {
     match form {
         Form::Current if !object.has("version") && !object.has("created_by") => "written by /init",
         Form::Current if object.has("last_heartbeat") => "G5 {CTX} with heartbeat",
@@ -87,22 +88,22 @@ fn pid(digits: &str) -> StatedPid {
     digits.parse().map_or_else(|_| StatedPid::Bad(digits.into()), StatedPid::from_number)
 }
 
-fn claim(object: &Object, started: &Moment) -> Option<StatedClaim> {
+fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::AgentRole, id: object.text("current_agent")? },
         since: started.at,
-        surfaces: vec![Surface { name: "file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: Shared::fixed(&[Surface { name: "file", state: SurfaceState::Agrees }]),
     })
 }
 
-fn working_directory(object: &Object) -> Option<std::path::PathBuf> {
+fn working_directory(object: &Object<'_>) -> Option<std::path::PathBuf> {
     let repository = object.object("repository")?;
     repository.str("working_directory").filter(|path| !path.is_empty()).map(Into::into)
 }
 
 /// Returns whether a clean-up would lose what Maia captures into its memory on closing.
-fn has_unsaved_work(object: &Object) -> bool {
-    !object.strings("files_touched").is_empty()
+fn has_unsaved_work(object: &Object<'_>) -> bool {
+    object.strings("files_touched").next().is_some()
         || object.text("learning_session_id").is_some()
         || object.text("prior_session_context").is_some()
 }
@@ -112,7 +113,7 @@ fn has_unsaved_work(object: &Object) -> bool {
 fn limits(
     form: Form,
     record: &Record,
-    object: &Object,
+    object: &Object<'_>,
     heartbeat: &Moment,
 ) -> (Option<Expiry>, Option<Deletion>) {
     let written = |seconds| time::after(record.written_at, seconds);
@@ -136,7 +137,7 @@ fn limits(
     (Some(Expiry { at, rule }), Some(Deletion { at, rule, spares }))
 }
 
-fn interval(object: &Object) -> i64 {
+fn interval(object: &Object<'_>) -> i64 {
     object.int("heartbeat_interval_seconds").filter(|seconds| *seconds > 0).unwrap_or(INTERVAL_SECONDS)
 }
 
@@ -160,7 +161,7 @@ fn legacy(form: Form, record: &Record) -> Option<Problem> {
 }
 
 /// Returns what is wrong with the names in and of a session.
-fn nameless(form: Form, context: Option<&str>, object: &Object) -> Vec<Problem> {
+fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     match context {
         None if form == Form::Global => {}
@@ -177,7 +178,7 @@ fn nameless(form: Form, context: Option<&str>, object: &Object) -> Vec<Problem> 
     problems.into_iter().map(|message| Problem::new(Code::UnknownSession, message)).collect()
 }
 
-fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object) -> Vec<Problem> {
+fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, Some(MODE));
     if object.has("last_heartbeat") {
         for wide in problems.iter_mut().filter(|problem| problem.code == Code::WideMode) {
@@ -187,10 +188,10 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object) -> Vec<Pr
     problems
 }
 
-fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
-    let cut = |name| object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT));
-    let number =
-        |name| object.get(name).filter(|value| value.is_number()).map(Value::to_string).map(Untrusted::new);
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
+    let cut =
+        |name| object.str(name).filter(|text| !text.is_empty()).map(|text| draft::excerpt(text, EXCERPT));
+    let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());
     let branch = object.object("repository").and_then(|repository| repository.text("git_branch"));
     draft::known([
         ("domain", object.text("domain")),
@@ -209,8 +210,8 @@ fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
     ])
 }
 
-fn handoffs(object: &Object) -> Option<Untrusted> {
-    let chain = object.strings("handoff_chain");
-    let names: Vec<&str> = chain.iter().map(Untrusted::raw).collect();
-    (!names.is_empty()).then(|| Untrusted::new(names.join(" > ")))
+fn handoffs(object: &Object<'_>) -> Option<Untrusted> {
+    let mut names = object.strings("handoff_chain");
+    let first = names.next()?.to_owned();
+    Some(names.fold(first, |chain, name| chain + " > " + name).into())
 }

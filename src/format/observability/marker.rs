@@ -1,12 +1,13 @@
 //! Spawn markers: which session started which, for one hour.
 
+use crate::format::value::Value;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::stamp;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Deletion, Expiry, Format, Problem, Record, RecordKind, Spares};
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -43,7 +44,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-fn created(object: &Object, reading: &Reading<'_>) -> Result<Option<Timestamp>, Problem> {
+fn created(object: &Object<'_>, reading: &Reading<'_>) -> Result<Option<Timestamp>, Problem> {
     let Some(text) = object.str("created_at") else { return Ok(None) };
     let problem = match time::any(text, &reading.host.zone) {
         Some(at) if reading.now.duration_since(at) >= -stamp::AHEAD_AT_MOST => return Ok(Some(at)),
@@ -56,7 +57,7 @@ fn created(object: &Object, reading: &Reading<'_>) -> Result<Option<Timestamp>, 
 
 /// Returns the moment in `ttl`, which is one and no duration. That system counts a marker
 /// without it as long expired, and its clean-up stops at one whose `ttl` is no number.
-fn ttl(object: &Object) -> Result<Timestamp, Problem> {
+fn ttl(object: &Object<'_>) -> Result<Timestamp, Problem> {
     let problem = |message: String| Problem::new(Code::BadTimestamp, message);
     let Some(value) = object.get("ttl") else {
         return Err(problem("there is no ttl; the next clean-up of markers removes the file".to_owned()));
@@ -77,10 +78,9 @@ fn limits(at: Timestamp) -> (Option<Expiry>, Option<Deletion>) {
     (Some(Expiry { at, rule: "past its ttl" }), Some(Deletion { at, rule, spares: Spares::Nobody }))
 }
 
-fn facts(object: &Object) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
     let cut = |name| object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT));
-    let tools = object.strings("tools_granted");
-    let names: Vec<&str> = tools.iter().map(Untrusted::raw).collect();
+    let names: Vec<&str> = object.strings("tools_granted").collect();
     draft::known([
         ("parent session", object.text("parent_session_id")),
         ("spawned by", cut("spawn_method")),

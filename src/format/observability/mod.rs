@@ -99,9 +99,9 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
 fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = draft::temporary(Format::Observability, file, reading)?;
     record.variant = "file being written";
-    record.title = file.name.as_str().into();
+    record.title = file.name().into();
     record.context_id = file
-        .name
+        .name()
         .strip_prefix(SLOT)
         .and_then(|project| project.get(..project.len().checked_sub("_12345678.tmp".len())?))
         .filter(|project| !project.is_empty())

@@ -9,6 +9,7 @@ use crate::core::record::{
     Deletion, Format, Problem, Record, RecordKind, Resource, ResourceKind, Spares, StatedClaim, Surface,
     SurfaceState,
 };
+use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::{Reading, draft, json};
@@ -38,7 +39,7 @@ const CORRELATIONS: Habits = Habits {
 /// The broken file: not readable, empty, or not UTF-8.
 pub(super) fn slot(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let lines = stamp::lines(stamp::text(file, reading)?, reading);
-    let project = file.name.strip_prefix(SLOT).filter(|project| !project.is_empty());
+    let project = file.name().strip_prefix(SLOT).filter(|project| !project.is_empty());
     let mut record = draft::record(Format::Observability, RecordKind::Session, file, reading);
     record.variant = "session slot";
     record.context_id = project.map(Untrusted::from);
@@ -64,7 +65,7 @@ fn claim(project: &str, record: &Record) -> StatedClaim {
     StatedClaim {
         resource: Resource { kind: ResourceKind::Project, id: project.into() },
         since: record.started_at,
-        surfaces: vec![Surface { name: "file".to_owned(), state: SurfaceState::Agrees }],
+        surfaces: Shared::fixed(&[Surface { name: "file", state: SurfaceState::Agrees }]),
     }
 }
 
@@ -91,7 +92,7 @@ fn session(line: &str) -> Result<Untrusted, Problem> {
 pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let text = stamp::text(file, reading)?;
     let sort =
-        file.name.strip_prefix(SLOT).and_then(|name| name.strip_suffix(RATE_LIMIT_END)).unwrap_or_default();
+        file.name().strip_prefix(SLOT).and_then(|name| name.strip_suffix(RATE_LIMIT_END)).unwrap_or_default();
     if text.lines().count() > 1 {
         let mut record = slot(file, reading)?;
         let note =
@@ -106,7 +107,7 @@ pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     let mut record = draft::record(Format::Observability, RecordKind::Metadata, file, reading);
     record.variant = "rate limit";
     record.title = format!("rate limit of {sort}").into();
-    record.facts = vec![("last start", at.to_string().into())];
+    record.facts = [("last start", at.to_string().into())].into();
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
 }
@@ -118,14 +119,14 @@ pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
 /// The broken file: not readable, empty, or not UTF-8.
 pub(super) fn correlation(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let lines = stamp::lines(stamp::text(file, reading)?, reading);
-    let (project, tool) = scope(&file.name);
+    let (project, tool) = scope(file.name());
     let mut record = draft::record(Format::Observability, RecordKind::Companion, file, reading);
     record.variant = "tool correlation";
     record.context_id = Some(project.into()).filter(|project: &Untrusted| !project.is_empty());
     record.title = format!("{tool} in {project}").into();
     record.started_at = lines.stamp.at();
     record.expiry = lines.stamp.expiry(&CORRELATIONS);
-    record.facts = vec![("correlation", draft::excerpt(&lines.id, 80)), ("tool", tool.into())];
+    record.facts = [("correlation", draft::excerpt(&lines.id, 80)), ("tool", tool.into())].into();
     record.problems.extend(lines.stamp.problem(&CORRELATIONS));
     record.problems.extend(json::ownership_problems(file, reading, Some(MODE)));
     Ok(record)

@@ -1,7 +1,8 @@
 //! The repositories that one look has found, each once, and not too many.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -21,8 +22,9 @@ pub(super) struct Found {
     all: BTreeMap<PathBuf, State>,
     /// The folders that were already looked from.
     tried: HashSet<PathBuf>,
-    /// Folders, by whether they exist: thousands of records may name folders of one parent.
-    exist: HashMap<PathBuf, bool>,
+    /// Those of them that do not exist: what is named below one does not exist either, and was
+    /// looked from as well.
+    gone: HashSet<PathBuf>,
     has_more: bool,
 }
 
@@ -36,34 +38,39 @@ impl Found {
     pub(super) fn add<'a>(&mut self, folders: impl IntoIterator<Item = &'a Path>, fence: &Fence) -> bool {
         let mut is_any_new = false;
         for folder in folders {
-            // What has gone is looked for from where it was, once for all that lay there.
-            let standing = self.standing(folder);
-            if !self.tried.contains(standing) {
-                self.tried.insert(standing.to_path_buf());
-                is_any_new |= locate(standing, fence).is_some_and(|located| self.insert(located));
-            }
+            is_any_new |= self.add_one(folder, fence);
         }
         is_any_new
     }
 
-    /// Returns the folder, or the nearest one above it that exists.
-    fn standing<'a>(&mut self, folder: &'a Path) -> &'a Path {
+    fn add_one(&mut self, folder: &Path, fence: &Fence) -> bool {
+        if self.is_below_gone(folder) || self.tried.contains(folder) {
+            return false;
+        }
+        self.tried.insert(folder.to_path_buf());
         match folder.parent() {
-            Some(parent) if !self.exists(parent) => self.standing(parent),
-            Some(parent) if folder.symlink_metadata().is_err() => parent,
-            Some(_) | None => folder,
+            // What is gone lay in the repository that its parent lies in. Finding that out costs
+            // far less, and thousands of records can name folders that went together.
+            Some(parent) if self.is_gone(folder) => self.add_one(parent, fence),
+            Some(_) | None => locate(folder, fence).is_some_and(|located| self.insert(located)),
         }
     }
 
-    /// Returns whether a folder exists; nothing exists in one that does not.
-    fn exists(&mut self, folder: &Path) -> bool {
-        if let Some(known) = self.exist.get(folder) {
-            return *known;
+    fn is_below_gone(&self, folder: &Path) -> bool {
+        !self.gone.is_empty()
+            && is_plain(folder)
+            && folder.parent().is_some_and(|above| self.gone.contains(above))
+    }
+
+    fn is_gone(&mut self, folder: &Path) -> bool {
+        if !is_plain(folder) {
+            return false;
         }
-        let exists =
-            folder.parent().is_none_or(|parent| self.exists(parent)) && folder.symlink_metadata().is_ok();
-        self.exist.insert(folder.to_path_buf(), exists);
-        exists
+        let is_gone = folder.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        if is_gone {
+            self.gone.insert(folder.to_path_buf());
+        }
+        is_gone
     }
 
     fn insert(&mut self, located: Located) -> bool {
@@ -121,6 +128,12 @@ impl Roots {
         }
         roots.iter().zip(&self.found).filter_map(|(root, found)| told(root, found)).collect()
     }
+}
+
+/// Returns whether a path says by its letters what lies above it; what a `..` leads to, links
+/// decide.
+fn is_plain(folder: &Path) -> bool {
+    folder.is_absolute() && folder.components().all(|part| part != Component::ParentDir)
 }
 
 fn told(root: &Path, found: &Result<Vec<Located>, OpenError>) -> Option<SourceHealth> {

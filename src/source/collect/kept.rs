@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,8 +11,8 @@ use crate::core::record::Record;
 use crate::format::FileKind;
 use crate::source::open::FolderId;
 
-/// How many files are kept. Each costs about 1 KiB; more are simply read again.
-const MAX_KEPT: usize = 4_096;
+/// How many files are kept, with their records some 20 MiB; more are simply read again.
+const MAX_KEPT: usize = 16_384;
 
 /// How much older than its reading a file's last change must be for its times to tell a later
 /// change: 1 s. The clock of a file system may stand still for several milliseconds.
@@ -35,7 +36,7 @@ pub(super) struct KeptFile {
     /// When it was read.
     pub(super) read_at: Timestamp,
     /// What it gave; `None` for a file that means nothing.
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<Arc<Record>>,
 }
 
 impl KeptFile {
@@ -52,6 +53,16 @@ impl Kept {
     /// Takes out what was kept of one file.
     pub(super) fn take(&mut self, folder: FolderId, name: &OsStr) -> Option<KeptFile> {
         self.folders.get_mut(&folder)?.remove(name)
+    }
+
+    /// Makes room for the files of a folder.
+    pub(super) fn reserve(&mut self, folder: FolderId, files: usize) {
+        self.folders.entry(folder).or_default().reserve(files.min(MAX_KEPT));
+    }
+
+    /// Returns whether something is kept of one file.
+    pub(super) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
+        self.folders.get(&folder).is_some_and(|files| files.contains_key(name))
     }
 
     /// Returns whether one more file may be kept.

@@ -9,7 +9,8 @@ mod places;
 mod seen;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -111,7 +112,7 @@ impl Collector {
     /// records name.
     fn read_repos(&mut self, found: &mut Found, pass: &mut Pass<'_>, read: &mut Read) {
         for _ in 0..2 {
-            found.add(cwds(&pass.records), &self.fence);
+            found.add(pass.new_cwds(), &self.fence);
             for located in found.unread() {
                 let one = self.reader.read(&located, &self.fence);
                 pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
@@ -156,11 +157,6 @@ fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
 }
 
 /// Returns the PIDs that records name.
-fn named(records: &[Record]) -> BTreeSet<u32> {
+fn named(records: &[Arc<Record>]) -> BTreeSet<u32> {
     records.iter().filter_map(|record| record.holder.as_ref()?.pid.as_ref()?.valid()).collect()
-}
-
-/// Returns the folders that records name.
-fn cwds(records: &[Record]) -> impl Iterator<Item = &Path> {
-    records.iter().filter_map(|record| record.cwd.as_deref())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::FileType;
 
@@ -29,10 +30,13 @@ pub(super) struct Pass<'a> {
     kept: Kept,
     /// Read when the first file asks for it.
     locks: Option<Locks>,
-    /// Each file once, however many places and links lead to it.
-    seen: HashSet<(FolderId, OsString)>,
+    /// The files that were seen and not kept: each is read once, however many places and links
+    /// lead to it.
+    passed: HashSet<(FolderId, OsString)>,
     folders: BTreeSet<PathBuf>,
-    pub(super) records: Vec<Record>,
+    pub(super) records: Vec<Arc<Record>>,
+    /// How many records have told where they work.
+    asked: usize,
     broken: Vec<BrokenFile>,
     pub(super) tallies: Tallies,
 }
@@ -45,18 +49,25 @@ impl<'a> Pass<'a> {
             before,
             kept: Kept::default(),
             locks: None,
-            seen: HashSet::new(),
+            passed: HashSet::new(),
             folders: BTreeSet::new(),
             records: Vec::new(),
+            asked: 0,
             broken: Vec::new(),
             tallies: Tallies::default(),
         }
     }
 
     /// Ends the pass: hands out what was read, and the folders where.
-    pub(super) fn finish(self, folders: &mut BTreeSet<PathBuf>) -> (Vec<Record>, Vec<BrokenFile>, Kept) {
+    pub(super) fn finish(self, folders: &mut BTreeSet<PathBuf>) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Kept) {
         *folders = self.folders;
         (self.records, self.broken, self.kept)
+    }
+
+    /// Returns the folders that the records name which were read since the last call.
+    pub(super) fn new_cwds(&mut self) -> impl Iterator<Item = &Path> {
+        let asked = std::mem::replace(&mut self.asked, self.records.len());
+        self.records.iter().skip(asked).filter_map(|record| record.cwd.as_deref())
     }
 
     /// Reads the files of every format below one folder.
@@ -88,13 +99,19 @@ impl<'a> Pass<'a> {
         let entries = folder.entries(|name| recognised(places, name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
         formats.iter().for_each(|format| self.tallies.folder(*format));
+        self.kept.reserve(id, entries.len());
         for entry in entries {
             let Some((format, kind)) = recognised(places, &entry.name) else { continue };
-            if self.seen.insert((id, entry.name.clone())) {
+            if !self.has_seen(id, &entry.name) {
                 self.read_file(folder, id, entry, format, kind);
             }
         }
         Ok(())
+    }
+
+    fn has_seen(&self, id: FolderId, name: &OsString) -> bool {
+        let is_passed = || !self.passed.is_empty() && self.passed.contains(&(id, name.clone()));
+        self.kept.has(id, name) || is_passed()
     }
 
     fn read_file(&mut self, folder: &Folder, id: FolderId, entry: Entry, format: Format, kind: FileKind) {
@@ -105,11 +122,14 @@ impl<'a> Pass<'a> {
             }
             before => before,
         };
-        let Some(mut file) = image(folder, &entry) else { return };
+        let Some(mut file) = image(folder, &entry) else {
+            self.passed.insert((id, entry.name));
+            return;
+        };
         file.locked_by = file.meta.and_then(|meta| self.locked_by(&entry.name, &meta));
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
-            Parsed::Record(record) => Some(*record),
+            Parsed::Record(record) => Some(record),
             Parsed::Ignored => None,
             Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
         };
@@ -130,11 +150,11 @@ impl<'a> Pass<'a> {
         if read.record.is_some() {
             self.tallies.record(format);
         }
+        self.records.extend(read.record.clone());
         if self.kept.has_room() {
-            self.records.extend(read.record.clone());
             self.kept.keep(id, name, read);
         } else {
-            self.records.extend(read.record);
+            self.passed.insert((id, name));
         }
     }
 
@@ -144,8 +164,9 @@ impl<'a> Pass<'a> {
         let is_torn = broken.problem.code == Code::TornRecord;
         self.tallies.broken(format);
         self.broken.push(broken);
-        if let Some(before) = before.filter(|before| is_torn && before.record.is_some()) {
-            self.accept(id, name, format, before);
+        match before.filter(|before| is_torn && before.record.is_some()) {
+            Some(before) => self.accept(id, name, format, before),
+            None => drop(self.passed.insert((id, name))),
         }
     }
 

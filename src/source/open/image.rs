@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
@@ -12,7 +11,6 @@ use rustix::process::geteuid;
 
 use super::{Entry, Folder, error::words, meta::meta_of, meta::sort_name};
 use crate::core::file::{Content, FileImage, FileMeta, MAX_BYTES, Refusal};
-use crate::core::text::Untrusted;
 
 /// How a file is opened: never following a link, never waiting for a FIFO's other end, never
 /// becoming our terminal.
@@ -37,8 +35,8 @@ pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
     } else {
         unopened(folder, &entry.name, None)?
     };
-    let name = Untrusted::from_bytes(entry.name.as_bytes()).raw().to_owned();
-    Some(FileImage { path: folder.path().join(&entry.name), name, meta, content, locked_by: None })
+    let path = folder.path().join(&entry.name).into();
+    Some(FileImage { path, meta, content, locked_by: None })
 }
 
 /// Reads a small file that is named by its path, with the same care but from any owner; also

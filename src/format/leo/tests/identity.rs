@@ -1,5 +1,7 @@
 //! Markers, pointers, ticks and the identity lock.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::core::finding::Code;
 use crate::core::record::Binding;
@@ -138,7 +140,7 @@ fn a_tick_ties_its_session_to_the_agent() {
 #[test]
 fn a_tick_that_adopted_itself_watches_no_agent() {
     let record = record(PIDS, &format!("tick-{UUID}.json"), &tick("12846"));
-    assert!(sample::summary(&Parsed::Record(Box::new(record.clone()))).contains("12846/Daemon"));
+    assert!(sample::summary(&Parsed::Record(Arc::new(record.clone()))).contains("12846/Daemon"));
     assert!(facts(&record).contains("watches itself"));
     check(
         PIDS,

@@ -29,7 +29,7 @@ fn recognise(dir: &str, name: &str) -> Option<FileKind> {
 fn parse(dir: &str, name: &str, bytes: &[u8], age: i64) -> Parsed {
     let kind = recognise(dir, name).unwrap_or_else(|| panic!("{name} is not LEO's"));
     let mut file = sample::image(name, bytes, age);
-    file.path = std::path::Path::new("/repo").join(dir.replace('*', "SD-DEMO-001")).join(name);
+    file.path = std::path::Path::new("/repo").join(dir.replace('*', "SD-DEMO-001")).join(name).into();
     sample::read(|reading| read(kind, &file, reading))
 }
 

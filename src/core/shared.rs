@@ -1,0 +1,105 @@
+//! Lists that many things hold: made once, never changed, copied without copying.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+/// A list whose copies share one memory, so that a record, its view and its findings hold it
+/// once.
+pub struct Shared<T: 'static>(List<T>);
+
+enum List<T: 'static> {
+    /// One of our own.
+    Fixed(&'static [T]),
+    /// Made of what was read.
+    Made(Arc<[T]>),
+}
+
+impl<T> Shared<T> {
+    /// Takes a list of our own, which needs no copy.
+    pub const fn fixed(list: &'static [T]) -> Self {
+        Self(List::Fixed(list))
+    }
+}
+
+impl<T: Clone> Shared<T> {
+    /// Adds one more; other copies stay as they are.
+    pub fn push(&mut self, item: T) {
+        *self = self.iter().cloned().chain([item]).collect();
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            List::Fixed(list) => List::Fixed(list),
+            List::Made(list) => List::Made(Arc::clone(list)),
+        })
+    }
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self::fixed(&[])
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            List::Fixed(list) => list,
+            List::Made(list) => list,
+        }
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Shared<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T> From<Vec<T>> for Shared<T> {
+    fn from(list: Vec<T>) -> Self {
+        if list.is_empty() { Self::default() } else { Self(List::Made(list.into())) }
+    }
+}
+
+impl<T, const N: usize> From<[T; N]> for Shared<T> {
+    fn from(list: [T; N]) -> Self {
+        Self(List::Made(list.into()))
+    }
+}
+
+impl<T> FromIterator<T> for Shared<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(list: I) -> Self {
+        Self(List::Made(list.into_iter().collect()))
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
