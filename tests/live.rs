@@ -11,13 +11,15 @@
     reason = "tests start processes and say by panicking what is wrong"
 )]
 
-use std::io::{Read, Write};
+#[path = "common/pty.rs"]
+mod pty;
+
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use pty::Screen;
 use serde_json::Value;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
@@ -65,6 +67,10 @@ impl World {
     fn arguments(&self) -> Vec<String> {
         let text = |below| self.path(below).to_string_lossy().into_owned();
         vec!["--home".into(), text("home"), "--tmp".into(), text("tmp")]
+    }
+
+    fn screen(&self, columns: u16, rows: u16) -> Screen {
+        Screen::start(pty::claimtop(&self.arguments()), columns, rows)
     }
 
     fn look(&self) -> Value {
@@ -187,76 +193,13 @@ fn reuse(world: &World, pid: u32) -> Option<Child> {
     panic!("PID {pid} could not be had again in 200 tries");
 }
 
-/// A screen in a real terminal.
-struct Screen {
-    child: Box<dyn portable_pty::Child + Send + Sync>,
-    parser: vt100::Parser,
-    output: Receiver<Vec<u8>>,
-    input: Box<dyn Write + Send>,
-    _master: Box<dyn portable_pty::MasterPty + Send>,
-}
-
-impl Screen {
-    fn open(world: &World, columns: u16, rows: u16) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pty = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
-        command.args(world.arguments());
-        command.env("TERM", "xterm-256color");
-        let child = pty.slave.spawn_command(command).unwrap();
-        let mut reader = pty.master.try_clone_reader().unwrap();
-        let (sender, output) = channel();
-        std::thread::spawn(move || {
-            let mut buffer = [0; 65_536];
-            while let Ok(read) = reader.read(&mut buffer) {
-                if read == 0 || sender.send(buffer[..read].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-        let input = pty.master.take_writer().unwrap();
-        Self { child, parser: vt100::Parser::new(rows, columns, 0), output, input, _master: pty.master }
-    }
-
-    /// Waits until the screen shows `text`; a minute is far more than it can need.
-    #[track_caller]
-    fn wait_for(&mut self, text: &str) {
-        for _ in 0..600 {
-            while let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(100)) {
-                self.parser.process(&bytes);
-                if self.shows(text) {
-                    return;
-                }
-            }
-            if self.shows(text) {
-                return;
-            }
-        }
-        panic!("the screen never showed {text:?}:\n{}", self.parser.screen().contents());
-    }
-
-    fn shows(&self, text: &str) -> bool {
-        self.parser.screen().contents().contains(text)
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.input.write_all(keys.as_bytes()).unwrap();
-        self.input.flush().unwrap();
-    }
-
-    fn end(mut self) -> u32 {
-        self.press("q");
-        self.child.wait().unwrap().exit_code()
-    }
-}
-
 #[test]
 fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
     for (columns, rows) in [(80, 24), (200, 50), (60, 15)] {
         let world = World::new();
         let mut agent = world.start_agent();
         world.register(agent.id(), start_ticks(agent.id()));
-        let mut screen = Screen::open(&world, columns, rows);
+        let mut screen = world.screen(columns, rows);
         screen.wait_for("claimtop");
         screen.press("3");
         screen.wait_for("held");
@@ -271,7 +214,7 @@ fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
 fn a_late_and_a_vanishing_folder_are_followed() {
     let world = World::new();
     let maia = world.path("home/.maia/sessions");
-    let mut screen = Screen::open(&world, 100, 30);
+    let mut screen = world.screen(100, 30);
     screen.wait_for("claimtop");
     screen.press("2");
     std::fs::create_dir_all(&maia).unwrap();
@@ -279,15 +222,7 @@ fn a_late_and_a_vanishing_folder_are_followed() {
     std::fs::write(maia.join("swarm_session_99.json"), text).unwrap();
     screen.wait_for("late_agent");
     std::fs::remove_dir_all(world.path("home/.maia")).unwrap();
-    for _ in 0..600 {
-        if !screen.shows("late_agent") {
-            break;
-        }
-        if let Ok(bytes) = screen.output.recv_timeout(Duration::from_millis(100)) {
-            screen.parser.process(&bytes);
-        }
-    }
-    assert!(!screen.shows("late_agent"), "a record of a folder that is gone stays");
+    screen.wait_until("the record gone with its folder", |screen| !screen.shows("late_agent"));
     assert_eq!(screen.end(), 0);
 }
 
@@ -315,7 +250,7 @@ fn hostile_names_and_texts_reach_no_terminal() {
         assert!(raw.is_empty(), "{arguments:?} printed {raw:?}");
         assert!(!text.is_empty(), "{arguments:?} printed nothing");
     }
-    let mut screen = Screen::open(&world, 120, 30);
+    let mut screen = world.screen(120, 30);
     screen.wait_for("claimtop");
     screen.press("2");
     screen.wait_for("\\x1B[31mred");

@@ -47,7 +47,8 @@ impl Environment {
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),
             colorless: colorless(),
-            has_truecolor: variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit"),
+            has_truecolor: variable("COLORTERM")
+                .is_some_and(|value| value == "truecolor" || value == "24bit"),
         }
     }
 }
