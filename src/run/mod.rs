@@ -52,6 +52,8 @@ enum Event {
     Stop,
     /// The program was continued; the terminal may show and do anything.
     Continued,
+    /// The terminal has another size, or had one in between.
+    Resized,
     /// The program is to end.
     End,
     /// The thread that looks has failed.
