@@ -73,6 +73,8 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         .build()
         .context("failed to start the loop")?;
     let (sender, events) = mpsc::channel(64);
+    // crossterm obeys NO_COLOR by itself, also where an option wants colours all the same.
+    crossterm::style::force_color_output(config.color != ColorChoice::Never);
     let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
     signals::listen(sender.clone()).context("failed to listen for signals")?;
     watch_tty::listen(sender.clone()).context("failed to watch the terminal")?;

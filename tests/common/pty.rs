@@ -67,7 +67,7 @@ impl Screen {
             }
             self.take_output();
         }
-        panic!("there never was {what}:\n{}", self.parser.screen().contents());
+        panic!("there never was {what}:\n{}", self.picture());
     }
 
     /// Takes over what the program has written; waits a moment for the first of it.
@@ -84,6 +84,13 @@ impl Screen {
 
     pub(crate) fn shows(&self, text: &str) -> bool {
         self.parser.screen().contents().contains(text)
+    }
+
+    /// Returns the lines that are not empty.
+    pub(crate) fn picture(&self) -> String {
+        let contents = self.parser.screen().contents();
+        let lines = contents.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
@@ -109,7 +116,7 @@ impl Screen {
             }
             self.take_output();
         }
-        panic!("the program never ended:\n{}", self.parser.screen().contents());
+        panic!("the program never ended:\n{}", self.picture());
     }
 }
 
