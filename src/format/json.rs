@@ -3,12 +3,16 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::draft::excerpt;
 use super::{Parsed, Reading, strict};
 use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::finding::Code;
 use crate::core::record::{Format, Ownership, Problem, StatedPid};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
+
+/// How many characters of a value that is no PID are kept: it can be all of the file.
+const PID_SHOWN: usize = 40;
 
 /// Returns the bytes of a readable file, or what is wrong with it as a broken file.
 ///
@@ -159,11 +163,11 @@ impl Object {
             {
                 Some(
                     text.parse()
-                        .map_or_else(|_| StatedPid::Bad(text.as_str().into()), StatedPid::from_number),
+                        .map_or_else(|_| StatedPid::Bad(excerpt(text, PID_SHOWN)), StatedPid::from_number),
                 )
             }
             other @ (Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
-                Some(StatedPid::Bad(Untrusted::new(other.to_string())))
+                Some(StatedPid::Bad(excerpt(&other.to_string(), PID_SHOWN)))
             }
         }
     }
