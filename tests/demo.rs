@@ -11,8 +11,6 @@
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;
-#[expect(dead_code, reason = "this test needs only a part of it")]
-mod pty;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -122,10 +120,17 @@ fn a_terminal_that_hangs_up_leaves_nothing_of_the_demo() {
     command.arg("demo");
     command.env("TMPDIR", tmp.path());
     let mut demo = pair.slave.spawn_command(command).unwrap();
-    wait_for(|| (!pty::is_cooked(&*pair.master)).then_some(()));
+    wait_for(|| (!is_cooked(&*pair.master)).then_some(()));
     drop(pair);
     let status = wait_for(|| demo.try_wait().unwrap());
     assert!(is_empty(tmp.path()), "a folder of the demo stays: {status:?}");
+}
+
+/// Returns whether a terminal is in its ordinary mode: lines, with echo.
+fn is_cooked(master: &dyn portable_pty::MasterPty) -> bool {
+    // ICANON and ECHO of termios(3) on Linux.
+    let wanted = 0o2 | 0o10;
+    u64::from(master.get_termios().unwrap().local_flags.bits()) & wanted == wanted
 }
 
 /// Asks again and again; a minute is far more than it can need.

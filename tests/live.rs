@@ -11,15 +11,14 @@
     reason = "tests start processes and say by panicking what is wrong"
 )]
 
-#[expect(dead_code, reason = "this test needs only a part of it")]
+#[path = "common/pty.rs"]
 mod pty;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pty::{Screen, command};
+use pty::Screen;
 use serde_json::Value;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
@@ -49,18 +48,12 @@ impl World {
     }
 
     fn start_agent(&self) -> Child {
-        loop {
-            let child = Command::new(self.agent())
-                .arg("600")
-                .stdin(Stdio::null())
-                .current_dir(self.path("home"))
-                .spawn();
-            match child {
-                // A fork of another test's thread still has the copy open for writing.
-                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
-                child => return child.unwrap(),
-            }
-        }
+        Command::new(self.agent())
+            .arg("600")
+            .stdin(Stdio::null())
+            .current_dir(self.path("home"))
+            .spawn()
+            .unwrap()
     }
 
     fn register(&self, pid: u32, ticks: u64) {
@@ -73,6 +66,10 @@ impl World {
     fn arguments(&self) -> Vec<String> {
         let text = |below| self.path(below).to_string_lossy().into_owned();
         vec!["--home".into(), text("home"), "--tmp".into(), text("tmp")]
+    }
+
+    fn screen(&self, columns: u16, rows: u16) -> Screen {
+        Screen::start(pty::claimtop(&self.arguments()), columns, rows)
     }
 
     fn look(&self) -> Value {
@@ -157,62 +154,20 @@ fn a_stopped_agent_keeps_its_claim() {
     assert_eq!(report["claims"][0]["status"], "held");
 }
 
-/// Forces PID reuse with `/proc/sys/kernel/ns_last_pid`, which only a privileged user can write.
-#[test]
-fn a_reused_pid_is_told_as_recycled_and_never_as_alive() {
-    let world = World::new();
-    let mut agent = world.start_agent();
-    let pid = agent.id();
-    world.register(pid, start_ticks(pid));
-    agent.kill().unwrap();
-    agent.wait().unwrap();
-    // Let at least one tick pass: within it start and PID can be equal, and only a pidfd that
-    // was held before could tell.
-    std::thread::sleep(Duration::from_millis(30));
-    let Some(mut heir) = reuse(&world, pid) else {
-        eprintln!("skipped: PID reuse cannot be forced here (no privilege to write ns_last_pid)");
-        return;
-    };
-    let report = world.look();
-    heir.kill().unwrap();
-    heir.wait().unwrap();
-    assert_eq!(verdict(&report), ("dead".into(), "other-process".into()));
-    assert!(codes(&report).contains(&"recycled-pid".to_owned()));
-    assert!(window_pids(&report).contains(&u64::from(pid)), "the heir is a window of its own");
-}
-
-fn reuse(world: &World, pid: u32) -> Option<Child> {
-    for _ in 0..200 {
-        let mut file = std::fs::OpenOptions::new().write(true).open("/proc/sys/kernel/ns_last_pid").ok()?;
-        file.write_all((pid - 1).to_string().as_bytes()).ok()?;
-        let mut child = world.start_agent();
-        if child.id() == pid {
-            return Some(child);
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-    panic!("PID {pid} could not be had again in 200 tries");
-}
-
-fn open(world: &World, columns: u16, rows: u16) -> Screen {
-    Screen::open(command(&world.path("home"), &world.path("tmp")), columns, rows)
-}
-
 #[test]
 fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
     for (columns, rows) in [(80, 24), (200, 50), (60, 15)] {
         let world = World::new();
         let mut agent = world.start_agent();
         world.register(agent.id(), start_ticks(agent.id()));
-        let mut screen = open(&world, columns, rows);
+        let mut screen = world.screen(columns, rows);
         screen.wait_for("claimtop");
         screen.press("3");
         screen.wait_for("held");
         agent.kill().unwrap();
         agent.wait().unwrap();
         screen.wait_for("dead");
-        assert_eq!(screen.quit(), 0, "{columns}x{rows}");
+        assert_eq!(screen.end(), 0, "{columns}x{rows}");
     }
 }
 
@@ -220,7 +175,7 @@ fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
 fn a_late_and_a_vanishing_folder_are_followed() {
     let world = World::new();
     let maia = world.path("home/.maia/sessions");
-    let mut screen = open(&world, 100, 30);
+    let mut screen = world.screen(100, 30);
     screen.wait_for("claimtop");
     screen.press("2");
     std::fs::create_dir_all(&maia).unwrap();
@@ -228,8 +183,8 @@ fn a_late_and_a_vanishing_folder_are_followed() {
     std::fs::write(maia.join("swarm_session_99.json"), text).unwrap();
     screen.wait_for("late_agent");
     std::fs::remove_dir_all(world.path("home/.maia")).unwrap();
-    screen.wait_without("late_agent");
-    assert_eq!(screen.quit(), 0);
+    screen.wait_until("the record gone with its folder", |screen| !screen.shows("late_agent"));
+    assert_eq!(screen.end(), 0);
 }
 
 #[test]
@@ -256,9 +211,9 @@ fn hostile_names_and_texts_reach_no_terminal() {
         assert!(raw.is_empty(), "{arguments:?} printed {raw:?}");
         assert!(!text.is_empty(), "{arguments:?} printed nothing");
     }
-    let mut screen = open(&world, 120, 30);
+    let mut screen = world.screen(120, 30);
     screen.wait_for("claimtop");
     screen.press("2");
     screen.wait_for("\\x1B[31mred");
-    assert_eq!(screen.quit(), 0);
+    assert_eq!(screen.end(), 0);
 }

@@ -243,33 +243,3 @@ fn cpu_and_memory_are_measured_between_two_looks() {
     std::thread::sleep(Duration::from_millis(300));
     assert!(measure(&mut scanner).cpu_percent.is_some_and(|percent| percent > 0.0));
 }
-
-#[test]
-fn a_reused_pid_is_another_process() {
-    let last_pid = Path::new("/proc/sys/kernel/ns_last_pid");
-    let may_write = rustix::process::geteuid().is_root()
-        && std::fs::OpenOptions::new().write(true).open(last_pid).is_ok();
-    if !may_write {
-        return eprintln!("skipped: PIDs can be forced by root only");
-    }
-    let mut scanner = scanner();
-    for _ in 0..200 {
-        let first = Stand::sleeping();
-        let pid = first.pid();
-        let before = get(&scanner.scan(&BTreeSet::from([pid])), pid).clone();
-        drop(first);
-        std::fs::write(last_pid, (pid - 1).to_string()).unwrap();
-        let second = Stand::sleeping();
-        if second.pid() != pid {
-            continue;
-        }
-        let after = get(&scanner.scan(&BTreeSet::from([pid])), pid).clone();
-        assert_eq!(after.has_exited, Some(false));
-        match (before.pidfd_inode, after.pidfd_inode) {
-            (Some(before), Some(after)) => assert_ne!(before, after),
-            _ => eprintln!("skipped: this kernel has no pidfs"),
-        }
-        return;
-    }
-    eprintln!("skipped: other processes took the PID every time");
-}

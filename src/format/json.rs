@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::draft::excerpt;
 pub use super::value::Object;
 use super::value::Value;
 use super::{Parsed, Reading, strict};
@@ -12,6 +13,9 @@ use crate::core::finding::Code;
 use crate::core::record::{Format, Ownership, Problem, StatedPid};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
+
+/// How many characters of a value that is no PID are kept: it can be all of the file.
+const PID_SHOWN: usize = 40;
 
 /// Returns the bytes of a readable file, or what is wrong with it as a broken file.
 ///
@@ -152,10 +156,13 @@ impl<'a> Object<'a> {
             Value::String(text)
                 if digits_allowed && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) =>
             {
-                Some(text.parse().map_or_else(|_| StatedPid::Bad((&**text).into()), StatedPid::from_number))
+                Some(
+                    text.parse()
+                        .map_or_else(|_| StatedPid::Bad(excerpt(text, PID_SHOWN)), StatedPid::from_number),
+                )
             }
             other @ (Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
-                Some(StatedPid::Bad(Untrusted::new(other.to_string())))
+                Some(StatedPid::Bad(excerpt(&other.to_string(), PID_SHOWN)))
             }
         }
     }

@@ -4,7 +4,6 @@ use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use crate::app::geometry::Size;
 use crate::app::msg::{Msg, Pointer, Press};
 
 /// Translates an event; nothing when it means nothing to the screen.
@@ -12,8 +11,11 @@ pub(super) fn messages(event: &Event) -> Vec<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => presses(*key),
         Event::Mouse(mouse) => pointer(*mouse).map(Msg::Pointed).into_iter().collect(),
-        Event::Resize(width, height) => vec![Msg::Resized(Size { width: *width, height: *height })],
-        Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Paste(_) => Vec::new(),
+        // crossterm 0.29 drops a change of size that comes together with a key, so the signal is
+        // listened for elsewhere.
+        Event::Resize(..) | Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Paste(_) => {
+            Vec::new()
+        }
     }
 }
 

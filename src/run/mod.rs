@@ -64,6 +64,8 @@ enum Event {
     Stop,
     /// The program was continued; the terminal may show and do anything.
     Continued,
+    /// The terminal has another size, or had one in between.
+    Resized,
     /// The program is to end.
     End,
     /// The thread that looks has failed.
@@ -85,6 +87,8 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     let (sender, events) = mpsc::channel(64);
     // Signals first: from here on whatever ends the program leaves the terminal as it was.
     signals::listen(sender.clone(), options.at_end.clone()).context("failed to listen for signals")?;
+    // crossterm obeys NO_COLOR by itself, also where an option wants colours all the same.
+    crossterm::style::force_color_output(config.color != ColorChoice::Never);
     let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));

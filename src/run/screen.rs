@@ -52,8 +52,7 @@ pub(super) async fn show(
     look: Look,
     acting: Acting,
 ) -> anyhow::Result<()> {
-    let (width, height) = crossterm::terminal::size().context("failed to read the terminal's size")?;
-    let state = State::new(options, Size { width, height }, clock::now());
+    let state = State::new(options, size()?, clock::now());
     let now = Instant::now();
     let mut screen =
         Screen { guard, state, look, acting, due: None, drawn_at: now, told_at: now, tick_at: None };
@@ -79,6 +78,11 @@ pub(super) async fn show(
             return Ok(());
         }
     }
+}
+
+fn size() -> anyhow::Result<Size> {
+    let (width, height) = crossterm::terminal::size().context("failed to read the terminal's size")?;
+    Ok(Size { width, height })
 }
 
 async fn until(at: Option<Instant>) {
@@ -108,6 +112,11 @@ impl Screen {
             Event::Continued => {
                 self.guard.come_back()?;
                 self.draw()
+            }
+            Event::Resized => {
+                // Even back at its old size the terminal may have lost or moved what it showed.
+                self.guard.forget();
+                self.told(Msg::Resized(size()?))
             }
             Event::End => Ok(Flow::End),
             Event::Failed(what) => bail!("the thread that looks has failed: {what}"),

@@ -20,6 +20,7 @@ struct Signals {
     ending: [Signal; 4],
     stop: Signal,
     resume: Signal,
+    resize: Signal,
 }
 
 impl Signals {
@@ -33,6 +34,7 @@ impl Signals {
             ],
             stop: signal(SignalKind::from_raw(TSTP))?,
             resume: signal(SignalKind::from_raw(CONT))?,
+            resize: signal(SignalKind::window_change())?,
         })
     }
 
@@ -45,11 +47,12 @@ impl Signals {
             _ = quit.recv() => Event::End,
             _ = self.stop.recv() => Event::Stop,
             _ = self.resume.recv() => Event::Continued,
+            _ = self.resize.recv() => Event::Resized,
         }
     }
 }
 
-/// Starts to listen for TERM, HUP, INT, QUIT, TSTP and CONT.
+/// Starts to listen for TERM, HUP, INT, QUIT, TSTP, CONT and WINCH.
 pub(super) fn listen(sender: Sender<Event>, at_end: Option<AtEnd>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = runtime.block_on(async { Signals::new() })?;

@@ -142,3 +142,47 @@ fn leave_on_panic() {
 pub(super) fn last_panic() -> String {
     LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test starts itself again in a terminal")]
+mod tests {
+    use std::io::Read;
+
+    use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+
+    use super::*;
+
+    /// Set in the environment of the process that is to panic.
+    const VARIABLE: &str = "CLAIMTOP_TEST_PANICS";
+    const PANICKING: &str = "run::terminal::tests::the_screen_panics_where_it_is_wanted";
+
+    /// Does nothing but in the process that the test below starts.
+    #[test]
+    fn the_screen_panics_where_it_is_wanted() {
+        if std::env::var_os(VARIABLE).is_some() {
+            let _guard = Guard::enter(Mouse::On).unwrap();
+            panic!("broken on purpose");
+        }
+    }
+
+    #[test]
+    fn a_panic_leaves_the_screen_before_it_is_told() {
+        let pty = native_pty_system().openpty(PtySize::default()).unwrap();
+        let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
+        command.args([PANICKING, "--exact", "--nocapture", "--test-threads=1"]);
+        command.env(VARIABLE, "1");
+        let mut child = pty.slave.spawn_command(command).unwrap();
+        drop(pty.slave);
+        let mut written = Vec::new();
+        // Reading ends with an error when the other side is closed.
+        let _ = pty.master.try_clone_reader().unwrap().read_to_end(&mut written);
+        assert!(!child.wait().unwrap().success());
+        let written = String::from_utf8_lossy(&written);
+        let place = |text: &str| written.find(text).unwrap_or_else(|| panic!("no {text:?} in {written:?}"));
+        assert!(place("\u{1b}[?1049h") < place("\u{1b}[?1049l"), "entered and left");
+        assert!(place("\u{1b}[?1000l") < place("broken on purpose"), "the mouse is free before");
+        assert!(place("\u{1b}[?1049l") < place("broken on purpose"), "told on the shell's screen");
+        assert!(place("\u{1b}[?25h") < place("broken on purpose"), "with a cursor");
+        assert!(place("broken on purpose\r\n") > 0, "and in the shell's modes");
+    }
+}

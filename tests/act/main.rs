@@ -11,7 +11,6 @@
 mod faults;
 mod faulty;
 mod races;
-mod reuse;
 mod road;
 mod stage;
 mod undo;

@@ -1,14 +1,18 @@
 //! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
 
 use super::{Facts, finding};
+use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
+use crate::core::record::StatedPid;
 use crate::core::snapshot::{BrokenFile, SourceHealth, SourceState};
+use crate::core::text::Untrusted;
 
 /// Finds what reading itself showed.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = of_records(facts);
+    found.extend(facts.judged.iter().filter_map(of_pid));
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.broken.iter().map(of_broken));
     found.extend(snapshot.sources.iter().filter_map(of_source));
@@ -36,6 +40,15 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
             )
         })
         .collect()
+}
+
+/// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.
+fn of_pid(judged: &Judged<'_>) -> Option<Finding> {
+    let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
+    let message = format!("{}: states {pid} as a PID, which no agent can have", judged.path);
+    let evidence = [judged.evidence.clone(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
+    let code = Code::CorruptRecord;
+    Some(finding(code, vec![judged.key.clone()], message, evidence, remedy(code)))
 }
 
 fn of_broken(broken: &BrokenFile) -> Finding {

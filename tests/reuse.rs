@@ -1,12 +1,31 @@
 //! Forced reuse of PIDs: the heir is never taken for the dead, and never loses what is its own.
+//!
+//! A program of its own: whoever sets back the kernel's last PID also gives the PIDs of other
+//! tests' dead to other tests' living.
 
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests make files and processes and say by panicking what is wrong"
+)]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+#[path = "act/stage.rs"]
+mod stage;
+
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::Answer;
 use claimtop::act::system::System;
+use claimtop::core::agent::Signatures;
+use claimtop::core::finding::Code;
 use claimtop::core::report::VerdictState;
+use claimtop::source::processes::Scanner;
 
 use crate::stage::{Agent, Stage, act, end, record, release, report, start_ticks};
 
@@ -17,10 +36,12 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
     let stage = Stage::new();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let mut eyes = stage.eyes();
+    let mut scanner = Scanner::new(&Signatures::built_in().unwrap());
     let (mut dead, mut refused) = (0, 0);
     for round in 0..ROUNDS {
         let agent = stage.agent();
         let (pid, ticks) = (agent.id(), start_ticks(agent.id()));
+        let before = pidfd_inode(&mut scanner, pid);
         let path = stage.register(pid, ticks);
         let name = format!("{pid}.json");
         end(agent);
@@ -29,7 +50,12 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
         let Some(heir) = reuse(&stage, pid) else {
             return eprintln!("skipped: PID reuse cannot be forced here (no privilege, or too busy)");
         };
+        if before.is_some() {
+            assert_ne!(before, pidfd_inode(&mut scanner, pid), "round {round}: one inode for two processes");
+        }
         let old = report(&mut eyes);
+        assert!(old.findings.iter().any(|finding| finding.code == Code::RecycledPid), "round {round}");
+        assert!(old.windows.iter().any(|window| window.pid == pid), "round {round}: the heir is no window");
         let old = record(&old, &name);
         assert_eq!(old.verdict.state, VerdictState::Dead, "round {round}: {:?}", old.verdict);
         dead += 1;
@@ -45,6 +71,12 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
     eprintln!("{dead} reuses told as dead, {refused} releases of the heir refused");
 }
 
+/// Returns what tells processes of one PID apart, where the kernel has it.
+fn pidfd_inode(scanner: &mut Scanner, pid: u32) -> Option<u64> {
+    scanner.scan(&BTreeSet::from([pid])).get(pid).unwrap().pidfd_inode
+}
+
+/// Starts an agent that gets this PID, by the kernel's last PID, which only root can set.
 fn reuse(stage: &Stage, pid: u32) -> Option<Agent> {
     for _ in 0..200 {
         let mut file = std::fs::OpenOptions::new().write(true).open("/proc/sys/kernel/ns_last_pid").ok()?;

@@ -1,0 +1,125 @@
+//! What each key shows.
+
+use crate::pty::Screen;
+use crate::world::World;
+
+/// Presses keys and waits for what they show; fails if it was there before.
+#[track_caller]
+fn check(screen: &mut Screen, keys: &str, shown: &str) {
+    assert!(!screen.shows(shown), "{shown:?} is there before {keys:?}:\n{}", screen.picture());
+    screen.press(keys);
+    screen.wait_for(shown);
+}
+
+fn selected(screen: &Screen) -> String {
+    let picture = screen.picture();
+    picture.lines().find(|line| line.starts_with('▌')).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn every_view_has_its_key() {
+    let world = World::new();
+    let mut screen = world.open(100, 15);
+    check(&mut screen, "5", "Nothing has been done yet.");
+    check(&mut screen, "4", "What is wrong");
+    check(&mut screen, "3", "Holds");
+    check(&mut screen, "2", "Session of");
+    screen.press("1");
+    screen.wait_until("the windows", |screen| !screen.shows("Session of"));
+    check(&mut screen, "5", "Nothing has been done yet.");
+    check(&mut screen, "\u{1b}[Z", "What is wrong");
+    check(&mut screen, "\t\t\t", "Session of");
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn enter_shows_the_evidence() {
+    let world = World::new();
+    let mut screen = world.open(100, 20);
+    screen.press("/alpha\r");
+    screen.wait_until("one row", |screen| !screen.shows("omega_agent"));
+    check(&mut screen, "\r", "── maia alpha_agent ");
+    screen.wait_for("Verdict");
+    screen.close("── maia alpha_agent ");
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn a_filter_keeps_what_contains_it_or_what_does_not() {
+    let world = World::new();
+    let mut screen = world.open(100, 20);
+    check(&mut screen, "/ALPHA", "1 of 2 rows");
+    assert!(screen.shows("alpha_agent") && !screen.shows("omega_agent"), "{}", screen.picture());
+    screen.press("\u{15}!alpha");
+    screen.wait_until("the other row", |screen| screen.shows("omega_agent") && screen.shows("1 of 2 rows"));
+    assert!(!screen.shows("alpha_agent"), "{}", screen.picture());
+    check(&mut screen, "\u{15}neither", "Nothing here matches neither");
+    screen.press("\u{1b}");
+    screen.wait_until("both", |screen| screen.shows("alpha_agent") && screen.shows("omega_agent"));
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn help_lists_the_keys_that_are_active() {
+    let world = World::new();
+    let mut screen = world.open(100, 50);
+    check(&mut screen, "?", "Keys that are active now");
+    for text in ["Quit; also Ctrl-c", "Enter", "Half a page", "Next row with a problem"] {
+        screen.wait_for(text);
+    }
+    screen.close("Keys that are active now");
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn an_action_on_what_nobody_holds_says_why_not() {
+    let world = World::new();
+    let mut screen = world.open(100, 30);
+    for (key, verb) in [("r", "release"), ("m", "migrate"), ("x", "park")] {
+        check(&mut screen, key, verb);
+        screen.press("\u{1b}");
+    }
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn a_frozen_picture_stays_until_it_lives_again() {
+    let world = World::new();
+    let mut screen = world.open(100, 30);
+    check(&mut screen, "f", "[frozen");
+    world.write("home/.maia/sessions/swarm_session_late.json", r#"{"current_agent":"late_agent"}"#);
+    // Goes through all views meanwhile: none of them takes the newer look.
+    for (key, shown) in [("5", "Nothing has been done yet."), ("2", "alpha_agent")] {
+        screen.press(key);
+        screen.wait_for(shown);
+    }
+    assert!(!screen.shows("late_agent"), "{}", screen.picture());
+    screen.press("f");
+    screen.wait_for("late_agent");
+    assert!(!screen.shows("[frozen"));
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn the_selection_moves_and_stays_on_the_table() {
+    let world = World::new();
+    let mut screen = world.open(100, 30);
+    for (keys, row) in [("g", "first"), ("G", "last"), ("jjjjj", "last"), ("kkkkk", "first"), ("j", "last")] {
+        let is_there = |screen: &Screen| {
+            let is_first = screen.picture().lines().nth(3).is_some_and(|line| line.starts_with('▌'));
+            !selected(screen).is_empty() && is_first == (row == "first")
+        };
+        screen.press(keys);
+        screen.wait_until(&format!("the {row} row selected by {keys}"), is_there);
+    }
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn keys_that_mean_nothing_do_nothing() {
+    let world = World::new();
+    let mut screen = world.open(100, 30);
+    screen.press("\u{1b}OP\u{1b}[15~\u{1b}[200~pasted\u{1b}[201~\u{0}\u{1}ü€\u{1b}[<0;1;1M\u{1b}[I\u{1b}[O");
+    check(&mut screen, "\u{1b}\u{c}5", "Nothing has been done yet.");
+    assert_eq!(screen.end(), 0);
+}

@@ -1,0 +1,24 @@
+//! The full screen in a real terminal: what it leaves behind, what stops and continues it,
+//! which sizes and colours it copes with, and what its keys show.
+//!
+//! Nothing here is timed: what must come is waited for, far longer than it can need. Every
+//! process that is ended here was started here.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests start processes, write their files and say by panicking what is wrong"
+)]
+
+mod colors;
+mod keys;
+mod leaving;
+mod panics;
+#[path = "../common/pty.rs"]
+mod pty;
+mod sizes;
+mod stopping;
+mod stuck;
+mod world;

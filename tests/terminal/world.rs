@@ -1,0 +1,140 @@
+//! A small world to show, and what else can be asked of a screen in it.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use portable_pty::{CommandBuilder, MasterPty, native_pty_system};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{ControlModes, InputModes, LocalModes, OutputModes, tcgetattr};
+
+use crate::pty::{Screen, cells, claimtop};
+
+/// A home and a temporary folder with a session that nobody holds and one of an older form.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+}
+
+/// How a terminal treats what is typed and written.
+pub(crate) type Modes = (InputModes, OutputModes, ControlModes, LocalModes);
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let world = Self { folder: tempfile::tempdir().unwrap() };
+        let text = |agent: &str| {
+            format!(
+                r#"{{"current_agent":"{agent}","session_start":"2026-11-20T21:40:34.370794","query":"why"}}"#
+            )
+        };
+        world.write("home/.maia/sessions/swarm_session_alpha.json", &text("alpha_agent"));
+        world.write("tmp/maia_active_swarm_session.json", &text("omega_agent"));
+        world
+    }
+
+    pub(crate) fn write(&self, below: &str, text: &str) {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file =
+            File::options().write(true).create(true).truncate(true).mode(0o600).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    /// Prepares the program with more arguments and environment.
+    pub(crate) fn command(&self, more: &[&str], environment: &[(&str, &str)]) -> CommandBuilder {
+        let folder = |below| self.path(below).to_string_lossy().into_owned();
+        let mut arguments = vec!["--home".to_owned(), folder("home"), "--tmp".to_owned(), folder("tmp")];
+        arguments.extend(more.iter().map(|&argument| argument.to_owned()));
+        let mut command = claimtop(&arguments);
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        command
+    }
+
+    /// Opens the screen and waits until it shows the first look.
+    #[track_caller]
+    pub(crate) fn open(&self, columns: u16, rows: u16) -> Screen {
+        let mut screen = Screen::start(self.command(&[], &[]), columns, rows);
+        screen.wait_for_sessions();
+        screen
+    }
+}
+
+impl Screen {
+    /// Goes to the sessions and waits for one.
+    #[track_caller]
+    pub(crate) fn wait_for_sessions(&mut self) {
+        self.wait_for("claimtop");
+        self.press("2");
+        self.wait_for("alpha_agent");
+    }
+
+    /// Presses Esc and waits until `shown` is gone: two in one go are one to a terminal.
+    #[track_caller]
+    pub(crate) fn close(&mut self, shown: &str) {
+        self.press("\u{1b}");
+        self.wait_until(&format!("an end of {shown:?}"), |screen| !screen.shows(shown));
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.process_id().unwrap().cast_signed()).unwrap()
+    }
+
+    /// Returns the letter of the program's state, such as `T` for stopped.
+    pub(crate) fn state(&self) -> char {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        stat.rsplit(") ").next().unwrap().chars().next().unwrap()
+    }
+
+    pub(crate) fn line(&self) -> File {
+        line_of(&**self.master.as_ref().unwrap())
+    }
+
+    pub(crate) fn modes(&self) -> Modes {
+        modes_of(&self.line())
+    }
+
+    /// Returns whether the program has the terminal for itself.
+    pub(crate) fn is_taken(&self) -> bool {
+        let screen = self.parser.screen();
+        screen.alternate_screen() && screen.hide_cursor() && !self.modes().3.contains(LocalModes::ICANON)
+    }
+
+    /// Fails unless the terminal is as a shell wants it.
+    #[track_caller]
+    pub(crate) fn check_given_back(&self) {
+        let screen = self.parser.screen();
+        assert!(!screen.alternate_screen(), "the alternate screen was not left");
+        assert!(!screen.hide_cursor(), "the cursor is hidden");
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+        assert!(self.modes().3.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG));
+        assert_eq!(self.modes(), fresh_modes());
+    }
+}
+
+/// Opens the side of a terminal that its program has, without taking it over.
+pub(crate) fn line_of(master: &dyn MasterPty) -> File {
+    let flags = i32::try_from((OFlags::NOCTTY | OFlags::NONBLOCK).bits()).unwrap();
+    File::options().read(true).write(true).custom_flags(flags).open(master.tty_name().unwrap()).unwrap()
+}
+
+pub(crate) fn modes_of(line: &File) -> Modes {
+    let modes = tcgetattr(line).unwrap();
+    (modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes)
+}
+
+/// Returns the modes of a terminal that nobody has touched.
+pub(crate) fn fresh_modes() -> Modes {
+    let pty = native_pty_system().openpty(cells(80, 24)).unwrap();
+    modes_of(&line_of(&*pty.master))
+}
