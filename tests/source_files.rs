@@ -77,7 +77,7 @@ fn collector(places: Places) -> Collector {
 
 fn names(snapshot: &Snapshot) -> Vec<String> {
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    snapshot.records.iter().map(|record| name(record.location.path())).collect()
+    snapshot.records.iter().map(|record| name(record.location.path().unwrap())).collect()
 }
 
 #[track_caller]

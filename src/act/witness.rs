@@ -65,7 +65,7 @@ pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> O
 pub(super) fn judge_taken(witness: &mut impl Witness, format: Format, image: &FileImage) -> Option<Verdict> {
     let mut snapshot = witness.look();
     let record = parse(format, image, &snapshot)?;
-    snapshot.records.retain(|other| other.location.path() != &*image.path);
+    snapshot.records.retain(|other| other.location.path() != Some(&*image.path));
     snapshot.records.push(record);
     let report = assess(&snapshot, witness.policy());
     report.records.into_iter().find(|view| view.location.is(&image.path)).map(|view| view.verdict)

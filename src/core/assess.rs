@@ -12,7 +12,7 @@ use super::evidence::Evidence;
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::process::ProcessState;
-use super::record::{Format, Record, RecordKind, Role, StatedPid};
+use super::record::{Format, Location, Record, RecordKind, Role, StatedPid};
 use super::report::{
     ContextId, ContextSource, HolderView, LocationView, RecordView, RepoView, Report, ReportHost, SCHEMA,
     StaleView, Verdict, WindowState, WindowView,
@@ -211,7 +211,14 @@ fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, K
         session_id: record.session_id.clone(),
         context_id: record.context_id.clone(),
         title: record.title.clone(),
-        location: LocationView::File { path: judged.path.clone() },
+        location: match &record.location {
+            Location::File(path) => LocationView::File { path: path.text().clone() },
+            Location::Row(row) => LocationView::Row {
+                database: row.database.clone(),
+                table: row.table.to_owned(),
+                id: row.id.clone(),
+            },
+        },
         holder: record.holder.as_ref().map(|holder| HolderView {
             pid: holder.pid.as_ref().and_then(StatedPid::valid),
             role: role_of(judged, holder.role),

@@ -479,7 +479,9 @@ fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> b
 /// Claude Code; other agents never run them.
 fn runs_on(format: Format, agent: &str) -> bool {
     match format {
-        Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode => agent.contains("claude"),
+        Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
+            agent.contains("claude")
+        }
         Format::Entire => true,
     }
 }

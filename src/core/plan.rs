@@ -212,6 +212,7 @@ impl About<'_> {
                 "Claude Code's own registry is only parked when its process is provably gone",
                 "close the window",
             )),
+            (Format::Obra, _) => Some(("Obra's rows cannot be let go yet", "end its orchestrator")),
             (Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode, _) => {
                 None
             }
@@ -342,7 +343,12 @@ fn what(record: &RecordView) -> String {
         Format::Entire if record.kind == RecordKind::Session => {
             format!("end the session {} in its state file; nothing is deleted", record.title)
         }
-        Format::Entire | Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode => {
+        Format::Entire
+        | Format::Maia
+        | Format::Observability
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Obra => {
             format!("park the {} record {}", record.format.name(), record.title)
         }
     }

@@ -24,11 +24,14 @@ pub enum Format {
     Leo,
     /// Claude Code's own per-PID registry.
     ClaudeCode,
+    /// The Obra orchestrator's SQLite database.
+    Obra,
 }
 
 impl Format {
     /// Every format, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Maia, Self::Observability, Self::Entire, Self::Leo];
+    pub const ALL: [Self; 6] =
+        [Self::ClaudeCode, Self::Maia, Self::Observability, Self::Entire, Self::Leo, Self::Obra];
 
     /// Returns the name that the interface fixes.
     pub fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Format {
             Self::Entire => "entire",
             Self::Leo => "leo",
             Self::ClaudeCode => "claude-code",
+            Self::Obra => "obra",
         }
     }
 }
@@ -290,13 +294,36 @@ pub enum Spares {
 pub enum Location {
     /// A file.
     File(FilePath),
+    /// A row of a database.
+    Row(Row),
+}
+
+/// Where a row is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The database: its path, or its URL without a password.
+    pub database: Untrusted,
+    /// The table.
+    pub table: &'static str,
+    /// The primary key as text.
+    pub id: Untrusted,
+    text: Untrusted,
+}
+
+impl Row {
+    /// Names a row.
+    pub fn new(database: Untrusted, table: &'static str, id: Untrusted) -> Self {
+        let text = Untrusted::new(format!("{}:{table}:{}", database.raw(), id.raw()));
+        Self { database, table, id, text }
+    }
 }
 
 impl Location {
     /// Returns the path of a file.
-    pub fn path(&self) -> &std::path::Path {
+    pub fn path(&self) -> Option<&std::path::Path> {
         match self {
-            Self::File(path) => path,
+            Self::File(path) => Some(path),
+            Self::Row(_) => None,
         }
     }
 
@@ -304,6 +331,7 @@ impl Location {
     pub fn text(&self) -> &Untrusted {
         match self {
             Self::File(path) => path.text(),
+            Self::Row(row) => &row.text,
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Snapshot {
     pub broken: Vec<BrokenFile>,
     /// The repositories that were looked in.
     pub repos: Vec<Repo>,
+    /// The databases that were read, or should have been.
+    pub databases: Vec<Database>,
     /// How each source fared.
     pub sources: Vec<SourceHealth>,
     /// Agents that claimtop itself has seen alive, also in earlier looks.
@@ -105,6 +107,19 @@ pub struct Worktree {
     pub exists: bool,
     /// The text of `locked`, if git holds it locked.
     pub locked: Option<Untrusted>,
+}
+
+/// A database as one look found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Database {
+    /// Whose it is.
+    pub format: Format,
+    /// Its path, or its URL without a password, as in [`super::record::Row::database`].
+    pub name: Untrusted,
+    /// Whether everything that matters was read: only then does a missing row mean anything.
+    pub is_complete: bool,
+    /// The processes that have it open; `None` where that cannot be told.
+    pub opened_by: Option<Vec<u32>>,
 }
 
 /// How a source fared.

@@ -54,6 +54,7 @@ impl Witness for Simple {
             records: Vec::new(),
             broken: Vec::new(),
             repos: Vec::new(),
+            databases: Vec::new(),
             sources: Vec::new(),
             seen_agents: Vec::new(),
         };

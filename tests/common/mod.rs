@@ -304,6 +304,7 @@ impl WorldFile {
             records: Vec::new(),
             broken: Vec::new(),
             repos: self.repo.iter().map(repo).collect(),
+            databases: Vec::new(),
             sources: self.source.iter().map(source).collect(),
             seen_agents: self
                 .seen_agent

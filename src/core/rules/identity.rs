@@ -160,9 +160,16 @@ fn began_at(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
             })?;
             file.started_at
         }
-        (Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode, _, _) => {
-            None
-        }
+        (
+            Format::Maia
+            | Format::Observability
+            | Format::Entire
+            | Format::Leo
+            | Format::ClaudeCode
+            | Format::Obra,
+            _,
+            _,
+        ) => None,
     }
 }
 
@@ -248,7 +255,7 @@ fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
 /// A checkout's pointer to a session that does not live, beside a marker of one that does.
 fn split_pointer(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let session = judged.record.session_id.as_ref().filter(|_| judged.record.kind == RecordKind::Pointer)?;
-    let folder = judged.record.location.path().parent()?;
+    let folder = judged.record.location.path()?.parent()?;
     let is_alive = facts.judged.iter().any(|other| {
         other.record.session_id.as_ref() == Some(session)
             && other.record.kind != RecordKind::Pointer
@@ -256,7 +263,7 @@ fn split_pointer(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     });
     let marker = facts.judged.iter().find(|other| {
         other.record.kind == RecordKind::Marker
-            && other.record.location.path().parent() == Some(folder)
+            && other.record.location.path().and_then(std::path::Path::parent) == Some(folder)
             && other.verdict.state == VerdictState::Alive
             && other.record.session_id.as_ref() != Some(session)
     })?;

@@ -13,7 +13,7 @@ use super::assess::Judged;
 use super::evidence::Evidence;
 use super::finding::{Code, Finding, Remedy};
 use super::key::Key;
-use super::record::{Format, RecordKind};
+use super::record::{Format, Location, RecordKind};
 use super::report::{ClaimView, RecordView, WindowView};
 use super::shared::Shared;
 use super::text::Untrusted;
@@ -136,10 +136,14 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Returns a file's name for a sentence.
+/// Returns a file's name, or a whole row's, for a sentence.
 fn file_name(judged: &Judged<'_>) -> String {
-    let path = judged.record.location.path();
-    path.file_name().map_or_else(String::new, |name| Untrusted::from_path(std::path::Path::new(name)).shown())
+    match &judged.record.location {
+        Location::File(path) => path
+            .file_name()
+            .map_or_else(String::new, |name| Untrusted::from_path(std::path::Path::new(name)).shown()),
+        Location::Row(_) => judged.record.location.text().shown(),
+    }
 }
 
 /// States a number with its noun: `1 window`, `3 windows`.

@@ -91,7 +91,17 @@ impl Collector {
         let (repos, repo_sources) = self.finish_repos(read);
         sources.extend(repo_sources);
         let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
-        Snapshot { taken_at, host, processes, records, broken, repos, sources, seen_agents }
+        Snapshot {
+            taken_at,
+            host,
+            processes,
+            records,
+            broken,
+            repos,
+            databases: Vec::new(),
+            sources,
+            seen_agents,
+        }
     }
 
     /// Returns the folders whose change means another look, as of the last one: also those that
