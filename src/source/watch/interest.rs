@@ -5,9 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use notify::event::{AccessKind, AccessMode};
-use notify::{Event, EventKind};
-
 use crate::format;
 
 /// Names in a git common directory that tell of branches and working trees.
@@ -68,26 +65,30 @@ fn standing(folder: &Path, own: Interest) -> Option<(PathBuf, Interest)> {
     Some((above.to_path_buf(), Interest { names, ..Interest::default() }))
 }
 
-/// Decides whether an event means another look.
-pub(super) fn matters(event: &Event, interests: &BTreeMap<PathBuf, Interest>) -> bool {
-    let is_file_write = match event.kind {
-        // Our own reading opens and closes files too.
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => return false,
-        EventKind::Modify(notify::event::ModifyKind::Data(_)) => true,
-        EventKind::Any
-        | EventKind::Create(_)
-        | EventKind::Modify(_)
-        | EventKind::Remove(_)
-        | EventKind::Other => false,
-    };
-    event.paths.iter().any(|path| {
-        // A watched folder itself has gone, moved or changed its rights.
-        interests.contains_key(path)
-            || path.parent().zip(path.file_name()).is_some_and(|(folder, name)| {
-                interests.get(folder).is_some_and(|interest| interest.includes(name, is_file_write))
-            })
-    })
+/// One change in a watched folder.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change<'a> {
+    /// The folder itself has gone, moved or changed its rights.
+    Folder(&'a Path),
+    /// Something in it has changed.
+    Entry {
+        /// The folder.
+        folder: &'a Path,
+        /// The name in it.
+        name: &'a OsStr,
+        /// Whether a file was written, and nothing came or went.
+        is_write: bool,
+    },
+}
+
+/// Decides whether a change means another look.
+pub(super) fn matters(change: &Change<'_>, interests: &BTreeMap<PathBuf, Interest>) -> bool {
+    match change {
+        Change::Folder(folder) => interests.contains_key(*folder),
+        Change::Entry { folder, name, is_write } => {
+            interests.get(*folder).is_some_and(|interest| interest.includes(name, *is_write))
+        }
+    }
 }
 
 fn is_known(name: &str) -> bool {
@@ -96,34 +97,34 @@ fn is_known(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use notify::event::{CreateKind, DataChange, ModifyKind};
-
     use super::*;
 
-    #[track_caller]
-    fn check(kind: EventKind, path: &str, expected: bool) {
+    fn interests() -> BTreeMap<PathBuf, Interest> {
         let mut interests = BTreeMap::from([
             (PathBuf::from("/tmp"), Interest { files: true, ..Interest::default() }),
             (PathBuf::from("/home/.maia/checkpoints"), Interest { subfolders: true, ..Interest::default() }),
         ]);
         let late = Interest { names: BTreeSet::from(["claude_spawn_markers".into()]), ..Interest::default() };
         interests.entry("/tmp".into()).or_default().merge(late);
-        let event = Event::new(kind).add_path(path.into());
-        assert_eq!(matters(&event, &interests), expected, "{kind:?} {path}");
+        interests
+    }
+
+    #[track_caller]
+    fn check(path: &str, is_write: bool, expected: bool) {
+        let path = Path::new(path);
+        let (folder, name) = (path.parent().unwrap(), path.file_name().unwrap());
+        let change = Change::Entry { folder, name, is_write };
+        assert_eq!(matters(&change, &interests()), expected, "{change:?}");
     }
 
     #[test]
     fn only_what_matters_is_a_hint() {
-        let write = EventKind::Access(AccessKind::Close(AccessMode::Write));
-        let folder = EventKind::Create(CreateKind::Folder);
-        check(write, "/tmp/claude_session_alpha", true);
-        check(write, "/tmp/rustc-1.tmp", false);
-        check(EventKind::Access(AccessKind::Open(AccessMode::Any)), "/tmp/claude_session_alpha", false);
-        check(EventKind::Access(AccessKind::Close(AccessMode::Read)), "/tmp/claude_session_alpha", false);
-        check(folder, "/tmp/claude_spawn_markers", true);
-        check(folder, "/tmp/.tmpXYZ", false);
-        check(folder, "/home/.maia/checkpoints/context_77", true);
-        check(EventKind::Modify(ModifyKind::Data(DataChange::Any)), "/home/.maia/checkpoints/log", false);
-        check(EventKind::Remove(notify::event::RemoveKind::Folder), "/tmp", true);
+        check("/tmp/claude_session_alpha", true, true);
+        check("/tmp/rustc-1.tmp", true, false);
+        check("/tmp/claude_spawn_markers", false, true);
+        check("/tmp/.tmpXYZ", false, false);
+        check("/home/.maia/checkpoints/context_77", false, true);
+        check("/home/.maia/checkpoints/log", true, false);
+        assert!(matters(&Change::Folder(Path::new("/tmp")), &interests()));
     }
 }

@@ -3,15 +3,23 @@
 //! Not recursive on purpose: a recursive watch loses what is written into a folder right after
 //! it was made, and it stays with a folder that was moved away.
 
+#[cfg(target_os = "linux")]
+mod inotify;
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
+mod others;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher};
 use rustix::fs::stat;
 
-use super::Hint;
-use super::interest::{Interest, matters, wanted};
+#[cfg(target_os = "linux")]
+use self::inotify as system;
+#[cfg(not(target_os = "linux"))]
+use self::others as system;
+use super::interest::{Interest, wanted};
 use super::notice::Notice;
 use crate::core::text::Untrusted;
 use crate::source::open::{FolderId, meta_of};
@@ -22,10 +30,18 @@ const MAX_FOLDERS: usize = 1_024;
 /// What matters where, shared with the watching thread.
 type Interests = Arc<Mutex<BTreeMap<PathBuf, Interest>>>;
 
+/// Why a folder is not watched.
+enum Unwatched {
+    /// It has gone, and the next look will find out.
+    Gone,
+    /// The system refuses; its words.
+    Refused(String),
+}
+
 /// The watched folders.
 pub(super) struct Files {
     /// `None` when the system has no more watchers for us.
-    watcher: Option<RecommendedWatcher>,
+    watcher: Option<system::Watcher>,
     /// What each path was when it was taken up: a folder that replaces it is another.
     watched: BTreeMap<PathBuf, FolderId>,
     interests: Interests,
@@ -36,10 +52,8 @@ impl Files {
     /// Prepares to watch.
     pub(super) fn new(notice: Notice) -> Self {
         let interests = Interests::default();
-        let (seen, told) = (Arc::clone(&interests), notice.clone());
-        let watcher = notify::recommended_watcher(move |event| tell(event, &lock(&seen), &told));
-        let watcher =
-            watcher.map_err(|error| notice.lost(format!("failed to watch files: {}", words(&error))));
+        let watcher = system::Watcher::new(Arc::clone(&interests), notice.clone());
+        let watcher = watcher.map_err(|error| notice.lost(format!("failed to watch files: {error}")));
         Self { watcher: watcher.ok(), watched: BTreeMap::new(), interests, notice }
     }
 
@@ -49,7 +63,11 @@ impl Files {
             return false;
         }
         let (interests, ids) = self.distinct(wanted(folders));
-        lock(&self.interests).clone_from(&interests);
+        let mut shared = lock(&self.interests);
+        if *shared != interests {
+            *shared = interests;
+        }
+        drop(shared);
         self.forget(&ids);
         let mut is_any_new = false;
         for (path, id) in ids {
@@ -82,8 +100,7 @@ impl Files {
         self.watched.retain(|path, id| {
             let stays = ids.get(path) == Some(id);
             if !stays {
-                // It fails when the folder has gone, and the watch with it.
-                let _ = watcher.unwatch(path);
+                watcher.unwatch(path);
             }
             stays
         });
@@ -91,34 +108,17 @@ impl Files {
 
     fn take_up(&mut self, path: PathBuf, id: FolderId) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
-        match watcher.watch(&path, RecursiveMode::NonRecursive) {
+        match watcher.watch(&path) {
             Ok(()) => {
                 self.watched.insert(path, id);
                 true
             }
-            Err(error) => {
-                if !matches!(error.kind, ErrorKind::PathNotFound) {
-                    self.notice.lost(format!(
-                        "failed to watch {}: {}",
-                        Untrusted::from_path(&path),
-                        words(&error)
-                    ));
-                }
+            Err(Unwatched::Gone) => false,
+            Err(Unwatched::Refused(why)) => {
+                self.notice.lost(format!("failed to watch {}: {why}", Untrusted::from_path(&path)));
                 false
             }
         }
-    }
-}
-
-/// Runs on the watching thread, for each event.
-fn tell(event: notify::Result<Event>, interests: &BTreeMap<PathBuf, Interest>, notice: &Notice) {
-    match event {
-        Ok(event) if event.need_rescan() => {
-            notice.lost("too many changes at once; some were missed".to_owned())
-        }
-        Ok(event) if matters(&event, interests) => notice.tell(Hint::Files),
-        Ok(_) => {}
-        Err(error) => notice.lost(format!("failed to watch files: {}", words(&error))),
     }
 }
 
@@ -129,20 +129,4 @@ fn lock(interests: &Interests) -> MutexGuard<'_, BTreeMap<PathBuf, Interest>> {
 fn id(path: &Path) -> Option<FolderId> {
     let meta = meta_of(&stat(path).ok()?);
     Some((meta.dev, meta.ino))
-}
-
-/// Returns an error's cause in lower case.
-fn words(error: &notify::Error) -> String {
-    match &error.kind {
-        ErrorKind::MaxFilesWatch => {
-            "the limit of watches is reached (fs.inotify.max_user_watches)".to_owned()
-        }
-        ErrorKind::Io(cause) => {
-            cause.to_string().split(" (os error").next().unwrap_or_default().to_lowercase()
-        }
-        ErrorKind::Generic(_)
-        | ErrorKind::PathNotFound
-        | ErrorKind::WatchNotFound
-        | ErrorKind::InvalidConfig(_) => error.to_string().to_lowercase(),
-    }
 }
