@@ -31,6 +31,10 @@ impl run::Looker for Looker {
     fn look(&mut self) -> Report {
         self.report()
     }
+
+    fn has_newcomer(&mut self) -> bool {
+        self.collector.has_newcomer()
+    }
 }
 
 impl Looker {
@@ -55,7 +59,10 @@ impl Looker {
 
     /// Takes one look.
     pub(crate) fn snapshot(&mut self) -> Snapshot {
-        let mut snapshot = self.collector.look();
+        let mut snapshot = match &self.watch {
+            Some(_) => self.collector.look_again(),
+            None => self.collector.look(),
+        };
         if let Some(stage) = &self.stage {
             forget_others(&mut snapshot, stage);
         }

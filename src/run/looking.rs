@@ -6,21 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::app::msg::{Hints, Msg};
 use crate::source::watch::Hint;
 
 use super::{Event, Looker};
 
-/// How long to wait for further hints after the first: one write raises several.
-const COALESCE: Duration = Duration::from_millis(20);
-/// The longest pause after a look that took long.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// The longest rest after a look that took long.
+const LONGEST_REST: Duration = Duration::from_secs(2);
 /// How often to look while changes are told: hints can be missed, on NFS for one.
-const SAFETY: Duration = Duration::from_secs(10);
+const SAFETY: Duration = Duration::from_secs(30);
 /// How often to look while nobody tells.
 const UNTOLD: Duration = Duration::from_secs(2);
+/// How often to ask for newcomers at first, and at most how seldom while none comes.
+const GLANCES: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(6)];
 
 /// How much of what changes is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,9 @@ pub(super) fn start(
     Ok(())
 }
 
-async fn keep_looking(mut looker: impl Looker, mut hints: Option<Receiver<Hint>>, sender: Sender<Event>) {
-    let mut told = if hints.is_some() { Told::All } else { Told::InPart };
+async fn keep_looking(mut looker: impl Looker, hints: Option<Receiver<Hint>>, sender: Sender<Event>) {
+    let told = if hints.is_some() { Told::All } else { Told::InPart };
+    let mut ear = Ear { hints, told };
     if told == Told::InPart && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
         return;
     }
@@ -60,43 +61,95 @@ async fn keep_looking(mut looker: impl Looker, mut hints: Option<Receiver<Hint>>
         if sender.send(event).await.is_err() || has_failed {
             return;
         }
-        sleep(pause(began.elapsed())).await;
-        let before = told;
-        wait(&mut hints, &mut told).await;
-        if told != before && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
+        let now = Instant::now();
+        let before = ear.told;
+        ear.wait(now + rest(now - began), &mut looker, &sender).await;
+        ear.hear_the_rest();
+        if ear.told != before && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
             return;
         }
     }
 }
 
-/// Returns how long to rest after a look, so that a storm of changes costs a fifth of a core.
-fn pause(took: Duration) -> Duration {
-    (took * 4).min(LONGEST_PAUSE)
+/// Returns how long to leave files alone after a look, so that a storm of writes costs a
+/// twentieth of a core. Deaths do not wait: they cannot come in storms.
+fn rest(took: Duration) -> Duration {
+    (took * 20).min(LONGEST_REST)
 }
 
-/// Waits for a hint or the safety look; forgets a channel that is closed.
-async fn wait(hints: &mut Option<Receiver<Hint>>, told: &mut Told) {
-    let Some(receiver) = hints else { return sleep(UNTOLD).await };
-    let longest = match told {
-        Told::All => SAFETY,
-        Told::InPart => UNTOLD,
-    };
-    let mut lose = |hint| {
-        if let Hint::Lost(_) = hint {
-            *told = Told::InPart;
+/// Whoever listens for hints.
+struct Ear {
+    /// `None` when the channel is closed.
+    hints: Option<Receiver<Hint>>,
+    told: Told,
+}
+
+/// What ends the waiting for a hint.
+enum Heard {
+    /// A process has exited.
+    Death,
+    /// Files have changed, or something was missed.
+    Change,
+    /// Nothing until the time was up, or ever again.
+    Nothing,
+}
+
+impl Ear {
+    /// Waits until it is time for another look: at once after a death, after the rest when files
+    /// change, when somebody has come, or for safety.
+    async fn wait(&mut self, rested_at: Instant, looker: &mut impl Looker, sender: &Sender<Event>) {
+        let longest = match self.told {
+            Told::All => SAFETY,
+            Told::InPart => UNTOLD,
+        };
+        let over_at = Instant::now() + longest;
+        let [mut glance_after, seldom] = GLANCES;
+        let mut glance_at = Instant::now() + glance_after;
+        let mut is_pending = false;
+        loop {
+            let until = if is_pending { rested_at } else { glance_at.min(over_at) };
+            match self.hear(until, sender).await {
+                Heard::Death => return,
+                Heard::Change if Instant::now() >= rested_at => return,
+                Heard::Change => is_pending = true,
+                Heard::Nothing if is_pending || Instant::now() >= over_at || looker.has_newcomer() => return,
+                Heard::Nothing => {
+                    glance_after = (glance_after * 2).min(seldom);
+                    glance_at = Instant::now() + glance_after;
+                }
+            }
         }
-    };
-    match timeout(longest, receiver.recv()).await {
-        Err(_) => {}
-        Ok(None) => {
-            *told = Told::InPart;
-            *hints = None;
+    }
+
+    /// Hears what else was said: the next look answers all of it.
+    fn hear_the_rest(&mut self) {
+        while let Some(Ok(hint)) = self.hints.as_mut().map(Receiver::try_recv) {
+            if let Hint::Lost(_) = hint {
+                self.told = Told::InPart;
+            }
         }
-        Ok(Some(hint)) => {
-            lose(hint);
-            sleep(COALESCE).await;
-            while let Ok(hint) = receiver.try_recv() {
-                lose(hint);
+    }
+
+    async fn hear(&mut self, until: Instant, sender: &Sender<Event>) -> Heard {
+        let Some(hints) = &mut self.hints else {
+            tokio::select! {
+                () = sleep_until(until) => {}
+                () = sender.closed() => {}
+            }
+            return Heard::Nothing;
+        };
+        match timeout_at(until, hints.recv()).await {
+            Err(_) => Heard::Nothing,
+            Ok(Some(Hint::Process(_))) => Heard::Death,
+            Ok(Some(Hint::Files)) => Heard::Change,
+            Ok(Some(Hint::Lost(_))) => {
+                self.told = Told::InPart;
+                Heard::Change
+            }
+            Ok(None) => {
+                self.told = Told::InPart;
+                self.hints = None;
+                Heard::Change
             }
         }
     }
@@ -156,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn long_looks_are_followed_by_long_pauses() {
-        assert_eq!(pause(Duration::from_millis(5)), Duration::from_millis(20));
-        assert_eq!(pause(Duration::from_secs(60)), LONGEST_PAUSE);
+    fn long_looks_are_followed_by_long_rests() {
+        assert_eq!(rest(Duration::from_millis(5)), Duration::from_millis(100));
+        assert_eq!(rest(Duration::from_secs(60)), LONGEST_REST);
     }
 }

@@ -30,6 +30,11 @@ use crate::ui::theme::{Colors, Palette};
 pub trait Looker {
     /// Takes one look. It may take its time: nobody waits for it.
     fn look(&mut self) -> Report;
+
+    /// Returns whether somebody has come since, at next to no cost; then it is worth a look.
+    fn has_newcomer(&mut self) -> bool {
+        false
+    }
 }
 
 impl<F: FnMut() -> Report> Looker for F {

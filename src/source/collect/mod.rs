@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use self::found::{Found, Roots};
 use self::kept::Kept;
@@ -28,6 +28,9 @@ use crate::core::record::Record;
 use crate::core::snapshot::{Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 
+/// How often all processes are read, whatever seems to happen: 2 min.
+const WHOLE_EVERY: SignedDuration = SignedDuration::from_mins(2);
+
 /// Looks again and again.
 pub struct Collector {
     places: Places,
@@ -38,6 +41,8 @@ pub struct Collector {
     roots: Roots,
     kept: Kept,
     seen: Seen,
+    /// When all processes were read; `None` when they are to be.
+    whole_at: Option<Timestamp>,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -58,6 +63,7 @@ impl Collector {
             roots: Roots::default(),
             kept: Kept::default(),
             seen: Seen::default(),
+            whole_at: None,
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
         }
@@ -66,6 +72,19 @@ impl Collector {
     /// Takes one look: records first, processes second. When the processes show a repository
     /// that was not known before, its records are read and the processes once more.
     pub fn look(&mut self) -> Snapshot {
+        self.whole_at = None;
+        self.look_again()
+    }
+
+    /// Returns whether a possible agent has come since the last look: far cheaper than a look.
+    pub fn has_newcomer(&mut self) -> bool {
+        self.scanner.has_newcomer()
+    }
+
+    /// Takes one look as [`Collector::look`] does, but reads old processes to whom nothing seems
+    /// to happen only every two minutes. Where a file has changed it reads all of them, so that
+    /// whoever wrote it is known.
+    pub fn look_again(&mut self) -> Snapshot {
         let now = clock::now();
         let host = host::host(now);
         let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
@@ -75,11 +94,11 @@ impl Collector {
         let mut read = Read::new();
         self.read_places(&mut pass);
         self.read_repos(&mut found, &mut pass, &mut read);
-        let mut processes = self.scanner.scan(&named(&pass.records));
+        let mut processes = self.scan(&pass, now);
         self.working = working(&processes, &self.signatures);
         if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) {
             self.read_repos(&mut found, &mut pass, &mut read);
-            processes = self.scanner.scan(&named(&pass.records));
+            processes = self.scan(&pass, now);
         }
         let taken_at = clock::now();
         self.measure(&mut processes, taken_at);
@@ -143,6 +162,16 @@ impl Collector {
             self.folders.extend([common.to_path_buf(), common.join("worktrees")]);
         }
         (repos, sources)
+    }
+
+    fn scan(&mut self, pass: &Pass<'_>, now: Timestamp) -> ProcessTable {
+        let named = named(&pass.records);
+        let is_fresh = |at: Timestamp| now.duration_since(at).abs() < WHOLE_EVERY;
+        if !pass.has_news && self.whole_at.is_some_and(is_fresh) {
+            return self.scanner.rescan(&named);
+        }
+        self.whole_at = Some(now);
+        self.scanner.scan(&named)
     }
 
     fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {

@@ -39,6 +39,8 @@ pub(super) struct Pass<'a> {
     asked: usize,
     broken: Vec<BrokenFile>,
     pub(super) tallies: Tallies,
+    /// Whether a record was read that the look before did not have so.
+    pub(super) has_news: bool,
 }
 
 impl<'a> Pass<'a> {
@@ -55,6 +57,7 @@ impl<'a> Pass<'a> {
             asked: 0,
             broken: Vec::new(),
             tallies: Tallies::default(),
+            has_news: false,
         }
     }
 
@@ -129,7 +132,10 @@ impl<'a> Pass<'a> {
         file.locked_by = file.meta.and_then(|meta| self.locked_by(&entry.name, &meta));
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
-            Parsed::Record(record) => Some(record),
+            Parsed::Record(record) => {
+                self.has_news = true;
+                Some(record)
+            }
             Parsed::Ignored => None,
             Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
         };

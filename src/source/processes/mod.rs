@@ -30,6 +30,15 @@ struct Wanted<'a> {
     named: &'a BTreeSet<u32>,
 }
 
+/// How much of the process table is read anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// All of it.
+    Whole,
+    /// What may have changed.
+    Changes,
+}
+
 /// Scans again and again, and keeps what the next scan can reuse.
 pub struct Scanner {
     candidates: Candidates,
@@ -50,7 +59,20 @@ impl Scanner {
     /// Reads all processes as they are now; in detail possible agents, the processes that
     /// records have `named`, and the ancestors of both.
     pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        self.system.scan(Wanted { candidates: &self.candidates, named })
+        self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole)
+    }
+
+    /// Lists all processes as they are now, and reads those that are new, young or matter; the
+    /// others are as the last look read them. Who is there and who is not is as certain as after
+    /// [`Scanner::scan`]; but an old process that has become an agent since, without a fork, is
+    /// only found by that.
+    pub fn rescan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
+        self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes)
+    }
+
+    /// Returns whether a possible agent has come since the last look.
+    pub fn has_newcomer(&mut self) -> bool {
+        self.system.has_newcomer(&self.candidates)
     }
 
     /// Adds CPU and memory use to the details of these processes. CPU use is what was used since

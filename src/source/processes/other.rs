@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
-use super::Wanted;
+use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
 use crate::core::process::{Details, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry};
 use crate::core::text::Untrusted;
@@ -21,7 +21,12 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    pub(super) fn scan(&mut self, _wanted: Wanted<'_>) -> ProcessTable {
+    /// Returns whether a possible agent has come: it may always have.
+    pub(super) fn has_newcomer(&mut self, _candidates: &Candidates) -> bool {
+        true
+    }
+
+    pub(super) fn scan(&mut self, _wanted: Wanted<'_>, _depth: Depth) -> ProcessTable {
         if self.system.is_none() {
             self.system = System::new().ok();
         }
@@ -53,7 +58,7 @@ impl Scanner {
 /// Reads one process and its ancestors.
 pub(super) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
     let wanted = Wanted { candidates, named: &Default::default() };
-    let all = Scanner::default().scan(wanted);
+    let all = Scanner::default().scan(wanted, Depth::Whole);
     let by_pid: BTreeMap<u32, Process> = ancestry(&all, pid)
         .into_iter()
         .take(MAX_DEPTH)

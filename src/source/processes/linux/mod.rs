@@ -4,6 +4,7 @@ mod chain;
 mod closer;
 mod completeness;
 mod details;
+mod known;
 mod pidfd;
 mod proc;
 mod stat;
@@ -13,9 +14,11 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
+use self::known::Known;
 pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
-use super::Wanted;
+use super::{Depth, Wanted};
+use crate::core::agent::Candidates;
 use crate::core::process::{ProcessTable, ancestry};
 
 /// Returns the ticks per second in which the kernel tells starts (`sysconf(_SC_CLK_TCK)`).
@@ -28,10 +31,11 @@ pub(super) fn ticks_per_second() -> u64 {
 pub(super) struct Scanner {
     /// The details that do not change while a process runs one program.
     kept: HashMap<u32, Kept>,
+    known: Known,
 }
 
 impl Scanner {
-    pub(super) fn scan(&mut self, wanted: Wanted<'_>) -> ProcessTable {
+    pub(super) fn scan(&mut self, wanted: Wanted<'_>, depth: Depth) -> ProcessTable {
         let mut proc = match Proc::open() {
             Ok(proc) => proc,
             Err(error) => return ProcessTable { partial: Some(error), ..ProcessTable::default() },
@@ -39,9 +43,14 @@ impl Scanner {
         let (listing, failure) = proc.list();
         let mut table = ProcessTable { partial: failure, ..ProcessTable::default() };
         let mut entries = Vec::with_capacity(listing.len());
-        for pid in listing {
-            match proc.process(pid) {
-                Reading::Read(process) => entries.push((pid, process)),
+        let mut before = self.known.renew(listing.len());
+        for (pid, inode) in listing {
+            let known = before.take(pid, inode).filter(|known| depth == Depth::Changes && known.is_settled);
+            match known.map_or_else(|| proc.process(pid), |known| Reading::Read(known.process)) {
+                Reading::Read(process) => {
+                    self.known.keep(inode, &process);
+                    entries.push((pid, process));
+                }
                 Reading::Unreadable => {}
                 // It has exited since it was listed.
                 Reading::Gone => continue,
@@ -52,6 +61,26 @@ impl Scanner {
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
         self.look_closer(&mut proc, &mut table, wanted);
         table
+    }
+
+    /// Returns whether a possible agent has come since the last look. It costs one listing of
+    /// `/proc`, and one `stat` of each process that is new or young.
+    pub(super) fn has_newcomer(&mut self, candidates: &Candidates) -> bool {
+        let Ok(mut proc) = Proc::open() else { return false };
+        let (listing, _) = proc.list();
+        let mut is_any = false;
+        for (pid, inode) in listing {
+            let known = self.known.get(pid, inode);
+            if known.is_some_and(|known| known.is_settled) {
+                continue;
+            }
+            let was_one = known.is_some_and(|known| candidates.may_be(known.process.comm.raw()));
+            if let Reading::Read(process) = proc.process(pid) {
+                is_any |= !was_one && candidates.may_be(process.comm.raw());
+                self.known.keep(inode, &process);
+            }
+        }
+        is_any
     }
 
     /// Replaces the entries of those who matter by a closer look at each.

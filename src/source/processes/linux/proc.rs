@@ -45,14 +45,17 @@ impl Proc {
         Ok(Self { fd, path: String::with_capacity(32), text: Vec::with_capacity(STAT) })
     }
 
-    /// Lists every PID, and says what went wrong if the list may be short.
-    pub(super) fn list(&self) -> (Vec<u32>, Option<String>) {
+    /// Lists every PID with the inode of its folder, and says what went wrong if the list may be
+    /// short. From its start the list is complete for every process that lives all the while.
+    pub(super) fn list(&self) -> (Vec<(u32, u64)>, Option<String>) {
         let mut buffer = Vec::with_capacity(LISTING);
         let mut entries = RawDir::new(&self.fd, buffer.spare_capacity_mut());
         let mut pids = Vec::new();
         while let Some(entry) = entries.next() {
             match entry {
-                Ok(entry) => pids.extend(number(entry.file_name().to_bytes())),
+                Ok(entry) => {
+                    pids.extend(number(entry.file_name().to_bytes()).map(|pid| (pid, entry.ino())));
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return (pids, Some(format!("failed to list /proc: {}", words(error)))),
             }

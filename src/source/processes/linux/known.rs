@@ -1,0 +1,55 @@
+//! What the last reading said of every process, so that a look need not read those again to whom
+//! nothing happens.
+
+use std::collections::HashMap;
+
+use crate::core::process::Process;
+use crate::source::clock;
+
+/// How old a process must be for its name to be settled, in seconds: agents are started by
+/// launchers and shells that become them.
+const SETTLED_AFTER: u64 = 10;
+
+/// What was read of every process.
+#[derive(Default)]
+pub(super) struct Known {
+    by_pid: HashMap<u32, KnownProcess>,
+    /// Starts up to this tick are settled.
+    settled_tick: u64,
+}
+
+/// What was read of one process.
+pub(super) struct KnownProcess {
+    /// The inode of `/proc/<pid>`, which tells processes apart that share a PID; a new one for
+    /// the same process only costs reading it again.
+    inode: u64,
+    /// Whether it was old enough when it was read.
+    pub(super) is_settled: bool,
+    /// Its `stat`.
+    pub(super) process: Process,
+}
+
+impl Known {
+    /// Begins anew; returns what was known before.
+    pub(super) fn renew(&mut self, room: usize) -> Self {
+        let up_for = clock::since_boot().map_or(0, |up_for| up_for.as_secs().unsigned_abs());
+        let settled_tick = up_for.saturating_sub(SETTLED_AFTER) * super::ticks_per_second();
+        std::mem::replace(self, Self { by_pid: HashMap::with_capacity(room), settled_tick })
+    }
+
+    /// Returns what is known of a process.
+    pub(super) fn get(&self, pid: u32, inode: u64) -> Option<&KnownProcess> {
+        self.by_pid.get(&pid).filter(|known| known.inode == inode)
+    }
+
+    /// Takes out what is known of a process.
+    pub(super) fn take(&mut self, pid: u32, inode: u64) -> Option<KnownProcess> {
+        self.by_pid.remove(&pid).filter(|known| known.inode == inode)
+    }
+
+    /// Keeps what was read of a process.
+    pub(super) fn keep(&mut self, inode: u64, process: &Process) {
+        let is_settled = process.id.start_ticks <= self.settled_tick;
+        self.by_pid.insert(process.id.pid, KnownProcess { inode, is_settled, process: process.clone() });
+    }
+}
