@@ -11,13 +11,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::process::ProcessId;
 use claimtop::source::processes::Scanner;
 use claimtop::source::watch::{Hint, Watch};
-use tokio::sync::mpsc::Receiver;
 
 /// A session file's name of Maia.
 const NAME: &str = "swarm_session_77.json";

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-use tokio::sync::mpsc::Receiver;
+use std::sync::mpsc::Receiver;
 
 use super::failure::Exit;
 use super::settings::Settings;

@@ -3,15 +3,13 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::time::{Instant, sleep_until, timeout_at};
-
-use crate::app::msg::{Hints, Msg};
+use super::Looker;
+use crate::core::report::Report;
+use crate::source::clock;
 use crate::source::watch::Hint;
-
-use super::{Event, Looker};
 
 /// The longest rest after a look that took long.
 const LONGEST_REST: Duration = Duration::from_secs(2);
@@ -31,41 +29,64 @@ enum Told {
     InPart,
 }
 
+/// What the thread that looks has to say.
+#[derive(Debug)]
+pub enum Said {
+    /// What it saw.
+    Looked(Arc<Report>),
+    /// Not all changes are told from now on, so it looks now and then.
+    HintsLost,
+    /// It has panicked; its words. There will be no other look.
+    Failed(String),
+}
+
+/// Whether anybody still listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody does.
+    Listens,
+    /// Nobody does.
+    Gone,
+}
+
 /// Starts the thread. It ends when nobody listens any more.
-pub(super) fn start(
+///
+/// # Errors
+/// The system has no more threads for us.
+pub fn start(
     looker: impl Looker + Send + 'static,
     hints: Option<Receiver<Hint>>,
-    sender: Sender<Event>,
+    say: impl FnMut(Said) -> Audience + Send + 'static,
 ) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    std::thread::Builder::new()
-        .name("looking".to_owned())
-        .spawn(move || runtime.block_on(keep_looking(looker, hints, sender)))?;
+    std::thread::Builder::new().name("looking".to_owned()).spawn(move || keep_looking(looker, hints, say))?;
     Ok(())
 }
 
-async fn keep_looking(mut looker: impl Looker, hints: Option<Receiver<Hint>>, sender: Sender<Event>) {
+fn keep_looking(
+    mut looker: impl Looker,
+    hints: Option<Receiver<Hint>>,
+    mut say: impl FnMut(Said) -> Audience,
+) {
     let told = if hints.is_some() { Told::All } else { Told::InPart };
     let mut ear = Ear { hints, told };
-    if told == Told::InPart && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
+    if told == Told::InPart && say(Said::HintsLost) == Audience::Gone {
         return;
     }
     loop {
-        let began = Instant::now();
+        let began = clock::steady();
         // The looker is not used again after a panic, so nothing half-done is seen.
-        let event = match catch_unwind(AssertUnwindSafe(|| looker.look())) {
-            Ok(report) => Event::Told(Msg::Looked(Arc::new(report))),
-            Err(_) => Event::Failed(super::terminal::last_panic()),
+        let said = match catch_unwind(AssertUnwindSafe(|| looker.look())) {
+            Ok(report) => Said::Looked(Arc::new(report)),
+            Err(_) => Said::Failed(super::terminal::last_panic()),
         };
-        let has_failed = matches!(event, Event::Failed(_));
-        if sender.send(event).await.is_err() || has_failed {
+        let has_failed = matches!(said, Said::Failed(_));
+        if say(said) == Audience::Gone || has_failed {
             return;
         }
-        let now = Instant::now();
         let before = ear.told;
-        ear.wait(now + rest(now - began), &mut looker, &sender).await;
+        ear.wait(clock::steady() + rest(clock::steady() - began), &mut looker);
         ear.hear_the_rest();
-        if ear.told != before && sender.send(Event::Told(Msg::Hints(Hints::Lost))).await.is_err() {
+        if ear.told != before && say(Said::HintsLost) == Audience::Gone {
             return;
         }
     }
@@ -97,25 +118,25 @@ enum Heard {
 impl Ear {
     /// Waits until it is time for another look: at once after a death, after the rest when files
     /// change, when somebody has come, or for safety.
-    async fn wait(&mut self, rested_at: Instant, looker: &mut impl Looker, sender: &Sender<Event>) {
+    fn wait(&mut self, rested_at: Instant, looker: &mut impl Looker) {
         let longest = match self.told {
             Told::All => SAFETY,
             Told::InPart => UNTOLD,
         };
-        let over_at = Instant::now() + longest;
+        let over_at = clock::steady() + longest;
         let [mut glance_after, seldom] = GLANCES;
-        let mut glance_at = Instant::now() + glance_after;
+        let mut glance_at = clock::steady() + glance_after;
         let mut is_pending = false;
         loop {
             let until = if is_pending { rested_at } else { glance_at.min(over_at) };
-            match self.hear(until, sender).await {
+            match self.hear(until) {
                 Heard::Death => return,
-                Heard::Change if Instant::now() >= rested_at => return,
+                Heard::Change if clock::steady() >= rested_at => return,
                 Heard::Change => is_pending = true,
-                Heard::Nothing if is_pending || Instant::now() >= over_at || looker.has_newcomer() => return,
+                Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_newcomer() => return,
                 Heard::Nothing => {
                     glance_after = (glance_after * 2).min(seldom);
-                    glance_at = Instant::now() + glance_after;
+                    glance_at = clock::steady() + glance_after;
                 }
             }
         }
@@ -123,30 +144,28 @@ impl Ear {
 
     /// Hears what else was said: the next look answers all of it.
     fn hear_the_rest(&mut self) {
-        while let Some(Ok(hint)) = self.hints.as_mut().map(Receiver::try_recv) {
+        while let Some(Ok(hint)) = self.hints.as_ref().map(Receiver::try_recv) {
             if let Hint::Lost(_) = hint {
                 self.told = Told::InPart;
             }
         }
     }
 
-    async fn hear(&mut self, until: Instant, sender: &Sender<Event>) -> Heard {
-        let Some(hints) = &mut self.hints else {
-            tokio::select! {
-                () = sleep_until(until) => {}
-                () = sender.closed() => {}
-            }
+    fn hear(&mut self, until: Instant) -> Heard {
+        let left = until.saturating_duration_since(clock::steady());
+        let Some(hints) = &self.hints else {
+            std::thread::sleep(left);
             return Heard::Nothing;
         };
-        match timeout_at(until, hints.recv()).await {
-            Err(_) => Heard::Nothing,
-            Ok(Some(Hint::Process(_))) => Heard::Death,
-            Ok(Some(Hint::Files)) => Heard::Change,
-            Ok(Some(Hint::Lost(_))) => {
+        match hints.recv_timeout(left) {
+            Err(RecvTimeoutError::Timeout) => Heard::Nothing,
+            Ok(Hint::Process(_)) => Heard::Death,
+            Ok(Hint::Files) => Heard::Change,
+            Ok(Hint::Lost(_)) => {
                 self.told = Told::InPart;
                 Heard::Change
             }
-            Ok(None) => {
+            Err(RecvTimeoutError::Disconnected) => {
                 self.told = Told::InPart;
                 self.hints = None;
                 Heard::Change
@@ -157,64 +176,81 @@ impl Ear {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::mpsc;
+    use std::sync::mpsc::{Receiver, channel, sync_channel};
 
     use super::*;
     use crate::app::testing;
 
-    fn looked(event: Option<Event>) -> bool {
-        matches!(event, Some(Event::Told(Msg::Looked(_))))
+    fn looking(looker: impl Looker + Send + 'static, hints: Option<Receiver<Hint>>) -> Receiver<Said> {
+        let (sender, said) = channel();
+        let say = move |said| if sender.send(said).is_ok() { Audience::Listens } else { Audience::Gone };
+        start(looker, hints, say).unwrap();
+        said
     }
 
-    fn lost(event: Option<Event>) -> bool {
-        matches!(event, Some(Event::Told(Msg::Hints(Hints::Lost))))
+    fn looked(said: &Receiver<Said>) -> bool {
+        matches!(said.recv(), Ok(Said::Looked(_)))
     }
 
-    #[tokio::test]
-    async fn many_hints_make_one_look_and_a_closed_channel_is_told() {
-        let (hint, hints) = mpsc::channel(64);
+    fn lost(said: &Receiver<Said>) -> bool {
+        matches!(said.recv(), Ok(Said::HintsLost))
+    }
+
+    #[test]
+    fn many_hints_make_one_look_and_a_closed_channel_is_told() {
+        let (hint, hints) = sync_channel(64);
         for _ in 0..50 {
-            hint.send(Hint::Files).await.unwrap();
+            hint.send(Hint::Files).unwrap();
         }
         drop(hint);
-        let (sender, mut events) = mpsc::channel(64);
-        tokio::spawn(keep_looking(testing::quiet, Some(hints), sender));
-        assert!(looked(events.recv().await));
-        let mut looks = 0;
-        loop {
-            match events.recv().await {
-                Some(Event::Told(Msg::Hints(Hints::Lost))) => break,
-                event => {
-                    assert!(looked(event));
-                    looks += 1;
-                }
-            }
-        }
+        let said = looking(testing::quiet, Some(hints));
+        assert!(looked(&said));
+        let looks = said.iter().take_while(|said| matches!(said, Said::Looked(_))).count();
         assert!(looks <= 2, "{looks} looks for hints that were there before");
-        assert!(looked(events.recv().await));
+        assert!(looked(&said));
     }
 
-    #[tokio::test]
-    async fn a_loss_is_told_once_and_the_looking_goes_on() {
-        let (hint, hints) = mpsc::channel(64);
-        hint.send(Hint::Lost("too many".to_owned())).await.unwrap();
-        let (sender, mut events) = mpsc::channel(64);
-        tokio::spawn(keep_looking(testing::quiet, Some(hints), sender));
-        assert!(looked(events.recv().await));
-        assert!(lost(events.recv().await));
-        assert!(looked(events.recv().await));
-        hint.send(Hint::Lost("again".to_owned())).await.unwrap();
-        assert!(looked(events.recv().await));
+    #[test]
+    fn a_loss_is_told_once_and_the_looking_goes_on() {
+        let (hint, hints) = sync_channel(64);
+        hint.send(Hint::Lost("too many".to_owned())).unwrap();
+        let said = looking(testing::quiet, Some(hints));
+        assert!(looked(&said));
+        assert!(lost(&said));
+        assert!(looked(&said));
+        hint.send(Hint::Lost("again".to_owned())).unwrap();
+        assert!(looked(&said));
     }
 
-    #[tokio::test]
-    async fn a_panic_is_told_and_ends_the_looking() {
-        let (sender, mut events) = mpsc::channel(64);
-        let broken = || -> crate::core::report::Report { panic!("broken on purpose") };
-        tokio::spawn(keep_looking(broken, None, sender));
-        assert!(lost(events.recv().await));
-        assert!(matches!(events.recv().await, Some(Event::Failed(_))));
-        assert!(events.recv().await.is_none());
+    /// Has no time for glances: whoever waits instead of looking fails.
+    struct Hurried;
+
+    impl Looker for Hurried {
+        fn look(&mut self) -> Report {
+            testing::quiet()
+        }
+
+        fn has_newcomer(&mut self) -> bool {
+            panic!("it waited")
+        }
+    }
+
+    #[test]
+    fn a_death_waits_for_nothing() {
+        let (hint, hints) = sync_channel(64);
+        hint.send(Hint::Files).unwrap();
+        hint.send(Hint::Process(77)).unwrap();
+        let rested_at = clock::steady() + Duration::from_secs(3_600);
+        Ear { hints: Some(hints), told: Told::All }.wait(rested_at, &mut Hurried);
+    }
+
+    #[test]
+    fn a_panic_is_told_and_ends_the_looking() {
+        let broken = || -> Report { panic!("broken on purpose") };
+        let said = looking(broken, None);
+        assert!(lost(&said));
+        assert!(matches!(said.recv(), Ok(Said::Failed(_))));
+        assert!(said.recv().is_err());
     }
 
     #[test]

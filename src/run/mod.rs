@@ -7,18 +7,21 @@
 mod acting;
 mod clipboard;
 mod keyboard;
-mod looking;
+pub mod looking;
 mod screen;
 mod signals;
 mod terminal;
 mod watch_tty;
 
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 
 use anyhow::Context;
 use tokio::sync::mpsc;
 
+use self::looking::{Audience, Said};
 use crate::act::hand::Hand;
+use crate::app::msg::{Hints, Msg};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config};
 use crate::core::report::Report;
@@ -53,7 +56,7 @@ pub struct Options {
     /// A badge for the header, such as `demo`.
     pub badge: Option<String>,
     /// Says "look again". When it is missing or closed, the world is looked at every 2 s.
-    pub hints: Option<mpsc::Receiver<Hint>>,
+    pub hints: Option<Receiver<Hint>>,
     /// What acts, or why nothing can be done.
     pub hand: Option<Result<Hand, String>>,
     /// What is left to do when the program ends without coming back to its caller.
@@ -64,7 +67,7 @@ pub struct Options {
 #[derive(Debug)]
 enum Event {
     /// A message for the screen.
-    Told(crate::app::msg::Msg),
+    Told(Msg),
     /// The program is to stop until continued.
     Stop,
     /// The program was continued; the terminal may show and do anything.
@@ -98,9 +101,21 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let acting = acting::start(hand, sender.clone()).context("failed to start acting")?;
-    looking::start(looker, options.hints, sender).context("failed to start looking")?;
+    let say = move |said| match sender.blocking_send(event(said)) {
+        Ok(()) => Audience::Listens,
+        Err(_) => Audience::Gone,
+    };
+    looking::start(looker, options.hints, say).context("failed to start looking")?;
     let screen = ScreenOptions { badge: options.badge, access: config.access };
     runtime.block_on(screen::show(guard, events, screen, look(config), acting))
+}
+
+fn event(said: Said) -> Event {
+    match said {
+        Said::Looked(report) => Event::Told(Msg::Looked(report)),
+        Said::HintsLost => Event::Told(Msg::Hints(Hints::Lost)),
+        Said::Failed(what) => Event::Failed(what),
+    }
 }
 
 fn look(config: &Config) -> Look {

@@ -8,6 +8,12 @@ pub fn now() -> Timestamp {
     Timestamp::now()
 }
 
+/// Returns the present moment of a clock that nobody can set; good for waiting.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub fn steady() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
 /// Returns how long the machine has been up, suspended time included: the clock in which the
 /// kernel counts the starts of processes (proc(5), `starttime`).
 #[cfg(target_os = "linux")]

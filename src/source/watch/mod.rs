@@ -10,8 +10,7 @@ mod interest;
 mod notice;
 
 use std::path::PathBuf;
-
-use tokio::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use self::deaths::Deaths;
 use self::files::Files;
@@ -43,7 +42,7 @@ impl Watch {
     /// Prepares to watch; follows nothing yet. What the system refuses comes as a
     /// [`Hint::Lost`].
     pub fn new() -> (Self, Receiver<Hint>) {
-        let (sender, receiver) = channel(WAITING);
+        let (sender, receiver) = sync_channel(WAITING);
         let notice = Notice::new(sender);
         let files = Files::new(notice.clone());
         let deaths = Deaths::new(notice.clone());

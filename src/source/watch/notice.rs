@@ -1,16 +1,15 @@
 //! From the watching threads to the channel, without ever waiting for whoever receives.
 
 use std::collections::BTreeSet;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use tokio::sync::mpsc::Sender;
 
 use super::Hint;
 
 /// The sending side.
 #[derive(Clone)]
 pub(super) struct Notice {
-    sender: Sender<Hint>,
+    sender: SyncSender<Hint>,
     losses: Arc<Mutex<Losses>>,
 }
 
@@ -22,7 +21,7 @@ struct Losses {
 
 impl Notice {
     /// Prepares to send.
-    pub(super) fn new(sender: Sender<Hint>) -> Self {
+    pub(super) fn new(sender: SyncSender<Hint>) -> Self {
         Self { sender, losses: Arc::default() }
     }
 
@@ -54,13 +53,13 @@ impl Notice {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use super::*;
 
     #[test]
     fn a_loss_waits_for_room_and_is_told_once() {
-        let (sender, mut receiver) = channel(1);
+        let (sender, receiver) = sync_channel(1);
         let notice = Notice::new(sender);
         notice.tell(Hint::Files);
         notice.lost("too many".to_owned());

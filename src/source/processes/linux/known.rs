@@ -18,6 +18,11 @@ pub(super) struct Known {
     settled_tick: u64,
 }
 
+fn settled_tick() -> u64 {
+    let up_for = clock::since_boot().map_or(0, |up_for| up_for.as_secs().unsigned_abs());
+    up_for.saturating_sub(SETTLED_AFTER) * super::ticks_per_second()
+}
+
 /// What was read of one process.
 pub(super) struct KnownProcess {
     /// The inode of `/proc/<pid>`, which tells processes apart that share a PID; a new one for
@@ -32,9 +37,12 @@ pub(super) struct KnownProcess {
 impl Known {
     /// Begins anew; returns what was known before.
     pub(super) fn renew(&mut self, room: usize) -> Self {
-        let up_for = clock::since_boot().map_or(0, |up_for| up_for.as_secs().unsigned_abs());
-        let settled_tick = up_for.saturating_sub(SETTLED_AFTER) * super::ticks_per_second();
-        std::mem::replace(self, Self { by_pid: HashMap::with_capacity(room), settled_tick })
+        std::mem::replace(self, Self { by_pid: HashMap::with_capacity(room), settled_tick: settled_tick() })
+    }
+
+    /// Takes the time: from now on whoever is old enough now is settled when read again.
+    pub(super) fn tell_time(&mut self) {
+        self.settled_tick = settled_tick();
     }
 
     /// Returns what is known of a process.

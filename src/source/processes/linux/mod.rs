@@ -68,6 +68,7 @@ impl Scanner {
     pub(super) fn has_newcomer(&mut self, candidates: &Candidates) -> bool {
         let Ok(mut proc) = Proc::open() else { return false };
         let (listing, _) = proc.list();
+        self.known.tell_time();
         let mut is_any = false;
         for (pid, inode) in listing {
             let known = self.known.get(pid, inode);
