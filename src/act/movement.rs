@@ -69,6 +69,12 @@ pub(super) fn aside(parked: &str) -> String {
     format!(".claimtop-{number}")
 }
 
+/// Returns the name under which old content waits to be exchanged back. It is not the name that
+/// a put to another file system copies to.
+pub(super) fn back_name(parked: &str) -> String {
+    format!("{}-back", aside(parked))
+}
+
 impl<D: Disk> Hands<'_, D> {
     /// Opens the folder of a file.
     pub(super) fn at(&self, path: &Path) -> Result<At<D::Folder>, Trouble> {
@@ -161,9 +167,19 @@ impl<D: Disk> Hands<'_, D> {
         moved.map_err(|trouble| {
             let trouble = self.give_back(beside, at, trouble);
             // A copy of what is back in its place is worth nothing.
-            let _ = self.disk.remove(self.in_park(parked));
-            trouble
+            self.without(self.in_park(parked), &self.park_path(parked), trouble)
         })
+    }
+
+    /// Removes a needless copy after a trouble, and tells where it is when even that fails.
+    fn without(&self, copy: Spot<'_, D::Folder>, path: &Path, trouble: Trouble) -> Trouble {
+        match self.disk.remove(copy) {
+            Ok(()) | Err(Errno::NOENT) => trouble,
+            Err(errno) => {
+                let left = Trouble::at("remove the needless copy", path)(errno);
+                Trouble::Stuck(format!("{trouble}; then {left}"))
+            }
+        }
     }
 
     /// Copies a file to a free spot, brings it to the disk and compares the two.
@@ -242,8 +258,7 @@ impl<D: Disk> Hands<'_, D> {
         });
         if let Err(trouble) = placed {
             // The parked file is untouched, so a copy of it is worth nothing.
-            let _ = self.disk.remove(beside);
-            return Err(trouble);
+            return Err(self.without(beside, &at.path.with_file_name(&own), trouble));
         }
         let folder = self.disk.sync_folder(&at.folder);
         let left = folder.and_then(|()| self.disk.remove(self.in_park(parked)));
@@ -294,12 +309,12 @@ impl<D: Disk> Hands<'_, D> {
         let written = self.write_new(beside, new, print.mode, now);
         let swapped = written.and_then(|()| self.disk.exchange(&at.folder, at.name(), beside.1));
         if let Err(errno) = swapped {
-            // What was written was never in use.
-            let _ = self.disk.remove(beside);
-            return Err(match errno {
+            let trouble = match errno {
                 Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
                 errno => Trouble::at("exchange", path)(errno),
-            });
+            };
+            // What was written was never in use.
+            return Err(self.without(beside, &path.with_file_name(&own), trouble));
         }
         let parked = self.expect(beside, path, print).and_then(|image| {
             self.park_old(beside, &image, parked)?;
@@ -318,10 +333,8 @@ impl<D: Disk> Hands<'_, D> {
                 let moved = copied.and_then(|()| {
                     self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &image.path))
                 });
-                moved.inspect_err(|_| {
-                    // The old content goes back to its place, so a copy of it is worth nothing.
-                    let _ = self.disk.remove(self.in_park(parked));
-                })
+                // The old content goes back to its place, so a copy of it is worth nothing.
+                moved.map_err(|trouble| self.without(self.in_park(parked), &self.park_path(parked), trouble))
             }
             Err(errno) => Err(Trouble::at("park", &image.path)(errno)),
         }
@@ -334,20 +347,34 @@ impl<D: Disk> Hands<'_, D> {
         new: &[u8],
         trouble: Trouble,
     ) -> Trouble {
-        let is_ours = self.has_content(at.spot(), &sha256(new));
-        let back =
-            if is_ours { self.disk.exchange(&at.folder, at.name(), beside.1) } else { Err(Errno::EXIST) };
-        match back {
-            Ok(()) => {
-                let _ = self.disk.remove(beside);
-                trouble
-            }
+        let own = at.path.with_file_name(beside.1);
+        match self.swap(at, beside, &sha256(new)) {
+            Ok(()) => self.without(beside, &own, trouble),
             Err(_) => Trouble::Stuck(format!(
                 "{trouble}; somebody wrote {} meanwhile, and what was there before lies beside it as {}",
                 shown(&at.path),
                 beside.1.display()
             )),
         }
+    }
+
+    /// Exchanges what lies at a place with what lies beside it, if it has this content. When
+    /// somebody has put something else there at the last moment, theirs goes back to its place.
+    pub(super) fn swap(
+        &self,
+        at: &At<D::Folder>,
+        beside: Spot<'_, D::Folder>,
+        sha256: &str,
+    ) -> Result<(), Errno> {
+        if !self.has_content(at.spot(), sha256) {
+            return Err(Errno::EXIST);
+        }
+        self.disk.exchange(&at.folder, at.name(), beside.1)?;
+        if self.has_content(beside, sha256) {
+            return Ok(());
+        }
+        self.disk.exchange(&at.folder, at.name(), beside.1)?;
+        Err(Errno::EXIST)
     }
 
     /// Returns whether a file with this content lies in a spot.
@@ -382,7 +409,7 @@ impl<D: Disk> Hands<'_, D> {
                     return Err(Trouble::Changed(format!("{} was written since", shown(path))));
                 }
                 let print = self.current(parked, print)?;
-                self.swap_back(&at, parked, &print)
+                self.swap_back(&at, parked, &print, new_sha256)
             }
         }
     }
@@ -396,13 +423,21 @@ impl<D: Disk> Hands<'_, D> {
     }
 
     /// Puts parked content back in the place of the content that replaced it.
-    fn swap_back(&self, at: &At<D::Folder>, parked: &str, print: &Print) -> Result<(), Trouble> {
-        // Not the name that a put to another file system copies to.
-        let own = at.path.with_file_name(format!("{}-back", aside(parked)));
+    fn swap_back(
+        &self,
+        at: &At<D::Folder>,
+        parked: &str,
+        print: &Print,
+        new_sha256: &str,
+    ) -> Result<(), Trouble> {
+        let own = at.path.with_file_name(back_name(parked));
         self.put(parked, &own, print, None)?;
-        let name = own.file_name().unwrap_or_default();
-        self.disk.exchange(&at.folder, at.name(), name).map_err(Trouble::at("exchange", &at.path))?;
-        self.disk.remove((&at.folder, name)).map_err(Trouble::at("remove the new content of", &at.path))
+        let beside = (&at.folder, own.file_name().unwrap_or_default());
+        self.swap(at, beside, new_sha256).map_err(|errno| {
+            let why = Trouble::at("exchange", &at.path)(errno);
+            Trouble::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
+        })?;
+        self.disk.remove(beside).map_err(Trouble::at("remove the new content of", &at.path))
     }
 }
 

@@ -10,9 +10,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::disk::{Disk, Side};
+use super::disk::{Disk, Side, Spot};
 use super::lock::Lock;
-use super::movement::{Hands, aside, print_of, shown};
+use super::movement::{At, Hands, aside, back_name, print_of, shown};
 use super::trouble::Trouble;
 use crate::core::file::Content;
 use crate::core::journal::{Ended, Movement, Outcome, Print};
@@ -83,6 +83,7 @@ fn untake<D: Disk>(
     }
     match hands.disk.rename_new(hands.in_park(parked), at.spot(), Side::Public) {
         Err(Errno::XDEV) => {
+            remove_begun_copy(hands, beside, parked, from)?;
             let print = hands.current(parked, print)?;
             match hands.put(parked, from, &print, None) {
                 Err(Trouble::Taken(_)) => Ok(Some(taken_note(from, parked))),
@@ -96,8 +97,8 @@ fn untake<D: Disk>(
 
 fn back<D: Disk>(
     hands: &Hands<'_, D>,
-    beside: super::disk::Spot<'_, D::Folder>,
-    at: &super::movement::At<D::Folder>,
+    beside: Spot<'_, D::Folder>,
+    at: &At<D::Folder>,
     from: &Path,
 ) -> Result<Option<String>, Trouble> {
     match hands.disk.rename_new(beside, at.spot(), Side::Public) {
@@ -130,25 +131,34 @@ fn finish_put<D: Disk>(
     let beside = (&at.folder, OsStr::new(&own));
     if hands.look(hands.in_park(parked), to)?.is_none() {
         // It has left the park: by the put, or it was never taken.
-        return Ok(hands.has_content(at.spot(), &print.sha256));
+        return Ok(read(hands, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256));
     }
-    // A copy on its way, or a part of one, is worth nothing while the file is parked; what says
-    // anything else is a stranger's file and stays.
-    if is_begun_copy(hands, beside, parked)? {
-        hands.disk.remove(beside).map_err(Trouble::at("remove the copy of", to))?;
-    }
-    let there = hands.look(at.spot(), to)?.and_then(|image| print_of(&image));
-    if there.is_some_and(|there| there.sha256 == print.sha256) {
+    remove_begun_copy(hands, beside, parked, to)?;
+    if read(hands, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256) {
         remove(hands, parked)?;
         return Ok(true);
     }
     Ok(false)
 }
 
+/// Removes a copy of a parked file that is on its way, or a part of one: it is worth nothing
+/// while the file is parked. What says anything else is a stranger's file and stays.
+fn remove_begun_copy<D: Disk>(
+    hands: &Hands<'_, D>,
+    beside: Spot<'_, D::Folder>,
+    parked: &str,
+    path: &Path,
+) -> Result<(), Trouble> {
+    if is_begun_copy(hands, beside, parked)? {
+        hands.disk.remove(beside).map_err(Trouble::at("remove the copy of", path))?;
+    }
+    Ok(())
+}
+
 /// Returns whether a file holds the beginning of a parked one, or all of it.
 fn is_begun_copy<D: Disk>(
     hands: &Hands<'_, D>,
-    beside: super::disk::Spot<'_, D::Folder>,
+    beside: Spot<'_, D::Folder>,
     parked: &str,
 ) -> Result<bool, Trouble> {
     let path = hands.park_path(parked);
@@ -159,7 +169,7 @@ fn is_begun_copy<D: Disk>(
     })
 }
 
-/// Undoes an exchange that was cut off.
+/// Undoes an exchange that was cut off; a note when somebody has written meanwhile.
 fn unexchange<D: Disk>(
     hands: &Hands<'_, D>,
     path: &Path,
@@ -170,46 +180,110 @@ fn unexchange<D: Disk>(
     let Some(at) = folder_of(hands, path)? else { return Ok(None) };
     let own = aside(parked);
     let beside = (&at.folder, OsStr::new(&own));
-    let is_new = hands.has_content(at.spot(), new_sha256);
-    let Some(lies_beside) = hands.look(beside, path)? else {
-        return if is_new && hands.look(hands.in_park(parked), path)?.is_some() {
-            let movement = Movement::Exchange {
-                path: path.to_path_buf(),
-                parked: parked.to_owned(),
-                print: print.clone(),
-                new_sha256: new_sha256.to_owned(),
-            };
-            hands.reverse(&movement).map(|()| None)
-        } else {
-            Ok(None)
+    if let Some(ended) = unback(hands, &at, parked, new_sha256)? {
+        return Ok(ended);
+    }
+    let there = read(hands, at.spot(), path)?;
+    let is_original = |lies: &Print| (lies.dev, lies.ino) == (print.dev, print.ino);
+    let lies_beside = read(hands, beside, path)?;
+    if lies_beside.as_ref().is_none_or(|lies| !is_original(lies)) {
+        // A recovery that was cut off itself may have begun to copy the old content back.
+        remove_begun_copy(hands, beside, parked, path)?;
+    }
+    let Some(lies_beside) = read(hands, beside, path)? else {
+        let is_new = there.is_some_and(|there| there.sha256 == new_sha256);
+        if !is_new || read(hands, hands.in_park(parked), path)?.is_none() {
+            return Ok(None);
+        }
+        let exchange = Movement::Exchange {
+            path: path.to_path_buf(),
+            parked: parked.to_owned(),
+            print: print.clone(),
+            new_sha256: new_sha256.to_owned(),
         };
+        return hands.reverse(&exchange).map(|()| None);
     };
-    remove(hands, parked)?;
-    let beside_print = print_of(&lies_beside);
-    let is_old_beside =
-        beside_print.as_ref().is_some_and(|there| there.ino == print.ino || there.sha256 != new_sha256);
-    if is_new && is_old_beside {
-        hands.disk.exchange(&at.folder, at.name(), beside.1).map_err(Trouble::at("exchange", path))?;
+    if is_original(&lies_beside) {
+        // The copy in the park is worth nothing while the old content itself is here.
+        remove(hands, parked)?;
+        return swap_back(hands, &at, beside, new_sha256);
+    }
+    if there.as_ref().is_some_and(is_original) || lies_beside.sha256 == new_sha256 {
+        // What lies beside is the new content, or a part of it, and is not in use.
         hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", path))?;
         return Ok(None);
     }
-    let is_original_in_place = hands
-        .look(at.spot(), path)?
-        .and_then(|image| print_of(&image))
-        .is_some_and(|there| there.ino == print.ino && there.dev == print.dev);
-    if is_original_in_place || !is_old_beside {
-        // What lies beside is the new content, or a part of it, and was never in use.
-        hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", path))?;
+    Ok(Some(written_note(path, &own)))
+}
+
+/// Finishes what an earlier recovery began: it had put the old content beside under a name of
+/// its own, to exchange the two. `None` when it had not come so far.
+fn unback<D: Disk>(
+    hands: &Hands<'_, D>,
+    at: &At<D::Folder>,
+    parked: &str,
+    new_sha256: &str,
+) -> Result<Option<Option<String>>, Trouble> {
+    let own = back_name(parked);
+    let back = (&at.folder, OsStr::new(&own));
+    let Some(lies) = read(hands, back, &at.path)? else { return Ok(None) };
+    if lies.sha256 == new_sha256 {
+        hands.disk.remove(back).map_err(Trouble::at("remove the new content of", &at.path))?;
+        return Ok(Some(None));
+    }
+    let in_park = read(hands, hands.in_park(parked), &at.path)?;
+    if in_park.is_some_and(|in_park| in_park.sha256 == lies.sha256) {
+        hands.disk.remove(back).map_err(Trouble::at("remove the copy of", &at.path))?;
         return Ok(None);
     }
-    Ok(Some(format!("{} was written meanwhile, the older content lies beside it as {own}", shown(path))))
+    swap_back(hands, at, back, new_sha256).map(Some)
+}
+
+/// Exchanges the old content back into its place.
+fn swap_back<D: Disk>(
+    hands: &Hands<'_, D>,
+    at: &At<D::Folder>,
+    beside: Spot<'_, D::Folder>,
+    new_sha256: &str,
+) -> Result<Option<String>, Trouble> {
+    match hands.swap(at, beside, new_sha256) {
+        Ok(()) => {
+            hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", &at.path))?;
+            Ok(None)
+        }
+        Err(Errno::EXIST) => Ok(Some(written_note(&at.path, &beside.1.to_string_lossy()))),
+        Err(errno) => Err(Trouble::at("exchange", &at.path)(errno)),
+    }
+}
+
+fn written_note(path: &Path, own: &str) -> String {
+    format!("{} was written meanwhile, the older content lies beside it as {own}", shown(path))
+}
+
+/// Reads what lies somewhere. What cannot be read must not be taken for anything else.
+fn read<D: Disk>(
+    hands: &Hands<'_, D>,
+    spot: Spot<'_, D::Folder>,
+    path: &Path,
+) -> Result<Option<Print>, Trouble> {
+    let Some(image) = hands.look(spot, path)? else { return Ok(None) };
+    match &image.content {
+        Content::Bytes(_) => Ok(print_of(&image)),
+        Content::Failed(_) => Err(Trouble::at("read", path)(Errno::IO)),
+        // A link, a folder and the like is none of ours.
+        Content::Refused(_) => Ok(Some(Print {
+            dev: 0,
+            ino: 0,
+            size: 0,
+            mode: 0,
+            modified_at: Timestamp::UNIX_EPOCH,
+            sha256: String::new(),
+        })),
+    }
 }
 
 /// Opens the folder of a path; `None` when it has gone.
-fn folder_of<D: Disk>(
-    hands: &Hands<'_, D>,
-    path: &Path,
-) -> Result<Option<super::movement::At<D::Folder>>, Trouble> {
+fn folder_of<D: Disk>(hands: &Hands<'_, D>, path: &Path) -> Result<Option<At<D::Folder>>, Trouble> {
     match hands.at(path) {
         Ok(at) => Ok(Some(at)),
         Err(Trouble::Failed { errno: Errno::NOENT, .. }) => Ok(None),

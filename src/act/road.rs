@@ -269,9 +269,9 @@ impl Seen {
         movements: &[Movement],
         witness: &mut impl Witness,
     ) -> Outcome {
-        let mut done = Vec::new();
+        let (mut done, mut taken) = (Vec::new(), Vec::new());
         for movement in movements {
-            let moved = self.carry(hands, movement, witness);
+            let moved = self.carry(hands, movement, &mut taken, witness);
             // A take that was done but not believed counts as done.
             if moved.is_ok() || matches!(moved, Err((_, Progress::Moved))) {
                 done.push(movement);
@@ -297,13 +297,14 @@ impl Seen {
         &self,
         hands: &Hands<'_, D>,
         movement: &Movement,
+        taken: &mut Vec<FileImage>,
         witness: &mut impl Witness,
     ) -> Result<(), (Trouble, Progress)> {
         let not = |trouble| (trouble, Progress::NotMoved);
         match movement {
             Movement::Take { from, parked, print } => {
-                let image = hands.take(from, parked, print).map_err(not)?;
-                self.believe(&image, witness).map_err(|trouble| (trouble, Progress::Moved))
+                taken.push(hands.take(from, parked, print).map_err(not)?);
+                self.believe(taken, witness).map_err(|trouble| (trouble, Progress::Moved))
             }
             Movement::Put { parked, to, print, touched_at } => {
                 let print = hands.current(parked, print).map_err(not)?;
@@ -318,15 +319,16 @@ impl Seen {
                     | Planned::Restore { .. } => None,
                 });
                 let image = hands.exchange(path, parked, print, new.unwrap_or_default(), witness.now());
-                self.believe(&image.map_err(not)?, witness).map_err(|trouble| (trouble, Progress::Moved))
+                taken.push(image.map_err(not)?);
+                self.believe(taken, witness).map_err(|trouble| (trouble, Progress::Moved))
             }
         }
     }
 
     /// Judges the holder once more, now that nobody can renew the record in its place.
-    fn believe(&self, image: &FileImage, witness: &mut impl Witness) -> Result<(), Trouble> {
+    fn believe(&self, taken: &[FileImage], witness: &mut impl Witness) -> Result<(), Trouble> {
         let Some(holder) = &self.holder else { return Ok(()) };
-        let Some(verdict) = judge_taken(witness, holder.format, image) else { return Ok(()) };
+        let Some(verdict) = judge_taken(witness, holder.format, taken) else { return Ok(()) };
         if certainty(verdict.state) > certainty(holder.state) {
             return Err(Trouble::Changed(format!("its holder is {:?} by now", verdict.state).to_lowercase()));
         }

@@ -60,13 +60,18 @@ pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> O
     }
 }
 
-/// Judges a record that is no longer in its place, as if it still were: the processes are those
-/// of this moment.
-pub(super) fn judge_taken(witness: &mut impl Witness, format: Format, image: &FileImage) -> Option<Verdict> {
+/// Judges the last of some records that are no longer in their places, as if they still were:
+/// the processes are those of this moment.
+pub(super) fn judge_taken(
+    witness: &mut impl Witness,
+    format: Format,
+    images: &[FileImage],
+) -> Option<Verdict> {
+    let image = images.last()?;
     let mut snapshot = witness.look();
-    let record = parse(format, image, &snapshot)?;
-    snapshot.records.retain(|other| other.location.path() != Some(&*image.path));
-    snapshot.records.push(record);
+    let taken: Vec<_> = images.iter().filter_map(|image| parse(format, image, &snapshot)).collect();
+    snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
+    snapshot.records.extend(taken);
     let report = assess(&snapshot, witness.policy());
     report.records.into_iter().find(|view| view.location.is(&image.path)).map(|view| view.verdict)
 }

@@ -52,7 +52,7 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     let mut sorts = Sorts::new();
     let mut judged: Vec<Judged<'_>> =
         snapshot.records.iter().map(|record| judge_record(record, &world, &mut sorts)).collect();
-    lend_verdicts(&mut judged);
+    lend_verdicts(&mut judged, &world);
     let mut windows: Vec<WindowView> =
         world.windows.iter().map(|window| view_window(window, &world)).collect();
     let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
@@ -103,26 +103,31 @@ fn judge_record<'a>(record: &'a Record, world: &World<'_>, sorts: &mut Sorts) ->
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
-fn lend_verdicts(judged: &mut [Judged<'_>]) {
+/// One that was written later is judged as if that record had been: whoever wrote it may live.
+fn lend_verdicts(judged: &mut [Judged<'_>], world: &World<'_>) {
     if judged.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
         return;
     }
-    let owners: BTreeMap<(Format, &Untrusted), (Verdict, Option<u32>)> = judged
+    let owners: BTreeMap<(Format, &Untrusted), (&Record, Verdict, Option<u32>)> = judged
         .iter()
         .filter(|judged| judged.record.kind == RecordKind::Session)
         .filter_map(|judged| {
             let context = judged.record.context_id.as_ref()?;
-            Some(((judged.record.format, context), (judged.verdict.clone(), judged.window)))
+            Some(((judged.record.format, context), (judged.record, judged.verdict.clone(), judged.window)))
         })
         .collect();
     for companion in judged.iter_mut().filter(|judged| judged.record.kind == RecordKind::Companion) {
         let context = companion.record.context_id.as_ref();
-        if let Some((verdict, window)) =
-            context.and_then(|context| owners.get(&(companion.record.format, context)))
-        {
-            companion.verdict = verdict.clone();
-            companion.window = *window;
-        }
+        let owner = context.and_then(|context| owners.get(&(companion.record.format, context)));
+        let Some((owner, verdict, window)) = owner else { continue };
+        let written_at = companion.record.written_at;
+        companion.window = *window;
+        companion.verdict = if written_at > owner.written_at {
+            let session_id = companion.record.session_id.clone();
+            judge(&Record { written_at, session_id, ..(*owner).clone() }, world)
+        } else {
+            verdict.clone()
+        };
     }
 }
 

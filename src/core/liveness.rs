@@ -4,6 +4,8 @@
 //! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
 //! hook), its death proves nothing as long as some window could still be the owner.
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::evidence::Evidence;
 use super::process::{Process, ancestry};
 use super::record::{Binding, Format, Holder, Record, Role, StatedPid};
@@ -221,9 +223,13 @@ fn gone(
     world: &World<'_>,
     ladder: &mut Ladder,
 ) -> Option<Answer> {
-    if reason != Reason::Exited
-        && let Some(answer) = in_other_namespace(holder, pid, world, ladder)
-    {
+    if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
+        return Some(answer);
+    }
+    // A dead process whose start the record states is the holder, whatever its number means
+    // elsewhere.
+    let is_certain = reason == Reason::Exited && holder.start_ticks.is_some();
+    if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, ladder) {
         return Some(answer);
     }
     if holder.role == Role::Agent || was_seen_as_agent(record, pid, world, ladder) {
@@ -235,28 +241,30 @@ fn gone(
 
 fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
     let Some(boot) = world.snapshot.host.boot_at else { return false };
-    let is_before = record.written_at.checked_add(super::world::SLACK).is_ok_and(|at| at < boot);
+    let is_before = world.is_after(boot, record.written_at);
     if is_before {
         ladder.add("boot", format!("the machine booted at {boot}, after the last write"), "boot clock");
     }
     is_before
 }
 
-/// Looks for the process in other PID namespaces, as far as they can be seen from here.
-fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
-    let inner = world.inner(pid);
-    if let Some(process) = inner {
-        ladder.add(
-            "other namespace",
-            format!("process {} here is {pid} in its own PID namespace", process.id.pid),
-            "NSpid of /proc/<pid>/status",
-        );
-        return match holder.start_ticks {
-            Some(start) if start == process.id.start_ticks => alive(Reason::SameProcess),
-            Some(_) => None,
-            None => unknown(Reason::OtherNamespace),
-        };
+/// Looks for a living process that has this number in its own PID namespace.
+fn named_elsewhere(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let is_it = |process: &&&Process| holder.start_ticks.is_none_or(|start| start == process.id.start_ticks);
+    let process = world.inner(pid).iter().find(is_it)?;
+    ladder.add(
+        "other namespace",
+        format!("process {} here is {pid} in its own PID namespace", process.id.pid),
+        "NSpid of /proc/<pid>/status",
+    );
+    match holder.start_ticks {
+        Some(_) => alive(Reason::SameProcess),
+        None => unknown(Reason::OtherNamespace),
     }
+}
+
+/// Decides whether the number may count in a PID namespace that cannot be seen into from here.
+fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     if let Some((who, _)) = world.possible_agents.iter().find(|(agent, _)| may_count_as(holder, agent)) {
         ladder.add(
             "other namespace",
@@ -266,8 +274,8 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
         return unknown(Reason::OtherNamespace);
     }
     let namespace = world.snapshot.host.pid_namespace;
-    let is_stated_here = holder.host.is_some() || holder.boot_id.is_some();
-    if namespace == Some(INITIAL_PID_NAMESPACE) || is_stated_here || seen(pid, holder, world) {
+    // Neither host name nor boot ID says which namespace: containers may share both.
+    if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
         return None;
     }
     ladder.add(
@@ -290,25 +298,32 @@ fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
     is_unread && holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
 }
 
+/// Returns whether claimtop has seen this very process: a number alone may be another's, in
+/// another namespace.
 fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
-    world.snapshot.seen_agents.iter().any(|agent| {
-        agent.id.pid == pid && holder.start_ticks.is_none_or(|start| start == agent.id.start_ticks)
-    })
+    let seen = &world.snapshot.seen_agents;
+    seen.iter().any(|agent| agent.id.pid == pid && holder.start_ticks == Some(agent.id.start_ticks))
 }
 
-/// Returns whether the PID is known to have been an agent's: claimtop saw it alive as one, or
-/// the agent's own registry names it.
+/// How much later than an agent's start a file was certainly written: a tick of 10 ms and the
+/// coarse clock of file times, which is up to 10 ms behind.
+const TICKS: SignedDuration = SignedDuration::from_millis(20);
+
+/// Returns whether the PID is known to have been an agent's when the record was last written:
+/// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
+/// that ended before may have left its PID to the very helper that wrote the record.
 fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
-    let was_there = |start: u64| {
-        let limit = record.written_at.checked_add(super::world::SLACK);
+    let doubt = world.snapshot.host.clock_doubt;
+    let was_there = |start: u64, last_at: Timestamp| {
         let started = world.snapshot.host.wall_clock(start);
-        started.zip(limit.ok()).is_some_and(|(started, limit)| started <= limit)
+        started.is_some_and(|at| record.written_at.duration_since(at) >= TICKS + doubt)
+            && last_at.duration_since(record.written_at) >= doubt
     };
     let by_us = world
         .snapshot
         .seen_agents
         .iter()
-        .find(|agent| agent.id.pid == pid && was_there(agent.id.start_ticks));
+        .find(|agent| agent.id.pid == pid && was_there(agent.id.start_ticks, agent.last_seen_at));
     if let Some(agent) = by_us {
         ladder.add(
             "role",
@@ -317,16 +332,23 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         );
         return true;
     }
-    let registry = world.registered(pid).iter().find(|other| {
-        other
-            .holder
-            .as_ref()
-            .is_some_and(|holder| holder.role == Role::Agent && holder.start_ticks.is_some_and(was_there))
+    // The number alone may be that of another PID namespace; with the session it is certain.
+    let session = record.session_id.as_ref();
+    let registered = world
+        .registered(pid)
+        .iter()
+        .filter(|other| session.is_some() && other.session_id.as_ref() == session);
+    let registry = registered.into_iter().find(|other| {
+        let holder = other.holder.as_ref().filter(|holder| holder.role == Role::Agent);
+        let start = holder.and_then(|holder| holder.start_ticks);
+        start.is_some_and(|start| was_there(start, other.written_at))
     });
     if let Some(other) = registry {
         ladder.add_from(
             "role",
-            Untrusted::fixed("the agent's own registry names this PID"),
+            Untrusted::fixed(
+                "the agent's own registry names this PID for the session, and was written later",
+            ),
             other.location.text().clone(),
         );
     }

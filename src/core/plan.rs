@@ -378,6 +378,7 @@ fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
             && other.context_id.is_some()
             && other.context_id == record.context_id
             && other.key != record.key
+            && other.verdict.state == record.verdict.state
     });
     std::iter::once(path).chain(companions.map(path_of)).map(|path| Step::Park { path }).collect()
 }

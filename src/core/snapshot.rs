@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::file::FilePath;
@@ -47,6 +47,9 @@ pub struct Host {
     pub pid_namespace: Option<u64>,
     /// When the machine booted, by the wall clock of now: it moves when the clock is set.
     pub boot_at: Option<Timestamp>,
+    /// By how much the wall clock was seen to be set, in all: a start by today's clock and a file
+    /// time by an earlier one are that far from being comparable.
+    pub clock_doubt: SignedDuration,
     /// Clock ticks per second.
     pub ticks_per_second: u64,
     /// The effective user of claimtop.
@@ -63,7 +66,7 @@ impl Host {
     /// comparing with file times; never an identity.
     pub fn wall_clock(&self, start_ticks: u64) -> Option<Timestamp> {
         let millis = u128::from(start_ticks) * 1_000 / u128::from(self.ticks_per_second.max(1));
-        let since_boot = jiff::SignedDuration::from_millis(i64::try_from(millis).ok()?);
+        let since_boot = SignedDuration::from_millis(i64::try_from(millis).ok()?);
         self.boot_at?.checked_add(since_boot).ok()
     }
 }

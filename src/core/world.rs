@@ -32,7 +32,7 @@ pub struct World<'a> {
     /// The registry's records of each PID, whether or not they still fit.
     by_registered_pid: BTreeMap<u32, Vec<&'a Record>>,
     /// Living processes of other PID namespaces, by their number there.
-    by_inner_pid: BTreeMap<u32, &'a Process>,
+    by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
 }
 
 /// A process that could be an agent.
@@ -74,9 +74,9 @@ impl<'a> World<'a> {
         self.by_registered_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the living process that has this number in another PID namespace.
-    pub fn inner(&self, pid: u32) -> Option<&'a Process> {
-        self.by_inner_pid.get(&pid).copied()
+    /// Returns the living processes that have this number in other PID namespaces.
+    pub fn inner(&self, pid: u32) -> &[&'a Process] {
+        self.by_inner_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
 
     /// Returns when a process started, by the wall clock.
@@ -86,8 +86,13 @@ impl<'a> World<'a> {
 
     /// Returns whether `process` started after `moment`, beyond doubt.
     pub fn is_born_after(&self, process: &Process, moment: Timestamp) -> bool {
-        let limit = moment.checked_add(SLACK).unwrap_or(Timestamp::MAX);
-        self.started_at(process).is_some_and(|started| started > limit)
+        self.started_at(process).is_some_and(|started| self.is_after(started, moment))
+    }
+
+    /// Returns whether a moment came after another, whatever the clock did in between.
+    pub fn is_after(&self, later: Timestamp, earlier: Timestamp) -> bool {
+        let slack = SLACK + self.snapshot.host.clock_doubt;
+        earlier.checked_add(slack).is_ok_and(|earlier| later > earlier)
     }
 
     /// Returns the sessions that are certain to live, with the PID of each.
@@ -179,12 +184,18 @@ fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {
     index
 }
 
-fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, &Process> {
+fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {
     let inner = |process: &Process| {
         let numbers = &process.details.as_ref()?.ns_pids;
         numbers.last().copied().filter(|_| numbers.len() > 1 && !has_exited(process))
     };
-    snapshot.processes.by_pid.values().filter_map(|process| Some((inner(process)?, process))).collect()
+    let mut index: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
+    for process in snapshot.processes.by_pid.values() {
+        if let Some(number) = inner(process) {
+            index.entry(number).or_default().push(process);
+        }
+    }
+    index
 }
 
 /// Returns whether a process is over: its pidfd says so, or it is a zombie of one thread.

@@ -120,6 +120,7 @@ pub(super) mod sample {
             boot_id: None,
             pid_namespace: None,
             boot_at: None,
+            clock_doubt: jiff::SignedDuration::ZERO,
             ticks_per_second: 100,
             uid: 1000,
             zone: TimeZone::fixed(tz::offset(hours)),

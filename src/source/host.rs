@@ -2,13 +2,35 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use rustix::fs::stat;
 use rustix::process::geteuid;
 
 use super::{clock, open, processes};
 use crate::core::snapshot::Host;
+
+/// How far the moment of the boot may seem to move without the clock having been set: 1 s.
+const JITTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// Watches whether the wall clock is set: by a person, by NTP, or by a machine that slept.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ClockWatch {
+    /// The earliest and the latest moment at which the machine seemed to have booted.
+    seen: Option<(Timestamp, Timestamp)>,
+}
+
+impl ClockWatch {
+    /// Takes in how one look saw it, and tells that look how much was seen by now.
+    pub(super) fn note(&mut self, host: &mut Host) {
+        let Some(boot_at) = host.boot_at else { return };
+        let (earliest, latest) = self.seen.unwrap_or((boot_at, boot_at));
+        let (earliest, latest) = (earliest.min(boot_at), latest.max(boot_at));
+        self.seen = Some((earliest, latest));
+        let moved_by = latest.duration_since(earliest);
+        host.clock_doubt = if moved_by > JITTER { moved_by } else { SignedDuration::ZERO };
+    }
+}
 
 /// Reads everything about the machine; `now` and the uptime give the moment of the boot.
 pub fn host(now: Timestamp) -> Host {
@@ -17,6 +39,7 @@ pub fn host(now: Timestamp) -> Host {
         boot_id: boot_id(),
         pid_namespace: pid_namespace(),
         boot_at: clock::since_boot().and_then(|up| now.checked_sub(up).ok()),
+        clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
         uid: geteuid().as_raw(),
         zone: TimeZone::system(),

@@ -11,6 +11,8 @@
     reason = "test support says by panicking what is wrong"
 )]
 
+mod plans;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,8 @@ use claimtop::core::text::Untrusted;
 use claimtop::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
+
+use self::plans::ExpectPlan;
 
 /// One world.
 #[derive(Debug, Deserialize)]
@@ -167,6 +171,9 @@ struct RepoSpec {
 struct SeenSpec {
     pid: u32,
     started: String,
+    /// When it was last seen; now where nothing is said.
+    #[serde(default)]
+    until: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -198,6 +205,9 @@ pub(crate) struct Expect {
     /// The PIDs of all windows, where that matters.
     #[serde(default)]
     pub(crate) windows: Option<Vec<u32>>,
+    /// Plans that could be asked for.
+    #[serde(default)]
+    pub(crate) plan: Vec<ExpectPlan>,
 }
 
 /// What must be true of one record.
@@ -294,6 +304,7 @@ impl WorldFile {
             boot_id: Some(self.host.boot_id.clone()),
             pid_namespace: Some(self.host.pid_namespace),
             boot_at: Some(self.booted_at()),
+            clock_doubt: jiff::SignedDuration::ZERO,
             ticks_per_second: TICKS,
             uid: self.host.uid,
             zone,
@@ -311,7 +322,7 @@ impl WorldFile {
                 .iter()
                 .map(|seen| SeenAgent {
                     id: ProcessId { pid: seen.pid, start_ticks: self.ticks(&seen.started) },
-                    last_seen_at: self.now(),
+                    last_seen_at: seen.until.as_deref().map_or(self.now(), |until| self.at(until)),
                 })
                 .collect(),
             host,
@@ -551,6 +562,7 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
     expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));
     expect.window.iter().for_each(|wanted| check_window(wanted, report, &mut out));
+    expect.plan.iter().for_each(|wanted| plans::check_plan(wanted, report, &mut out));
     if let Some(pids) = &expect.windows {
         let found: Vec<u32> = report.windows.iter().map(|window| window.pid).collect();
         same("windows", Some(pids), found, &mut out);

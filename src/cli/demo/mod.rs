@@ -25,6 +25,9 @@ use super::{list, signatures};
 use crate::run::AtEnd;
 use crate::source::{clock, host};
 
+/// How long processes run before files are written: more than the ticks of both clocks.
+const APART: std::time::Duration = std::time::Duration::from_millis(40);
+
 /// How the world is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Showing {
@@ -122,6 +125,8 @@ impl World {
         story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
         let host = host::host(clock::now());
         let cast = Cast::start(&stage, &story.roles, host.name)?;
+        // Only a file that is certainly younger than a process can be its own.
+        std::thread::sleep(APART);
         let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
         for file in &story.files {
             stage.file(file, &truth).with_context(|| format!("failed to write {}", file.path))?;

@@ -20,6 +20,7 @@ use self::pass::Pass;
 pub use self::places::Places;
 use self::seen::Seen;
 use super::fence::Fence;
+use super::host::ClockWatch;
 use super::processes::Scanner;
 use super::{clock, host, repos};
 use crate::core::agent::{Role, Signatures};
@@ -41,6 +42,7 @@ pub struct Collector {
     roots: Roots,
     kept: Kept,
     seen: Seen,
+    clock: ClockWatch,
     /// When all processes were read; `None` when they are to be.
     whole_at: Option<Timestamp>,
     /// Where the windows of the last look worked.
@@ -63,6 +65,7 @@ impl Collector {
             roots: Roots::default(),
             kept: Kept::default(),
             seen: Seen::default(),
+            clock: ClockWatch::default(),
             whole_at: None,
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
@@ -86,7 +89,8 @@ impl Collector {
     /// whoever wrote it is known.
     pub fn look_again(&mut self) -> Snapshot {
         let now = clock::now();
-        let host = host::host(now);
+        let mut host = host::host(now);
+        self.clock.note(&mut host);
         let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
         let mut found = Found::default();
         let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);

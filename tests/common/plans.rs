@@ -1,0 +1,89 @@
+//! What a world expects of the plans that could be asked for in it.
+
+use claimtop::core::key::Key;
+use claimtop::core::plan::{Action, Plan, Step, plan_for};
+use claimtop::core::report::{LocationView, Report};
+use serde::Deserialize;
+
+use super::{json_name, same};
+
+/// What must be true of one plan.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectPlan {
+    /// The end of the path of a record or of a broken file, or a claim's resource.
+    about: String,
+    action: Action,
+    confirmation: String,
+    /// Each step in one line.
+    #[serde(default)]
+    steps: Vec<String>,
+    /// A part of what would be done.
+    #[serde(default)]
+    what: String,
+    /// Parts of why.
+    #[serde(default)]
+    why: Vec<String>,
+    /// What a person would have to type for what lives.
+    #[serde(default)]
+    name: Option<String>,
+}
+
+/// Compares one plan with what is expected.
+pub(crate) fn check_plan(wanted: &ExpectPlan, report: &Report, out: &mut Vec<String>) {
+    let Some(key) = key_of(&wanted.about, report) else {
+        return out.push(format!("nothing to plan about at {}", wanted.about));
+    };
+    let plan = plan_for(report, &key, wanted.action);
+    let about = format!("{} {}", json_name(&wanted.action), wanted.about);
+    same(&format!("{about} confirmation"), Some(&wanted.confirmation), json_name(&plan.confirmation), out);
+    same(&format!("{about} steps"), Some(&wanted.steps), plan.steps.iter().map(line).collect(), out);
+    same(&format!("{about} name"), wanted.name.as_ref(), plan.name.clone(), out);
+    let parts = std::iter::once((&plan.what, &wanted.what));
+    let whys = plan.why.join("; ");
+    for (text, part) in parts.chain(wanted.why.iter().map(|part| (&whys, part))) {
+        if !text.contains(part.as_str()) {
+            out.push(format!("{about}: {text:?} does not contain {part:?}"));
+        }
+    }
+    out.extend(incomplete(&plan).map(|what| format!("{about}: {what}")));
+}
+
+/// Returns what every plan must say and this one does not.
+fn incomplete(plan: &Plan) -> Option<String> {
+    let is_refused = plan.steps.is_empty();
+    let says_all = !plan.what.is_empty() && !plan.why.is_empty() && !plan.inverse.is_empty();
+    if !says_all || is_refused != plan.refuses_when.is_empty() || is_refused != plan.name.is_empty() {
+        return Some(format!("the plan does not say all: {plan:?}"));
+    }
+    None
+}
+
+fn key_of(about: &str, report: &Report) -> Option<Key> {
+    let is_there = |location: &LocationView| match location {
+        LocationView::File { path } => path.raw().ends_with(about),
+        LocationView::Row { id, .. } => id.raw().ends_with(about),
+    };
+    let record = report.records.iter().find(|record| is_there(&record.location)).map(|record| &record.key);
+    let claim = || {
+        let name = |kind: &str, id: &str| format!("{kind} {id}");
+        let is_it = |claim: &&claimtop::core::report::ClaimView| {
+            name(claim.resource.kind.name(), claim.resource.id.raw()) == about
+        };
+        report.claims.iter().find(is_it).map(|claim| &claim.key)
+    };
+    let broken = || {
+        let finding = report.findings.iter().find(|finding| finding.message.contains(about))?;
+        finding.subjects.first()
+    };
+    record.or_else(claim).or_else(broken).cloned()
+}
+
+fn line(step: &Step) -> String {
+    match step {
+        Step::Park { path } => format!("park {}", path.raw()),
+        Step::Move { path, to } => format!("move {} to {}", path.raw(), to.raw()),
+        Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.raw()),
+        Step::Exchange { path, change } => format!("exchange {}: {change}", path.raw()),
+    }
+}

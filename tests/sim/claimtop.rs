@@ -1,0 +1,202 @@
+//! One claimtop: a person who looks, decides, and lets the real code act.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use claimtop::act::disk::{Disk, Patience, Side};
+use claimtop::act::lock::StateFolder;
+use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
+use claimtop::act::trouble::Trouble;
+use claimtop::act::undo::Place;
+use claimtop::act::witness::Witness;
+use claimtop::core::assess::assess;
+use claimtop::core::finding::Code;
+use claimtop::core::journal::{Ended, Outcome};
+use claimtop::core::key::Key;
+use claimtop::core::plan::{Action, Confirmation};
+use claimtop::core::record::Generation;
+use claimtop::core::report::{LocationView, RecordView, Report, VerdictState};
+
+use crate::baton::{Baton, Killed};
+use crate::disk::SimDisk;
+use crate::eyes::{Eyes, Order};
+use crate::files::USER;
+use crate::oracle;
+use crate::world::{HOME, STATE};
+
+/// How claimtops behave; all but the first are controls that must be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// They walk the real road.
+    Real(Order),
+    /// They look, and then move the file away without looking at it there.
+    Naive,
+}
+
+/// Lives until the seed is over, however often it is killed.
+pub(crate) fn live(baton: &Arc<Baton>, me: usize, manner: Manner) {
+    baton.join(me);
+    loop {
+        match catch_unwind(AssertUnwindSafe(|| work(baton, me, manner))) {
+            Ok(()) => break,
+            Err(payload) if payload.is::<Killed>() => {}
+            Err(_) => {
+                baton.with(|world| world.breach(format!("claimtop {me} panicked")));
+                break;
+            }
+        }
+    }
+    baton.leave(me);
+}
+
+fn is_over(baton: &Baton) -> bool {
+    baton.with(|world| world.steps_left == 0)
+}
+
+fn work(baton: &Arc<Baton>, me: usize, manner: Manner) {
+    let disk = SimDisk { baton: Arc::clone(baton), me };
+    let order = match manner {
+        Manner::Real(order) => order,
+        Manner::Naive => Order::Right,
+    };
+    let mut eyes = Eyes::new(Arc::clone(baton), me, order);
+    while !is_over(baton) {
+        let Ok(state) = StateFolder::open(disk.clone(), Path::new(STATE)) else { continue };
+        while !is_over(baton) {
+            match manner {
+                Manner::Real(_) => act(baton, &state, &mut eyes),
+                Manner::Naive => act_naively(baton, &state, &mut eyes),
+            }
+        }
+    }
+}
+
+fn look(eyes: &mut Eyes) -> Report {
+    let snapshot = eyes.look();
+    assess(&snapshot, eyes.policy())
+}
+
+fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
+    let report = look(eyes);
+    let Some(request) = choose(baton, state, &report) else { return };
+    let what = name(&request);
+    let ended = match carry_out(baton, state, eyes, report, request) {
+        Ok((receipt, asked)) => format!("{:?}, {asked}", receipt.outcome.ended),
+        Err(Trouble::Never(_)) => "never".to_owned(),
+        Err(Trouble::NotConfirmed(_)) => "not confirmed".to_owned(),
+        Err(Trouble::Changed(_)) => "changed before".to_owned(),
+        Err(Trouble::Taken(_)) => "taken before".to_owned(),
+        Err(Trouble::Failed { .. }) => "failed before".to_owned(),
+        Err(Trouble::Stuck(_)) => "stuck before".to_owned(),
+    };
+    baton.with(|world| world.tally.count(format!("{what}: {ended}")));
+}
+
+fn name(request: &Request) -> &'static str {
+    match request {
+        Request::Act { action: Action::Release, .. } => "release",
+        Request::Act { action: Action::Migrate, .. } => "migrate",
+        Request::Act { action: Action::Park, .. } => "park",
+        Request::Act { action: Action::Undo, .. } => "undo of nothing",
+        Request::Undo { .. } => "undo",
+    }
+}
+
+/// Chooses what to do; mostly what a person would.
+fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Option<Request> {
+    let is_dead = |record: &&RecordView| record.verdict.state == VerdictState::Dead;
+    let is_legacy = |record: &&RecordView| record.generation == Generation::Legacy;
+    let keys = |is_wanted: &dyn Fn(&&RecordView) -> bool| -> Vec<Key> {
+        report.records.iter().filter(is_wanted).map(|record| record.key.clone()).collect()
+    };
+    let pick = |keys: Vec<Key>| baton.with(|world| world.dice.pick(&keys).cloned());
+    let request = |action, keys| pick(keys).map(|key| Request::Act { key, action });
+    match baton.with(|world| world.dice.roll(16)) {
+        0..=7 => request(Action::Release, keys(&is_dead)),
+        8 => request(Action::Release, keys(&|_| true)),
+        9 => request(Action::Release, report.claims.iter().map(|claim| claim.key.clone()).collect()),
+        10..=11 => request(Action::Migrate, keys(&is_legacy)),
+        12 => request(Action::Park, broken(report)),
+        _ => {
+            let history = state.history().ok()?;
+            let done = history.entries.iter().filter(|entry| entry.can_be_undone());
+            let done: Vec<u64> = done.map(|entry| entry.number).collect();
+            baton.with(|world| {
+                let place = if world.dice.happens(500) { Place::Own } else { Place::Beside };
+                world.dice.pick(&done).map(|entry| Request::Undo { entry: *entry, place })
+            })
+        }
+    }
+}
+
+fn broken(report: &Report) -> Vec<Key> {
+    let codes = [Code::CorruptRecord, Code::LeftoverTemp];
+    let findings = report.findings.iter().filter(|finding| codes.contains(&finding.code));
+    findings.filter_map(|finding| finding.subjects.first().cloned()).collect()
+}
+
+/// Walks the road; returns the receipt and what was asked for.
+fn carry_out(
+    baton: &Baton,
+    state: &StateFolder<SimDisk>,
+    eyes: &mut Eyes,
+    mut report: Report,
+    request: Request,
+) -> Result<(Receipt, &'static str), Trouble> {
+    let rules = Rules { home: HOME.into(), uid: USER, settled_for: Rules::SETTLED_FOR };
+    let chance = |permille| baton.with(|world| world.dice.happens(permille));
+    let patience = if chance(700) { Patience::Wait } else { Patience::None };
+    let mut lock = state.lock(patience, eyes.now())?;
+    if chance(500) {
+        report = look(eyes);
+    }
+    let seen = Seen::see(&lock, &report, request.clone(), &rules, eyes.now())?;
+    let (answer, asked) = match seen.plan.confirmation {
+        Confirmation::Yes | Confirmation::Refused => (Answer::Yes, "asked for a yes"),
+        Confirmation::Code => (Answer::Typed(seen.code()), "asked for the code"),
+        Confirmation::FullName => (Answer::Yes, "asked for the full name"),
+    };
+    // The screen does not hold the lock while the person thinks.
+    if chance(500) {
+        drop(lock);
+        baton.step(eyes.me(), |_| ());
+        lock = state.lock(Patience::Wait, eyes.now())?;
+    }
+    let receipt = seen.confirm(&answer)?.verify(&mut lock, eyes)?.execute(eyes)?;
+    baton.with(|world| world.note(|| format!("claimtop {}: {receipt:?}", eyes.me())));
+    if answer == Answer::Yes && matches!(request, Request::Act { action: Action::Release | Action::Park, .. })
+    {
+        baton.with(|world| oracle::check_owners(world, &receipt));
+    }
+    Ok((receipt, asked))
+}
+
+/// Checks, and then moves the file away: what every clean-up script does.
+fn act_naively(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
+    let report = look(eyes);
+    let dead: Vec<String> = report
+        .records
+        .iter()
+        .filter(|record| record.verdict.state == VerdictState::Dead)
+        .map(|record| match &record.location {
+            LocationView::File { path } => path.raw().to_owned(),
+            LocationView::Row { .. } => String::new(),
+        })
+        .collect();
+    let Some(path) = baton.with(|world| world.dice.pick(&dead).cloned()) else { return };
+    let (entry, disk) = (baton.with(|world| world.new_hold()), &state.disk);
+    let path = Path::new(&path);
+    let name = format!("{entry}-1-{}", path.file_name().unwrap_or_default().to_string_lossy());
+    let Ok(folder) = disk.folder(path.parent().unwrap_or(path)) else { return };
+    let Ok(parked) = disk.folder(state.parked_path()) else { return };
+    let from = (&folder, path.file_name().unwrap_or_default());
+    if disk.rename_new(from, (&parked, name.as_ref()), Side::Private).is_ok() {
+        let outcome = Outcome { ended: Ended::Done, detail: String::new() };
+        let receipt = Receipt { entry, title: String::new(), undoes: None, outcome };
+        baton.with(|world| {
+            world.tally.count("naive release: Done");
+            oracle::check_owners(world, &receipt);
+        });
+    }
+}

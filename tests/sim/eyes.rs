@@ -1,0 +1,177 @@
+//! How a claimtop looks at the world: through the real parsers, records first.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use claimtop::act::witness::Witness;
+use claimtop::core::agent::{Role, Signatures};
+use claimtop::core::assess::Policy;
+use claimtop::core::file::{Content, FileImage};
+use claimtop::core::process::{ProcessId, ProcessTable};
+use claimtop::core::record::Format;
+use claimtop::core::snapshot::{Host, INITIAL_PID_NAMESPACE, Repo, SeenAgent, Snapshot, Worktree};
+use claimtop::core::text::Untrusted;
+use claimtop::format::{self, FileKind, Parsed, Reading};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::baton::Baton;
+use crate::texts;
+use crate::world::{REPO, World};
+
+/// In which order a look reads; all but the first are controls that must be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Records first.
+    Right,
+    /// Processes first: whoever is born in between looks dead.
+    Wrong,
+}
+
+pub(crate) struct Eyes {
+    baton: Arc<Baton>,
+    me: usize,
+    order: Order,
+    seen: BTreeMap<ProcessId, Timestamp>,
+}
+
+static POLICY: OnceLock<Policy> = OnceLock::new();
+
+fn policy() -> &'static Policy {
+    POLICY.get_or_init(|| Policy { signatures: Signatures::built_in().unwrap() })
+}
+
+impl Eyes {
+    pub(crate) fn new(baton: Arc<Baton>, me: usize, order: Order) -> Self {
+        Self { baton, me, order, seen: BTreeMap::new() }
+    }
+
+    /// Returns whose eyes they are.
+    pub(crate) fn me(&self) -> usize {
+        self.me
+    }
+
+    fn records(&self) -> Snapshot {
+        let me = self.me;
+        self.baton.step(me, |world| {
+            world.note(|| format!("claimtop {me}: reads the records"));
+            records(world)
+        })
+    }
+
+    fn processes(&self) -> (ProcessTable, Timestamp) {
+        let me = self.me;
+        self.baton.step(me, |world| {
+            world.note(|| format!("claimtop {me}: lists the processes"));
+            (processes(world), world.now())
+        })
+    }
+
+    /// Notes which agents were seen alive, as the collector does.
+    fn remember(&mut self, snapshot: &mut Snapshot) {
+        for process in snapshot.processes.by_pid.values() {
+            let role = policy().signatures.classify(process).map(|(_, role)| role);
+            if role == Some(Role::Agent) && !claimtop::core::world::has_exited(process) {
+                self.seen.insert(process.id, snapshot.taken_at);
+            }
+        }
+        let seen = self.seen.iter().map(|(id, at)| SeenAgent { id: *id, last_seen_at: *at });
+        snapshot.seen_agents = seen.collect();
+    }
+}
+
+impl Witness for Eyes {
+    fn look(&mut self) -> Snapshot {
+        let before = (self.order == Order::Wrong).then(|| self.processes());
+        let mut snapshot = self.records();
+        (snapshot.processes, snapshot.taken_at) = before.unwrap_or_else(|| self.processes());
+        self.remember(&mut snapshot);
+        snapshot
+    }
+
+    fn policy(&self) -> &Policy {
+        policy()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.baton.with(|world| world.now())
+    }
+}
+
+fn processes(world: &mut World) -> ProcessTable {
+    let mut table = world.people.table(world.climate.sights);
+    if world.steps_left > 0 && world.dice.happens(world.climate.faults) {
+        table.partial = Some("the scan was cut off".to_owned());
+    }
+    table
+}
+
+fn records(world: &mut World) -> Snapshot {
+    let mut snapshot = Snapshot {
+        taken_at: world.now(),
+        host: host(world),
+        processes: ProcessTable::default(),
+        records: Vec::new(),
+        broken: Vec::new(),
+        databases: Vec::new(),
+        repos: vec![repo()],
+        sources: Vec::new(),
+        seen_agents: Vec::new(),
+    };
+    let mut images: Vec<(FileKind, FileImage)> = Vec::new();
+    for (path, inode, _) in world.files.all() {
+        if let Some((kind, image)) = kind_of(path).zip(world.files.image(path)) {
+            let locked_by = world.locks.contains_key(&inode).then_some(2);
+            images.push((kind, FileImage { locked_by, ..image }));
+        }
+    }
+    let reading = Reading { host: &snapshot.host.clone(), now: snapshot.taken_at };
+    for (kind, mut image) in images {
+        if world.steps_left > 0 && world.dice.happens(world.climate.faults) {
+            image.content = Content::Failed("input/output error".to_owned());
+        }
+        match format::read(kind, &image, &reading) {
+            Parsed::Record(record) => snapshot.records.push(record),
+            Parsed::Broken(broken) => snapshot.broken.push(broken),
+            Parsed::Ignored => {}
+        }
+    }
+    snapshot
+}
+
+fn kind_of(path: &Path) -> Option<FileKind> {
+    let is_world = !path.starts_with("/state");
+    Format::ALL.into_iter().filter(|_| is_world).find_map(|format| format::kind_at(format, path))
+}
+
+fn host(world: &World) -> Host {
+    Host {
+        name: texts::HOST.to_owned(),
+        boot_id: Some(texts::BOOT.to_owned()),
+        pid_namespace: Some(match world.climate.sights.container {
+            None => INITIAL_PID_NAMESPACE,
+            Some(container) => 4_026_530_000 + u64::from(container),
+        }),
+        boot_at: Some(world.booted_at()),
+        clock_doubt: world.clock_doubt,
+        ticks_per_second: 100,
+        uid: crate::files::USER,
+        zone: TimeZone::UTC,
+    }
+}
+
+fn repo() -> Repo {
+    let tree = |path: &str, id: &str| Worktree {
+        path: path.into(),
+        id: id.to_owned(),
+        branch: Some(Untrusted::fixed("main")),
+        exists: true,
+        locked: None,
+    };
+    Repo {
+        common_dir: Path::new(REPO).join(".git"),
+        worktrees: vec![tree(REPO, ""), tree("/home/dev/shop-b", "shop-b")],
+        entire_refs: Vec::new(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Files in memory: folders, names, inodes, times, and several file systems.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
+use claimtop::core::record::Ownership;
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+/// The user whose claimtop it is.
+pub(crate) const USER: u32 = 1000;
+
+/// A content that some system wrote whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version(pub(crate) usize);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inode {
+    pub(crate) device: u64,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) modified_at: Timestamp,
+    pub(crate) changed_at: Timestamp,
+    /// Which version the bytes are, if they are one whole.
+    pub(crate) version: Option<Version>,
+}
+
+/// Every file that has a name, and those that are only open.
+#[derive(Default)]
+pub(crate) struct Files {
+    pub(crate) inodes: BTreeMap<u64, Inode>,
+    folders: BTreeMap<PathBuf, u64>,
+    names: BTreeMap<PathBuf, u64>,
+    last: u64,
+}
+
+impl Files {
+    pub(crate) fn add_folder(&mut self, path: &str, device: u64) {
+        self.folders.insert(path.into(), device);
+    }
+
+    /// Returns the device of a folder, if there is such a folder.
+    pub(crate) fn device(&self, folder: &Path) -> Result<u64, Errno> {
+        self.folders.get(folder).copied().ok_or(Errno::NOENT)
+    }
+
+    /// Makes a folder on the device of the one above.
+    pub(crate) fn make_folder(&mut self, path: &Path) -> Result<(), Errno> {
+        let missing: Vec<&Path> = path.ancestors().take_while(|at| !self.folders.contains_key(*at)).collect();
+        let above = missing.last().map_or(Some(path), |top| top.parent()).ok_or(Errno::NOENT)?;
+        let device = self.device(above)?;
+        self.folders.extend(missing.into_iter().map(|at| (at.to_path_buf(), device)));
+        Ok(())
+    }
+
+    pub(crate) fn at(&self, path: &Path) -> Option<u64> {
+        self.names.get(path).copied()
+    }
+
+    pub(crate) fn inode(&self, path: &Path) -> Option<&Inode> {
+        self.inodes.get(&self.at(path)?)
+    }
+
+    pub(crate) fn inode_mut(&mut self, path: &Path) -> Option<&mut Inode> {
+        let number = self.at(path)?;
+        self.inodes.get_mut(&number)
+    }
+
+    /// Returns all names with what they are names of.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Path, u64, &Inode)> {
+        self.names
+            .iter()
+            .filter_map(|(path, number)| Some((path.as_path(), *number, self.inodes.get(number)?)))
+    }
+
+    pub(crate) fn create(&mut self, path: &Path, uid: u32, now: Timestamp) -> Result<u64, Errno> {
+        let device = self.device(path.parent().ok_or(Errno::INVAL)?)?;
+        if self.names.contains_key(path) {
+            return Err(Errno::EXIST);
+        }
+        self.last += 1;
+        let bytes = Vec::new();
+        let inode =
+            Inode { device, bytes, mode: 0o600, uid, modified_at: now, changed_at: now, version: None };
+        self.inodes.insert(self.last, inode);
+        self.names.insert(path.to_path_buf(), self.last);
+        Ok(self.last)
+    }
+
+    /// Moves a name; whatever had the new one loses it.
+    pub(crate) fn rename(&mut self, from: &Path, to: &Path, now: Timestamp) -> Result<(), Errno> {
+        let device = self.device(to.parent().ok_or(Errno::INVAL)?)?;
+        let number = self.at(from).ok_or(Errno::NOENT)?;
+        if self.inodes.get(&number).is_some_and(|inode| inode.device != device) {
+            return Err(Errno::XDEV);
+        }
+        self.names.remove(from);
+        self.names.insert(to.to_path_buf(), number);
+        self.touch_inode(number, now);
+        Ok(())
+    }
+
+    pub(crate) fn exchange(&mut self, one: &Path, other: &Path, now: Timestamp) -> Result<(), Errno> {
+        let (first, second) = (self.at(one).ok_or(Errno::NOENT)?, self.at(other).ok_or(Errno::NOENT)?);
+        self.names.insert(one.to_path_buf(), second);
+        self.names.insert(other.to_path_buf(), first);
+        self.touch_inode(first, now);
+        self.touch_inode(second, now);
+        Ok(())
+    }
+
+    pub(crate) fn unlink(&mut self, path: &Path) -> Result<(), Errno> {
+        self.names.remove(path).map(|_| ()).ok_or(Errno::NOENT)
+    }
+
+    fn touch_inode(&mut self, number: u64, now: Timestamp) {
+        if let Some(inode) = self.inodes.get_mut(&number) {
+            inode.changed_at = now;
+        }
+    }
+
+    /// Reads a file as the real disk does.
+    pub(crate) fn image(&self, path: &Path) -> Option<FileImage> {
+        let number = self.at(path)?;
+        let inode = self.inodes.get(&number)?;
+        let content = match inode.uid {
+            USER => Content::Bytes(inode.bytes.clone()),
+            uid => Content::Refused(Refusal::ForeignOwner(uid)),
+        };
+        Some(FileImage {
+            path: path.to_path_buf().into(),
+            meta: Some(FileMeta {
+                dev: inode.device,
+                ino: number,
+                ownership: Ownership { uid: inode.uid, mode: inode.mode },
+                links: 1,
+                size: inode.bytes.len() as u64,
+                modified_at: inode.modified_at,
+                changed_at: inode.changed_at,
+            }),
+            content,
+            locked_by: None,
+        })
+    }
+}

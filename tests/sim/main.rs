@@ -1,0 +1,106 @@
+//! A seeded simulation of a whole world: processes, files, clocks, other writers and several
+//! claimtops, against an oracle that knows the truth.
+//!
+//! Two invariants hold over every seed: **no claim is let go whose true owner lives**, and **no
+//! byte is lost** (see `oracle.rs` for what exactly that means). `CLAIMTOP_SIM_SEEDS=50000` runs
+//! more seeds; `CLAIMTOP_SIM_SEED=7` replays one and prints all that happened in it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a simulation says by panicking what is wrong"
+)]
+
+mod baton;
+mod claimtop;
+mod dice;
+mod disk;
+mod eyes;
+mod files;
+mod ledger;
+mod oracle;
+mod people;
+mod run;
+mod tally;
+mod texts;
+mod world;
+mod writers;
+
+use crate::claimtop::Manner;
+use crate::eyes::Order;
+use crate::run::{Outcome, Trace, run, run_all};
+
+/// How many steps a seed has.
+const STEPS: usize = 200;
+
+/// How many seeds a default run has.
+const SEEDS: u64 = 2_000;
+
+/// How many seeds a control may take to be found out.
+const CONTROL_SEEDS: u64 = 400;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+fn told(broken: &[Outcome]) -> String {
+    let told = broken.iter().map(|outcome| {
+        format!(
+            "seed {} (replay with CLAIMTOP_SIM_SEED={}): {:?}\n  {}\nits last events:\n{}",
+            outcome.seed,
+            outcome.seed,
+            outcome.climate,
+            outcome.breaches.join("\n  "),
+            outcome.trace
+        )
+    });
+    told.collect()
+}
+
+#[test]
+fn nothing_that_lives_is_let_go_and_no_byte_is_lost() {
+    let manner = Manner::Real(Order::Right);
+    if let Some(seed) = number("CLAIMTOP_SIM_SEED") {
+        let outcome = run(seed, manner, Trace::All);
+        println!("{}", told(std::slice::from_ref(&outcome)));
+        return assert_eq!(outcome.breaches, Vec::<String>::new());
+    }
+    let seeds = number("CLAIMTOP_SIM_SEEDS").unwrap_or(SEEDS);
+    let (tally, broken) = run_all(0..seeds, manner);
+    println!("{}", tally.table());
+    assert!(broken.is_empty(), "{}", told(&broken));
+}
+
+/// Fails unless claimtops that behave so let go of what lives, and are found out.
+#[track_caller]
+fn check_control(manner: Manner) {
+    let (_, broken) = run_all(0..CONTROL_SEEDS, manner);
+    let breaches = broken.iter().flat_map(|outcome| &outcome.breaches);
+    let lives = breaches.filter(|breach| breach.contains("its owner lives")).count();
+    assert!(lives > 0, "{manner:?} was not found out in {CONTROL_SEEDS} seeds");
+    println!("{manner:?}: {lives} times what lives was let go");
+}
+
+#[test]
+fn moving_away_what_was_dead_a_moment_ago_is_found_out() {
+    check_control(Manner::Naive);
+}
+
+#[test]
+fn listing_the_processes_before_the_records_is_found_out() {
+    check_control(Manner::Real(Order::Wrong));
+}
+
+#[test]
+fn everything_that_can_happen_does() {
+    let (tally, _) = run_all(0..CONTROL_SEEDS, Manner::Real(Order::Right));
+    for what in
+        ["release: Done", "release: Changed", "release: never", "migrate: Done", "park: Done", "undo: Done"]
+    {
+        assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs seeds, one after another and on every core.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use claimtop::act::disk::Patience;
+use claimtop::act::lock::StateFolder;
+
+use crate::baton::Baton;
+use crate::claimtop::{Manner, live};
+use crate::dice::Dice;
+use crate::disk::SimDisk;
+use crate::oracle;
+use crate::people::Sights;
+use crate::tally::Tally;
+use crate::world::{Climate, STATE, World};
+
+/// What became of one seed.
+pub(crate) struct Outcome {
+    pub(crate) seed: u64,
+    pub(crate) breaches: Vec<String>,
+    pub(crate) tally: Tally,
+    pub(crate) climate: Climate,
+    pub(crate) trace: String,
+}
+
+/// What the trace of a seed holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trace {
+    Last,
+    All,
+}
+
+fn climate(dice: &mut Dice) -> Climate {
+    let containers = dice.happens(400);
+    Climate {
+        faults: [0, 0, 10, 40][dice.roll(4)],
+        crashes: [0, 0, 10, 30][dice.roll(4)],
+        clock_steps: dice.happens(300),
+        foreigners: dice.happens(300),
+        containers,
+        claimtops: 1 + dice.roll(3),
+        sights: Sights {
+            container: Some(1).filter(|_| containers && dice.happens(250)),
+            is_partial: dice.happens(60),
+            has_pidfd: dice.happens(800),
+        },
+    }
+}
+
+/// Runs one seed from its first step to the last recovery.
+pub(crate) fn run(seed: u64, manner: Manner, trace: Trace) -> Outcome {
+    let world = World::new(seed, climate, trace == Trace::All);
+    let climate = world.climate;
+    let baton = Arc::new(Baton::new(world));
+    thread::scope(|scope| {
+        for me in 0..climate.claimtops {
+            let baton = &baton;
+            scope.spawn(move || live(baton, me, manner));
+        }
+    });
+    let Some(mut world) = Arc::into_inner(baton).map(Baton::into_world) else {
+        unreachable!("everybody has left");
+    };
+    if manner != Manner::Naive {
+        world = recover_twice(world);
+        oracle::check_rest(&mut world);
+    }
+    Outcome { seed, climate, trace: world.trace(), breaches: world.breaches, tally: world.tally }
+}
+
+/// Lets one last claimtop put everything right, and another one find nothing left to do.
+fn recover_twice(mut world: World) -> World {
+    world.climate.claimtops = 1;
+    let mut before = None;
+    for time in 1..=2 {
+        world.note(|| format!("recovery {time}"));
+        let baton = Arc::new(Baton::new(world));
+        let disk = SimDisk { baton: Arc::clone(&baton), me: 0 };
+        let now = baton.with(|world| world.now());
+        let recovered = StateFolder::open(disk, Path::new(STATE))
+            .and_then(|state| state.lock(Patience::Wait, now).map(drop));
+        let Some(after) = Arc::into_inner(baton).map(Baton::into_world) else {
+            unreachable!("nobody else has it");
+        };
+        world = after;
+        if let Err(trouble) = recovered {
+            world.breach(format!("recovery {time}: {trouble}"));
+        }
+        let lies: Vec<_> =
+            world.files.all().map(|(path, number, i)| (path.to_owned(), number, i.clone())).collect();
+        if before.as_ref().is_some_and(|before| *before != lies) {
+            world.breach("the second recovery changed something".to_owned());
+        }
+        before = Some(lies);
+    }
+    world
+}
+
+/// Runs many seeds; returns all counts, and the first that broke something.
+pub(crate) fn run_all(seeds: std::ops::Range<u64>, manner: Manner) -> (Tally, Vec<Outcome>) {
+    let next = AtomicU64::new(seeds.start);
+    let worker = || {
+        let (mut tally, mut broken) = (Tally::default(), Vec::new());
+        while broken.len() < 8 {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds.end {
+                break;
+            }
+            let mut outcome = run(seed, manner, Trace::Last);
+            tally.add(std::mem::take(&mut outcome.tally));
+            if !outcome.breaches.is_empty() {
+                broken.push(outcome);
+            }
+        }
+        (tally, broken)
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let all = thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    let (mut tally, mut broken) = (Tally::default(), Vec::new());
+    for (own, found) in all {
+        tally.add(own);
+        broken.extend(found);
+    }
+    broken.sort_by_key(|outcome| outcome.seed);
+    (tally, broken)
+}

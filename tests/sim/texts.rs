@@ -1,0 +1,85 @@
+//! What the systems write, each time with a mark of its own, so that no two contents are equal.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::people::Person;
+
+pub(crate) const HOST: &str = "vm";
+pub(crate) const BOOT: &str = "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b";
+
+/// Returns a time without its zone, marked by a version.
+fn naive(at: Timestamp, mark: usize) -> String {
+    let second = Timestamp::from_second(at.as_second()).unwrap_or(at);
+    let marked = second + SignedDuration::from_micros(mark as i64);
+    marked.strftime("%Y-%m-%dT%H:%M:%S.%6f").to_string()
+}
+
+pub(crate) fn registry(who: &Person, mark: usize) -> String {
+    format!(
+        r#"{{"pid":{},"sessionId":"{}","cwd":"{}","startedAt":{},"procStart":"{}","version":"2.1.197","kind":"interactive","entrypoint":"cli","name":"n{}","status":"idle"}}"#,
+        who.own_pid(),
+        who.session,
+        who.cwd,
+        who.born_at.as_millisecond(),
+        who.start_ticks,
+        mark
+    )
+}
+
+pub(crate) fn maia(at: Timestamp, mark: usize) -> String {
+    format!(
+        r#"{{"current_agent":"sre_agent","session_start":"{}","handoff_chain":[],"query":"n{}","version":"1.5"}}"#,
+        naive(at, mark),
+        mark
+    )
+}
+
+pub(crate) fn learning(context: &str, at: Timestamp, mark: usize) -> String {
+    format!(
+        r#"{{"session_id":"s_20260116_092708_a1b2c3","context_id":"{context}","initial_query":"n{}","started_at":"{}","status":"active"}}"#,
+        mark,
+        naive(at, mark)
+    )
+}
+
+/// Two lines, as the observability system's files are.
+pub(crate) fn lines(first: &str, at: Timestamp, mark: usize) -> String {
+    format!("{first}\n{}\n", naive(at, mark))
+}
+
+pub(crate) fn leo_session(who: &Person, hook: u32, at: Timestamp, mark: usize) -> String {
+    let session = &who.session;
+    format!(
+        r#"{{"session_id":"{session}","machine_id":"858c8397a35585b3","terminal_id":"{session}","tty":"unknown","pid":{hook},"hostname":"{HOST}","codebase":"shop","sd_key":"SD-DEMO-{}","track":null,"claimed_at":"{at}","heartbeat_at":"{at}","created_at":"{at}","metadata":{{}}}}"#,
+        mark
+    )
+}
+
+pub(crate) fn leo_marker(who: &Person, at: Timestamp, mark: usize) -> String {
+    format!(
+        r#"{{"session_id":"{}","sse_port":null,"cc_pid":"{}","source":"startup","model":"m{}","captured_at":"{at}"}}"#,
+        who.session,
+        who.own_pid(),
+        mark
+    )
+}
+
+pub(crate) fn leo_tick(who: &Person, daemon: u32, at: Timestamp, mark: usize) -> String {
+    format!(
+        r#"{{"session_id":"{}","tick_pid":{daemon},"cc_parent_pid":{},"started_at":"{at}","hostname":"{HOST}","mark":{}}}"#,
+        who.session,
+        who.own_pid(),
+        mark
+    )
+}
+
+pub(crate) fn entire(who: &Person, at: Timestamp, mark: usize) -> String {
+    format!(
+        r#"{{"session_id":"{}","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"{at}","phase":"active","last_interaction_time":"{at}","checkpoint_count":0,"files_touched":[],"first_prompt":"n{}","owner":{{"pid":{},"start":"{}","boot":"{BOOT}","host":"{HOST}","name":"claude"}}}}"#,
+        who.session,
+        who.cwd,
+        mark,
+        who.own_pid(),
+        who.start_ticks
+    )
+}

@@ -1,0 +1,290 @@
+//! The whole world of one seed, and what happens in it by itself.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::dice::Dice;
+use crate::files::{Files, USER};
+use crate::ledger::Ledger;
+use crate::people::{Life, People, Person, Sights, Sort, State};
+use crate::tally::Tally;
+use crate::writers::Pending;
+
+pub(crate) const HOME: &str = "/home/dev";
+pub(crate) const REPO: &str = "/home/dev/shop";
+pub(crate) const STATE: &str = "/state/claimtop";
+
+/// What a seed's world is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Climate {
+    /// How often in a thousand calls the disk refuses.
+    pub(crate) faults: usize,
+    /// How often in a thousand steps a claimtop is killed.
+    pub(crate) crashes: usize,
+    /// Whether the clock is set now and then.
+    pub(crate) clock_steps: bool,
+    /// Whether others' processes and files are about.
+    pub(crate) foreigners: bool,
+    pub(crate) containers: bool,
+    pub(crate) claimtops: usize,
+    pub(crate) sights: Sights,
+}
+
+pub(crate) struct World {
+    pub(crate) dice: Dice,
+    pub(crate) climate: Climate,
+    pub(crate) files: Files,
+    pub(crate) people: People,
+    pub(crate) ledger: Ledger,
+    pub(crate) pending: Vec<Pending>,
+    /// Who holds which lock file: its inode, and the number of the hold.
+    pub(crate) locks: BTreeMap<u64, u64>,
+    pub(crate) steps_left: usize,
+    pub(crate) tally: Tally,
+    pub(crate) breaches: Vec<String>,
+    up_for: SignedDuration,
+    booted_at: Timestamp,
+    /// By how much the clock was set, in all: as a claimtop sees it that always ran.
+    pub(crate) clock_doubt: SignedDuration,
+    holds: u64,
+    trace: VecDeque<String>,
+    traces_all: bool,
+    breached_at: Option<usize>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, climate: impl FnOnce(&mut Dice) -> Climate, traces_all: bool) -> Self {
+        let mut dice = Dice::new(seed);
+        let climate = climate(&mut dice);
+        let mut world = Self {
+            files: disks(&mut dice),
+            climate,
+            people: People::default(),
+            ledger: Ledger::default(),
+            pending: Vec::new(),
+            locks: BTreeMap::new(),
+            steps_left: crate::STEPS,
+            tally: Tally::default(),
+            breaches: Vec::new(),
+            up_for: SignedDuration::from_hours(40),
+            booted_at: "2026-11-19T06:00:00Z".parse().unwrap(),
+            clock_doubt: SignedDuration::ZERO,
+            holds: 0,
+            trace: VecDeque::new(),
+            traces_all,
+            breached_at: None,
+            dice,
+        };
+        for _ in 0..40 {
+            world.happen();
+        }
+        world
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.booted_at + self.up_for
+    }
+
+    /// Returns when the machine booted, by the wall clock of now.
+    pub(crate) fn booted_at(&self) -> Timestamp {
+        self.booted_at
+    }
+
+    pub(crate) fn pass(&mut self, time: SignedDuration) {
+        self.up_for += time;
+    }
+
+    pub(crate) fn note(&mut self, text: impl FnOnce() -> String) {
+        if !self.traces_all && self.breached_at.is_some() {
+            return;
+        }
+        if !self.traces_all && self.trace.len() >= 40 {
+            self.trace.pop_front();
+        }
+        let line = format!("{} {}", self.now().strftime("%H:%M:%S.%3f"), text());
+        self.trace.push_back(line);
+    }
+
+    /// Returns the last events, up to the first breach if there was one.
+    pub(crate) fn trace(&self) -> String {
+        let until = self.breached_at.unwrap_or(self.trace.len());
+        self.trace.iter().take(until).map(|line| format!("  {line}\n")).collect()
+    }
+
+    pub(crate) fn breach(&mut self, what: String) {
+        self.note(|| format!("BREACH {what}"));
+        if !self.traces_all {
+            self.breached_at.get_or_insert(self.trace.len());
+        }
+        self.breaches.push(what);
+    }
+
+    pub(crate) fn new_hold(&mut self) -> u64 {
+        self.holds += 1;
+        self.holds
+    }
+
+    /// Lets one thing happen that no claimtop does.
+    pub(crate) fn happen(&mut self) {
+        match self.dice.roll(100) {
+            0..=14 => self.time_passes(),
+            15..=26 => self.birth(),
+            27..=35 => self.end_somebody(),
+            36..=41 => self.change_somebody(),
+            42..=65 => crate::writers::go_on(self),
+            _ => crate::writers::write_something(self),
+        }
+    }
+
+    fn time_passes(&mut self) {
+        let seconds = [1, 3, 3, 5, 20, 120, 1500].get(self.dice.roll(7)).copied().unwrap_or(1);
+        self.pass(SignedDuration::from_secs(seconds));
+        if self.climate.clock_steps && self.dice.happens(80) {
+            let step = SignedDuration::from_mins([-60, -5, 5, 60][self.dice.roll(4)]);
+            self.booted_at += step;
+            self.clock_doubt += step.abs();
+            self.note(|| format!("the clock is set by {} s", step.as_secs()));
+        }
+    }
+
+    fn birth(&mut self) {
+        let sort = match self.dice.roll(10) {
+            0..=6 => Sort::Claude,
+            7 => Sort::Codex,
+            _ => Sort::Sleep,
+        };
+        let in_container = self.climate.containers && self.dice.happens(400);
+        let container = in_container.then(|| 1 + self.dice.roll(2) as u32);
+        let session = match self.resumed() {
+            Some(session) => session,
+            None => format!("95fe798d-3725-4649-974a-{:012}", self.people.all.len()),
+        };
+        let uid = if self.climate.foreigners && self.dice.happens(250) { 1001 } else { USER };
+        let is_hidden = self.climate.foreigners && self.dice.happens(60);
+        let names_session = self.dice.happens(200);
+        let cwd = if self.dice.happens(500) { REPO } else { "/home/dev/shop-b" };
+        self.add(
+            |pid, inside, start_ticks, born_at| Person {
+                pid,
+                inside,
+                parent: None,
+                sort,
+                state: State::Running,
+                start_ticks,
+                born_at,
+                uid,
+                is_hidden,
+                session,
+                cwd,
+                names_session,
+            },
+            container,
+        );
+    }
+
+    /// Returns the session of somebody who is gone, if this one resumes it.
+    fn resumed(&mut self) -> Option<String> {
+        let is_resumed = self.dice.happens(150);
+        let gone = |person: &&Person| !person.state.is_alive() && person.sort == Sort::Claude;
+        let sessions: Vec<String> = self.people.all.iter().filter(gone).map(|p| p.session.clone()).collect();
+        self.dice.pick(&sessions).filter(|_| is_resumed).cloned()
+    }
+
+    /// Gives somebody a PID; `None` when none is free.
+    pub(crate) fn add(
+        &mut self,
+        person: impl FnOnce(u32, Option<(u32, u32)>, u64, Timestamp) -> Person,
+        container: Option<u32>,
+    ) -> Option<Life> {
+        let wanted = self.dice.roll(64);
+        // Within one tick a PID and a start could be those of two processes.
+        self.pass(SignedDuration::from_millis(10));
+        let pid = self.people.free(wanted, 100..112, None)?;
+        let inside = match container {
+            None => None,
+            Some(container) => Some((container, self.people.free(wanted, 101..105, Some(container))?)),
+        };
+        let ticks = u64::try_from(self.up_for.as_millis() / 10).unwrap_or_default();
+        let person = person(pid, inside, ticks, self.now());
+        let life = self.people.all.len();
+        self.note(|| {
+            format!("born: life {life} {:?} {pid} inside {inside:?} uid {}", person.sort, person.uid)
+        });
+        self.people.all.push(person);
+        Some(life)
+    }
+
+    /// Returns somebody who is alive and of whom `is_wanted` is true.
+    pub(crate) fn somebody(&mut self, is_wanted: impl Fn(&Person) -> bool) -> Option<Life> {
+        let lives: Vec<Life> =
+            self.people.alive().filter(|(_, person)| is_wanted(person)).map(|(life, _)| life).collect();
+        self.dice.pick(&lives).copied()
+    }
+
+    fn end_somebody(&mut self) {
+        if let Some(life) = self.somebody(|person| person.state != State::Stopped) {
+            let is_reaped = self.dice.happens(700);
+            self.set(life, if is_reaped { State::Gone } else { State::Zombie });
+        }
+    }
+
+    fn change_somebody(&mut self) {
+        let lives: Vec<Life> = (0..self.people.all.len()).collect();
+        let Some(life) = self.dice.pick(&lives).copied() else { return };
+        let next = match self.people.all[life].state {
+            State::Running if self.dice.happens(500) => State::Stopped,
+            State::Running => State::LeaderExited,
+            State::Stopped => State::Running,
+            State::LeaderExited => return,
+            State::Zombie => State::Gone,
+            State::Gone => return,
+        };
+        self.set(life, next);
+    }
+
+    pub(crate) fn set(&mut self, life: Life, state: State) {
+        let pid = self.people.all[life].pid;
+        self.note(|| format!("life {life} ({pid}) is {state:?}"));
+        self.people.all[life].state = state;
+    }
+
+    /// Writes whole bytes into a file, whoever has it under whatever name.
+    pub(crate) fn fill(&mut self, inode: u64, bytes: &[u8]) {
+        let (now, version) = (self.now(), self.ledger.version(bytes));
+        if let Some(inode) = self.files.inodes.get_mut(&inode) {
+            inode.bytes = bytes.to_vec();
+            inode.version = version;
+            (inode.modified_at, inode.changed_at) = (now, now);
+        }
+    }
+
+    pub(crate) fn path(folder: &str, name: impl AsRef<Path>) -> PathBuf {
+        Path::new(folder).join(name)
+    }
+}
+
+/// Returns the folders of the world, on up to three file systems.
+fn disks(dice: &mut Dice) -> Files {
+    let mut files = Files::default();
+    let tmp = if dice.happens(500) { 2 } else { 1 };
+    let state = if dice.happens(400) { 3 } else { 1 };
+    let home = ["/home/dev", "/home/dev/.claude/sessions", "/home/dev/.maia", "/home/dev/.claude-sessions"];
+    let repo = [
+        "/home/dev/shop",
+        "/home/dev/shop/.git/entire-sessions",
+        "/home/dev/shop/.git/entire-session-locks",
+        "/home/dev/shop/.claude/session-identity",
+        "/home/dev/shop/.claude/pids",
+    ];
+    for folder in home.into_iter().chain(repo) {
+        files.add_folder(folder, 1);
+    }
+    if dice.happens(800) {
+        files.add_folder("/home/dev/.maia/sessions", 1);
+    }
+    files.add_folder("/tmp", tmp);
+    files.add_folder("/state", state);
+    files
+}

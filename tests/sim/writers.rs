@@ -1,0 +1,293 @@
+//! The systems that write: whole files beside the old ones, or into the old ones; some writes
+//! are cut off. Each is a step of the world, so that a claimtop can come in between.
+
+use std::path::{Path, PathBuf};
+
+use crate::files::USER;
+use crate::people::{Life, Person, Sort, State};
+use crate::texts;
+use crate::world::World;
+
+/// A write that is under way.
+#[derive(Clone, Debug)]
+pub(crate) enum Pending {
+    /// A file was written beside and takes the place of the old one next.
+    Rename { life: Life, from: PathBuf, to: PathBuf, lock: Option<u64> },
+    /// A file was opened and emptied, and is filled next.
+    Fill { life: Life, inode: u64, bytes: Vec<u8> },
+}
+
+impl Pending {
+    fn life(&self) -> Life {
+        match self {
+            Self::Rename { life, .. } | Self::Fill { life, .. } => *life,
+        }
+    }
+}
+
+/// One system's file.
+struct Sheet {
+    path: PathBuf,
+    /// Where it is written first, if it is not written in place.
+    beside: Option<PathBuf>,
+    text: String,
+}
+
+/// Goes on with one write, or drops those of the dead.
+pub(crate) fn go_on(world: &mut World) {
+    let all: Vec<usize> = (0..world.pending.len()).collect();
+    let Some(at) = world.dice.pick(&all).copied() else { return };
+    let life = world.pending[at].life();
+    let state = world.people.all[life].state;
+    if state == State::Stopped {
+        return;
+    }
+    let pending = world.pending.swap_remove(at);
+    let is_alive = state.is_alive();
+    match pending {
+        Pending::Rename { from, to, lock, .. } => {
+            if let Some(lock) = lock {
+                world.locks.remove(&lock);
+            }
+            if is_alive {
+                rename_over(world, &from, &to);
+            }
+        }
+        Pending::Fill { inode, bytes, .. } if is_alive => {
+            world.note(|| format!("life {life} fills inode {inode}"));
+            let old = world.files.inodes.get(&inode).and_then(|inode| inode.version);
+            world.ledger.retire(old);
+            let version = world.ledger.add(life, &bytes);
+            world.fill(inode, &bytes);
+            // The file has lost its last name meanwhile, and nobody can find these bytes.
+            if world.files.all().all(|(_, own, _)| own != inode) {
+                world.ledger.retire(Some(version));
+            }
+        }
+        Pending::Fill { .. } => {}
+    }
+}
+
+/// Replaces a file, as its own system does.
+fn rename_over(world: &mut World, from: &Path, to: &Path) {
+    world.note(|| format!("rename {} over {}", from.display(), to.display()));
+    let old = world.files.inode(to).and_then(|inode| inode.version);
+    let now = world.now();
+    if world.files.rename(from, to, now).is_ok() {
+        world.ledger.retire(old);
+    }
+}
+
+/// Lets some agent's hook do something.
+pub(crate) fn write_something(world: &mut World) {
+    let is_able =
+        |p: &Person| p.sort == Sort::Claude && matches!(p.state, State::Running | State::LeaderExited);
+    let Some(life) = world.somebody(is_able) else { return };
+    match world.dice.roll(16) {
+        0..=2 => put(world, life, registry),
+        3..=4 => put(world, life, maia),
+        5 => by_shell(world, life),
+        6 => put(world, life, legacy),
+        7 => put(world, life, global),
+        8 => put(world, life, learning),
+        9 => put(world, life, slot),
+        10 => put(world, life, correlation),
+        11 => put(world, life, leo_session),
+        12 => put(world, life, if life % 2 == 0 { leo_marker } else { leo_tick }),
+        13 => entire(world, life),
+        14 => migrate(world, life),
+        _ => leave(world, life),
+    }
+}
+
+fn put(world: &mut World, life: Life, sheet: fn(&World, &Person) -> Sheet) {
+    let sheet = sheet(world, &world.people.all[life]);
+    write(world, life, sheet, None);
+}
+
+fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
+    let (now, uid) = (world.now(), world.people.all[life].uid);
+    let target = sheet.beside.clone().unwrap_or_else(|| sheet.path.clone());
+    let old = world.files.inode(&target).map(|inode| (inode.uid, inode.version));
+    let is_foreign = |path| world.files.inode(path).is_some_and(|inode| inode.uid != uid);
+    if is_foreign(&target) || is_foreign(&sheet.path) {
+        return;
+    }
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    let _ = world.files.make_folder(folder);
+    let inode = world.files.at(&target).map_or_else(|| world.files.create(&target, uid, now), Ok).unwrap();
+    world.ledger.retire(old.and_then(|(_, version)| version));
+    world.fill(inode, b"");
+    world.note(|| format!("life {life} opens {} (inode {inode})", target.display()));
+    let bytes = sheet.text.into_bytes();
+    if sheet.beside.is_none() && world.dice.happens(100) {
+        let half = bytes.len() / 2;
+        world.fill(inode, bytes.get(..half).unwrap_or_default());
+        world.pending.push(Pending::Fill { life, inode, bytes });
+        return;
+    }
+    world.ledger.add(life, &bytes);
+    world.fill(inode, &bytes);
+    match sheet.beside {
+        // Most writes are over before anybody can look.
+        Some(from) if lock.is_none() && world.dice.happens(600) => rename_over(world, &from, &sheet.path),
+        Some(from) => world.pending.push(Pending::Rename { life, from, to: sheet.path, lock }),
+        None => {}
+    }
+}
+
+fn beside(path: &Path, end: &str) -> Option<PathBuf> {
+    Some(path.with_file_name(format!("{}{end}", path.file_name()?.to_str()?)))
+}
+
+fn registry(world: &World, who: &Person) -> Sheet {
+    let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
+    let text = texts::registry(who, world.ledger.mark());
+    Sheet { beside: beside(&path, ".tmp").filter(|_| who.pid.is_multiple_of(2)), path, text }
+}
+
+fn maia(world: &World, who: &Person) -> Sheet {
+    maia_at(world, &who.own_pid().to_string())
+}
+
+fn maia_at(world: &World, context: &str) -> Sheet {
+    let path = World::path("/home/dev/.maia/sessions", format!("swarm_session_{context}.json"));
+    let text = texts::maia(world.now(), world.ledger.mark());
+    Sheet { beside: Some(path.with_extension("tmp")), path, text }
+}
+
+/// A hook runs in a shell whose PID it takes for the window's.
+fn by_shell(world: &mut World, life: Life) {
+    let agent = world.people.all[life].clone();
+    let container = agent.inside.map(|(container, _)| container);
+    let shell = |pid, inside, start_ticks, born_at| Person {
+        pid,
+        inside,
+        parent: Some(life),
+        sort: Sort::Shell,
+        start_ticks,
+        born_at,
+        state: State::Running,
+        is_hidden: false,
+        names_session: false,
+        ..agent.clone()
+    };
+    let Some(shell) = world.add(shell, container) else { return };
+    let context = world.people.all[shell].own_pid().to_string();
+    let sheet = if world.dice.happens(700) {
+        maia_at(world, &context)
+    } else {
+        let path = World::path("/tmp", format!("maia_active_swarm_session_context_{context}.json"));
+        Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
+    };
+    write(world, life, sheet, None);
+    if world.dice.happens(800) {
+        world.set(shell, State::Gone);
+    }
+}
+
+fn legacy(world: &World, who: &Person) -> Sheet {
+    let path = World::path("/tmp", format!("maia_active_swarm_session_{}.json", who.own_pid()));
+    Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
+}
+
+fn global(world: &World, _: &Person) -> Sheet {
+    let path = World::path("/tmp", "maia_active_swarm_session.json");
+    Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
+}
+
+fn learning(world: &World, who: &Person) -> Sheet {
+    let context = who.own_pid().to_string();
+    let path = World::path("/home/dev/.maia/sessions", format!("learning_session_{context}.json"));
+    Sheet { beside: None, path, text: texts::learning(&context, world.now(), world.ledger.mark()) }
+}
+
+fn slot(world: &World, who: &Person) -> Sheet {
+    let project = who.cwd.trim_start_matches("/home/dev/");
+    let path = World::path("/tmp", format!("claude_session_{project}"));
+    let text = texts::lines(&who.session, world.now(), world.ledger.mark());
+    Sheet { beside: beside(&path, "_abcdefgh.tmp"), path, text }
+}
+
+fn correlation(world: &World, who: &Person) -> Sheet {
+    let project = who.cwd.trim_start_matches("/home/dev/");
+    let path = World::path("/tmp", format!("claude_correlation_{project}_Bash"));
+    let mark = world.ledger.mark();
+    Sheet { beside: None, path, text: texts::lines(&format!("c{mark}"), world.now(), mark) }
+}
+
+fn leo_session(world: &World, who: &Person) -> Sheet {
+    let path = World::path("/home/dev/.claude-sessions", format!("{}.json", who.session));
+    Sheet { beside: None, path, text: texts::leo_session(who, 777, world.now(), world.ledger.mark()) }
+}
+
+fn leo_marker(world: &World, who: &Person) -> Sheet {
+    let folder = "/home/dev/shop/.claude/session-identity";
+    let path = World::path(folder, format!("pid-{}.json", who.own_pid()));
+    Sheet { beside: None, path, text: texts::leo_marker(who, world.now(), world.ledger.mark()) }
+}
+
+fn leo_tick(world: &World, who: &Person) -> Sheet {
+    let path = World::path("/home/dev/shop/.claude/pids", format!("tick-{}.json", who.session));
+    Sheet { beside: None, path, text: texts::leo_tick(who, 778, world.now(), world.ledger.mark()) }
+}
+
+/// The entire CLI writes a state under its lock.
+fn entire(world: &mut World, life: Life) {
+    let who = world.people.all[life].clone();
+    let lock = World::path("/home/dev/shop/.git/entire-session-locks", format!("{}.lock", who.session));
+    let now = world.now();
+    let inode = world.files.at(&lock).map_or_else(|| world.files.create(&lock, who.uid, now), Ok).unwrap();
+    if world.locks.contains_key(&inode) {
+        return;
+    }
+    let hold = world.new_hold();
+    world.locks.insert(inode, hold);
+    let path = World::path("/home/dev/shop/.git/entire-sessions", format!("{}.json", who.session));
+    let text = texts::entire(&who, world.now(), world.ledger.mark());
+    let count = world.pending.len();
+    write(world, life, Sheet { beside: beside(&path, ".tmp"), path, text }, Some(inode));
+    if world.pending.len() == count {
+        world.locks.remove(&inode);
+    }
+}
+
+/// Maia moves a legacy file to the window that starts next, and keeps its time. From then on
+/// it is nobody's: who wrote it has lost it, and the window has inherited a stranger's.
+fn migrate(world: &mut World, life: Life) {
+    let who = &world.people.all[life];
+    let context = who.own_pid();
+    let to = World::path("/home/dev/.maia/sessions", format!("swarm_session_{context}.json"));
+    let own = World::path("/tmp", format!("maia_active_swarm_session_{context}.json"));
+    let from = match world.files.at(&own) {
+        Some(_) => own,
+        None => World::path("/tmp", "maia_active_swarm_session.json"),
+    };
+    let Some(old) = world.files.inode(&from).cloned() else { return };
+    if world.files.at(&to).is_some() || old.uid != USER || who.uid != USER || old.version.is_none() {
+        return;
+    }
+    let now = world.now();
+    let _ = world.files.make_folder(Path::new("/home/dev/.maia/sessions"));
+    world.note(|| format!("life {life} moves {} to {}", from.display(), to.display()));
+    let Ok(inode) = world.files.create(&to, USER, now) else { return };
+    world.fill(inode, &old.bytes);
+    if let Some(copy) = world.files.inodes.get_mut(&inode) {
+        copy.modified_at = old.modified_at;
+    }
+    world.ledger.disown(old.version);
+    let _ = world.files.unlink(&from);
+}
+
+/// An agent that ends in good order takes its registry file along.
+fn leave(world: &mut World, life: Life) {
+    let who = world.people.all[life].clone();
+    let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
+    let owned = world.files.inode(&path).map(|inode| (inode.uid, inode.version));
+    if let Some((uid, version)) = owned.filter(|(uid, _)| *uid == who.uid) {
+        world.note(|| format!("life {life} (user {uid}) leaves and removes {}", path.display()));
+        world.ledger.retire(version);
+        let _ = world.files.unlink(&path);
+    }
+    world.set(life, State::Gone);
+}
