@@ -81,6 +81,11 @@ fn untake<D: Disk>(
     if hands.look(hands.in_park(parked), from)?.is_none() {
         return Ok(None);
     }
+    if read(hands, at.spot(), from)?.is_some_and(|there| is_original(&there, print)) {
+        // It is back in its place, and only the needless copy could not be removed then.
+        remove(hands, parked)?;
+        return Ok(None);
+    }
     match hands.disk.rename_new(hands.in_park(parked), at.spot(), Side::Public) {
         Err(Errno::XDEV) => {
             remove_begun_copy(hands, beside, parked, from)?;
@@ -184,13 +189,16 @@ fn unexchange<D: Disk>(
         return Ok(ended);
     }
     let there = read(hands, at.spot(), path)?;
-    let is_original = |lies: &Print| (lies.dev, lies.ino) == (print.dev, print.ino);
     let lies_beside = read(hands, beside, path)?;
-    if lies_beside.as_ref().is_none_or(|lies| !is_original(lies)) {
+    if lies_beside.is_none_or(|lies| !is_same_file(&lies, print)) {
         // A recovery that was cut off itself may have begun to copy the old content back.
         remove_begun_copy(hands, beside, parked, path)?;
     }
     let Some(lies_beside) = read(hands, beside, path)? else {
+        if there.as_ref().is_some_and(|there| is_original(there, print)) {
+            remove(hands, parked)?;
+            return Ok(None);
+        }
         let is_new = there.is_some_and(|there| there.sha256 == new_sha256);
         if !is_new || read(hands, hands.in_park(parked), path)?.is_none() {
             return Ok(None);
@@ -203,17 +211,27 @@ fn unexchange<D: Disk>(
         };
         return hands.reverse(&exchange).map(|()| None);
     };
-    if is_original(&lies_beside) {
+    if is_same_file(&lies_beside, print) {
         // The copy in the park is worth nothing while the old content itself is here.
         remove(hands, parked)?;
         return swap_back(hands, &at, beside, new_sha256);
     }
-    if there.as_ref().is_some_and(is_original) || lies_beside.sha256 == new_sha256 {
+    if there.as_ref().is_some_and(|there| is_same_file(there, print)) || lies_beside.sha256 == new_sha256 {
         // What lies beside is the new content, or a part of it, and is not in use.
         hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", path))?;
         return Ok(None);
     }
     Ok(Some(written_note(path, &own)))
+}
+
+/// Returns whether it is the very file that was meant, whatever it says by now.
+fn is_same_file(lies: &Print, print: &Print) -> bool {
+    (lies.dev, lies.ino) == (print.dev, print.ino)
+}
+
+/// Returns whether it is the very file that was meant, as it was.
+fn is_original(lies: &Print, print: &Print) -> bool {
+    is_same_file(lies, print) && lies.sha256 == print.sha256
 }
 
 /// Finishes what an earlier recovery began: it had put the old content beside under a name of

@@ -1,6 +1,7 @@
 //! What a person is doing: state, messages, keys and rows, pure and without a screen.
 
 pub mod age;
+pub mod attention;
 mod command;
 pub mod counts;
 pub mod filter;
@@ -11,6 +12,7 @@ pub mod layer;
 pub mod lookup;
 pub mod msg;
 mod navigate;
+mod news;
 pub mod order;
 mod page;
 pub mod pages;

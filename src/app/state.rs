@@ -18,7 +18,7 @@ use super::msg::Hints;
 use super::rows::{self, Row, Table};
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
-use super::{order, pages};
+use super::{news, order, pages};
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct State {
     pub filter: Filter,
     /// The marked things.
     pub marks: BTreeSet<Key>,
+    /// What has changed since a key was pressed last.
+    pub news: BTreeSet<Key>,
     /// What lies over the table, the last on top.
     pub layers: Vec<Layer>,
     /// The journal as it was read last.
@@ -87,6 +89,7 @@ impl State {
             places: Places::default(),
             filter: Filter::default(),
             marks: BTreeSet::new(),
+            news: BTreeSet::new(),
             layers: Vec::new(),
             history: Arc::default(),
             message: None,
@@ -111,6 +114,10 @@ impl State {
 
     /// Takes a report over as the shown one.
     pub(super) fn take(&mut self, report: Arc<Report>) {
+        if let Some(before) = self.report() {
+            let news = news::changed(before, &report);
+            self.news.extend(news);
+        }
         self.index = Some(Arc::new(Index::new(report)));
     }
 

@@ -52,6 +52,8 @@ pub enum Mark {
     Ghost,
     /// Chosen by a person.
     Chosen,
+    /// Changed since a person last looked.
+    News,
 }
 
 /// A piece of text of one tone. It can only be made from text that is safe to draw.

@@ -85,7 +85,17 @@ fn says_the_same(a: &Report, b: &Report) -> bool {
 }
 
 fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
-    let had_message = state.message.take().is_some();
+    // Whoever presses a key has seen what is marked as new.
+    let had_news = !std::mem::take(&mut state.news).is_empty();
+    let had_message = state.message.take().is_some() || had_news;
+    let mut effects = answered(state, press, had_message);
+    if had_news && !effects.contains(&Effect::Redraw) {
+        effects.push(Effect::Redraw);
+    }
+    effects
+}
+
+fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
     if state.filter.focus == Focus::Text && state.layers.is_empty() && typed(state, press) {
         state.refresh();
         return vec![Effect::Redraw];

@@ -51,9 +51,27 @@ pub(crate) struct Options {
     /// Use colours
     #[arg(long, global = true, value_name = "WHEN")]
     pub(crate) color: Option<ColorChoice>,
+    /// Keep a log in the state folder: of errors, or of more
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) log_level: Option<LogLevel>,
     /// Colours of the screen
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) theme: Option<Theme>,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// Nothing
+    Off,
+    /// What failed
+    Error,
+    /// And what was missed
+    Warn,
+    /// And every action
+    Info,
+    /// And every look
+    Debug,
 }
 
 /// What to do.
@@ -158,6 +176,8 @@ pub(crate) enum Command {
         #[arg(long, requires = "once")]
         json: bool,
     },
+    /// Print one line for a status bar: windows, collisions, dead claims
+    Statusline,
     /// Print every setting with where it came from, and every path in use
     Config,
     /// Print completions for a shell

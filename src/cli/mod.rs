@@ -21,6 +21,7 @@ mod places;
 mod screen;
 mod settings;
 mod show_config;
+mod statusline;
 mod words;
 
 use std::ffi::OsString;
@@ -122,6 +123,11 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Demo { once, json } => demo::run(options, environment, demo::Showing::asked(once, json)),
+        Command::Statusline => {
+            let mut scene = scene(options, environment)?;
+            let glyphs = scene.settings.effective.config.glyphs;
+            statusline::run(&mut scene.looker, glyphs)
+        }
         Command::Config => show_config::run(&settings::settings(options, environment)?),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),

@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, stdout};
 
+use anyhow::Context;
+
 use super::act;
 use super::failure::{Exit, Failure, Outcome};
 use super::list;
@@ -10,6 +12,7 @@ use super::output::{Paint, Shape};
 use super::settings::Settings;
 use crate::config::layers::Origin;
 use crate::config::{Access, Config, Theme};
+use crate::core::text::Untrusted;
 use crate::run::{self, AtEnd};
 
 /// What is special about a screen.
@@ -30,6 +33,12 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
     if !stdout().is_terminal() {
         let paint = Paint::for_stdout(settings.effective.config.color);
         return list::run(&mut looker, None, Shape::Text(paint));
+    }
+    if let Some(level) = settings.log_level {
+        let folder = settings.state.join("log");
+        run::log::start(&folder, level)
+            .with_context(|| format!("failed to log into {}", Untrusted::from_path(&folder)))
+            .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))?;
     }
     let (looker, hints) = looker.watched();
     let hand = match settings.effective.config.access {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
-use super::args::Options;
+use super::args::{LogLevel, Options};
 use super::environment::Environment;
 use super::failure::Failure;
 use super::places;
@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.
     pub(crate) state: PathBuf,
+    /// What is logged at least; `None` for nothing.
+    pub(crate) log_level: Option<tracing::Level>,
 }
 
 /// The configuration file.
@@ -60,7 +62,24 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         (None, Some(state)) => state.clone(),
         (Some(_), _) | (None, None) => home.join(".local/state"),
     };
-    Ok(Settings { effective, places, file, environment, state: state.join("claimtop") })
+    Ok(Settings {
+        effective,
+        places,
+        file,
+        environment,
+        state: state.join("claimtop"),
+        log_level: options.log_level.and_then(level),
+    })
+}
+
+fn level(asked: LogLevel) -> Option<tracing::Level> {
+    match asked {
+        LogLevel::Off => None,
+        LogLevel::Error => Some(tracing::Level::ERROR),
+        LogLevel::Warn => Some(tracing::Level::WARN),
+        LogLevel::Info => Some(tracing::Level::INFO),
+        LogLevel::Debug => Some(tracing::Level::DEBUG),
+    }
 }
 
 fn from_options(options: &Options) -> Layer {
@@ -68,11 +87,9 @@ fn from_options(options: &Options) -> Layer {
         theme: options.theme,
         glyphs: options.ascii.then_some(Glyphs::Ascii),
         color: options.color,
-        mouse: None,
         access: options.read_only.then_some(Access::ReadOnly),
         roots: options.roots.clone(),
-        agents: Vec::new(),
-        kept: None,
+        ..Layer::default()
     }
 }
 

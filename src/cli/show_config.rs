@@ -33,6 +33,9 @@ fn values(settings: &Settings) -> Columns {
     row("mouse", config.mouse.is_on().to_string(), origins.mouse);
     row("read_only", config.access.is_read_only().to_string(), origins.access);
     row("keep_parked_days", config.kept.days.to_string(), origins.kept);
+    row("title", config.calls.title.is_on().to_string(), origins.title);
+    row("bell", config.calls.bell.is_on().to_string(), origins.bell);
+    row("notify", config.calls.notify.name().to_owned(), origins.notify);
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::layers::Layer;
-use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Theme};
+use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Notify, Switch, Theme};
 use crate::core::agent::Signature;
 use crate::core::text::shown;
 
@@ -20,6 +20,9 @@ struct Keys {
     mouse: Option<bool>,
     read_only: Option<bool>,
     keep_parked_days: Option<u16>,
+    title: Option<bool>,
+    bell: Option<bool>,
+    notify: Option<Notify>,
     roots: Vec<Spanned<String>>,
     agent: Vec<Signature>,
 }
@@ -52,6 +55,9 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         roots: keys.roots.iter().map(|root| absolute(text, root, home)).collect::<Result<_, _>>()?,
         agents: keys.agent,
         kept: keys.keep_parked_days.map(|days| Kept { days }),
+        title: keys.title.map(Switch::from_truth),
+        bell: keys.bell.map(Switch::from_truth),
+        notify: keys.notify,
     })
 }
 
@@ -95,7 +101,7 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
-                    keep_parked_days = 7\n\
+                    keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\n\
                     roots = ['~/src', '/srv']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
@@ -105,6 +111,8 @@ mod tests {
         assert_eq!(layer.mouse, Some(Mouse::On));
         assert_eq!(layer.access, Some(Access::ReadOnly));
         assert_eq!(layer.kept, Some(Kept { days: 7 }));
+        assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));
+        assert_eq!(layer.notify, Some(Notify::Osc777));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
     }
@@ -118,7 +126,7 @@ mod tests {
         check_error(
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
-             `read_only`, `keep_parked_days`, `roots`, `agent`",
+             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `roots`, `agent`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

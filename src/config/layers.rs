@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Access, ColorChoice, Config, Glyphs, Kept, Mouse, Theme};
+use super::{Access, ColorChoice, Config, Glyphs, Kept, Mouse, Notify, Switch, Theme};
 use crate::core::agent::Signature;
 
 /// Where a value came from; a later one covers an earlier one.
@@ -50,6 +50,12 @@ pub struct Layer {
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.
     pub kept: Option<Kept>,
+    /// Whether the title tells the worst.
+    pub title: Option<Switch>,
+    /// Whether the bell rings.
+    pub bell: Option<Switch>,
+    /// How the desktop is asked.
+    pub notify: Option<Notify>,
 }
 
 /// The origin of each setting.
@@ -71,6 +77,12 @@ pub struct Origins {
     pub agents: Vec<Origin>,
     /// Of the retention.
     pub kept: Origin,
+    /// Of the title.
+    pub title: Origin,
+    /// Of the bell.
+    pub bell: Origin,
+    /// Of the notification.
+    pub notify: Origin,
 }
 
 /// The settings with the origin of each.
@@ -91,6 +103,9 @@ impl Effective {
         cover(&mut self.config.mouse, &mut self.origins.mouse, layer.mouse, origin);
         cover(&mut self.config.access, &mut self.origins.access, layer.access, origin);
         cover(&mut self.config.kept, &mut self.origins.kept, layer.kept, origin);
+        cover(&mut self.config.calls.title, &mut self.origins.title, layer.title, origin);
+        cover(&mut self.config.calls.bell, &mut self.origins.bell, layer.bell, origin);
+        cover(&mut self.config.calls.notify, &mut self.origins.notify, layer.notify, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);
         self.origins.agents.extend(layer.agents.iter().map(|_| origin));

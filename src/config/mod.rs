@@ -29,6 +29,74 @@ pub struct Config {
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.
     pub kept: Kept,
+    /// How a person who is looking elsewhere is called.
+    pub calls: Calls,
+}
+
+/// How a person who is looking elsewhere is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// Whether the terminal's title tells the worst.
+    pub title: Switch,
+    /// Whether the bell rings at new trouble.
+    pub bell: Switch,
+    /// How the desktop is asked for a notification of new trouble.
+    pub notify: Notify,
+}
+
+impl Calls {
+    /// The title tells, and nothing else does.
+    pub const DEFAULT: Self = Self { title: Switch::On, bell: Switch::Off, notify: Notify::Off };
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// It is not.
+    Off,
+    /// It is.
+    On,
+}
+
+impl Switch {
+    /// Reads a truth value of the configuration file.
+    pub fn from_truth(is_on: bool) -> Self {
+        if is_on { Self::On } else { Self::Off }
+    }
+
+    /// Returns the truth value of the configuration file.
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// How the desktop is asked for a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Notify {
+    /// It is not asked.
+    Off,
+    /// By OSC 9, as iTerm2, WezTerm, Windows Terminal and others know it.
+    Osc9,
+    /// By OSC 777, as urxvt, foot and others know it.
+    Osc777,
+}
+
+impl Notify {
+    /// Returns the name that the configuration file uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Osc9 => "osc9",
+            Self::Osc777 => "osc777",
+        }
+    }
 }
 
 /// The colours of the screen.

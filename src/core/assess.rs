@@ -116,7 +116,11 @@ fn lend_verdicts(judged: &mut [Judged<'_>], world: &World<'_>) {
             Some(((judged.record.format, context), (judged.record, judged.verdict.clone(), judged.window)))
         })
         .collect();
-    for companion in judged.iter_mut().filter(|judged| judged.record.kind == RecordKind::Companion) {
+    let is_lent = |judged: &&mut Judged<'_>| {
+        // A project's companions are written by every window that works in it.
+        judged.record.kind == RecordKind::Companion && judged.record.format != Format::Observability
+    };
+    for companion in judged.iter_mut().filter(is_lent) {
         let context = companion.record.context_id.as_ref();
         let owner = context.and_then(|context| owners.get(&(companion.record.format, context)));
         let Some((owner, verdict, window)) = owner else { continue };

@@ -232,7 +232,9 @@ fn gone(
     if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, ladder) {
         return Some(answer);
     }
-    if holder.role == Role::Agent || was_seen_as_agent(record, pid, world, ladder) {
+    let is_the_agents = holder.role == Role::Agent
+        || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, ladder));
+    if is_the_agents {
         return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
     }
     ladder.helper_gone = Some(reason);
@@ -246,6 +248,18 @@ fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bo
         ladder.add("boot", format!("the machine booted at {boot}, after the last write"), "boot clock");
     }
     is_before
+}
+
+/// Returns whether an agent of another PID namespace could have written a record, with a number
+/// that counts there.
+fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
+    world.possible_agents.iter().any(|(agent, _)| match agent {
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => {
+            let is_outside = process.details.as_ref().is_some_and(|details| details.ns_pids.len() > 1);
+            is_outside && could_own(record, agent, world)
+        }
+        PossibleAgent::Hidden(_) => true,
+    })
 }
 
 /// Looks for a living process that has this number in its own PID namespace.

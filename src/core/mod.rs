@@ -18,6 +18,7 @@ pub mod report;
 pub mod rules;
 pub mod shared;
 pub mod snapshot;
+pub mod summary;
 pub mod text;
 pub mod window;
 pub mod world;

@@ -12,7 +12,9 @@ use crate::act::hand::Hand;
 use crate::act::road::{Answer, Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::app::msg::{Confirmed, Msg};
+use crate::core::journal::Ended;
 use crate::core::plan::{Confirmation, Offer, Request, Told};
+use crate::core::text::shown;
 
 /// What the thread is asked to do.
 #[derive(Debug)]
@@ -131,6 +133,10 @@ impl Worker {
                 Ok(receipt) => done(receipt),
                 Err(trouble) => Told { title, ended: None, detail: trouble.to_string() },
             };
+            match told.ended {
+                Some(Ended::Done) => tracing::info!(ended = ?told.ended, "acted"),
+                ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
+            }
             self.tell(Msg::Told(told));
         }
         self.tell(Msg::Finished);

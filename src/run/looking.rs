@@ -76,7 +76,16 @@ fn keep_looking(
         let began = clock::steady();
         // The looker is not used again after a panic, so nothing half-done is seen.
         let said = match catch_unwind(AssertUnwindSafe(|| looker.look())) {
-            Ok(report) => Said::Looked(Arc::new(report)),
+            Ok(report) => {
+                tracing::debug!(
+                    took_us = (clock::steady() - began).as_micros(),
+                    windows = report.windows.len(),
+                    records = report.records.len(),
+                    findings = report.findings.len(),
+                    "looked"
+                );
+                Said::Looked(Arc::new(report))
+            }
             Err(_) => Said::Failed(super::terminal::last_panic()),
         };
         let has_failed = matches!(said, Said::Failed(_));
@@ -161,7 +170,8 @@ impl Ear {
             Err(RecvTimeoutError::Timeout) => Heard::Nothing,
             Ok(Hint::Process(_)) => Heard::Death,
             Ok(Hint::Files) => Heard::Change,
-            Ok(Hint::Lost(_)) => {
+            Ok(Hint::Lost(why)) => {
+                tracing::warn!(why, "not all changes are told");
                 self.told = Told::InPart;
                 Heard::Change
             }

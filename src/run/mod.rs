@@ -5,8 +5,10 @@
 //! a terminal that nobody reads.
 
 mod acting;
+mod calls;
 mod clipboard;
 mod keyboard;
+pub mod log;
 pub mod looking;
 mod screen;
 mod signals;
@@ -97,7 +99,8 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     signals::listen(sender.clone(), options.at_end.clone()).context("failed to listen for signals")?;
     // crossterm obeys NO_COLOR by itself, also where an option wants colours all the same.
     crossterm::style::force_color_output(config.color != ColorChoice::Never);
-    let guard = terminal::Guard::enter(config.mouse).context("failed to set up the terminal")?;
+    let guard =
+        terminal::Guard::enter(config.mouse, config.calls.title).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let acting = acting::start(hand, sender.clone()).context("failed to start acting")?;
@@ -106,8 +109,9 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         Err(_) => Audience::Gone,
     };
     looking::start(looker, options.hints, say).context("failed to start looking")?;
+    let calls = config.calls;
     let screen = ScreenOptions { badge: options.badge, access: config.access };
-    runtime.block_on(screen::show(guard, events, screen, look(config), acting))
+    runtime.block_on(screen::show(guard, events, screen, (look(config), calls), acting))
 }
 
 fn event(said: Said) -> Event {

@@ -8,16 +8,19 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
+use crate::app::attention::Attention;
 use crate::app::geometry::Size;
 use crate::app::msg::{Effect, Msg};
 use crate::app::state::{Options, State};
 use crate::app::update;
+use crate::config::Calls;
+use crate::core::report::Report;
 use crate::source::clock;
 use crate::ui::Look;
 
 use super::acting::{Acting, Work};
 use super::terminal::Guard;
-use super::{Event, clipboard, keyboard};
+use super::{Event, calls, clipboard, keyboard};
 
 /// The shortest time between two frames that no key asked for: 30 a second.
 const FRAME: Duration = Duration::from_millis(33);
@@ -35,6 +38,8 @@ struct Screen {
     state: State,
     look: Look,
     acting: Acting,
+    attention: Attention,
+    calls: Calls,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
     drawn_at: Instant,
@@ -49,13 +54,23 @@ pub(super) async fn show(
     guard: Guard,
     mut events: Receiver<Event>,
     options: Options,
-    look: Look,
+    (look, calls): (Look, Calls),
     acting: Acting,
 ) -> anyhow::Result<()> {
     let state = State::new(options, size()?, clock::now());
     let now = Instant::now();
-    let mut screen =
-        Screen { guard, state, look, acting, due: None, drawn_at: now, told_at: now, tick_at: None };
+    let mut screen = Screen {
+        guard,
+        state,
+        look,
+        acting,
+        attention: Attention::default(),
+        calls,
+        due: None,
+        drawn_at: now,
+        told_at: now,
+        tick_at: None,
+    };
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -107,7 +122,12 @@ impl Screen {
 
     fn happened(&mut self, event: Event) -> anyhow::Result<Flow> {
         match event {
-            Event::Told(msg) => self.told(msg),
+            Event::Told(msg) => {
+                if let Msg::Looked(report) = &msg {
+                    self.call(report)?;
+                }
+                self.told(msg)
+            }
             Event::Stop => self.stop(),
             Event::Continued => {
                 self.guard.come_back()?;
@@ -121,6 +141,15 @@ impl Screen {
             Event::End => Ok(Flow::End),
             Event::Failed(what) => bail!("the thread that looks has failed: {what}"),
         }
+    }
+
+    /// Calls a person who is looking elsewhere, if a look is worth it.
+    fn call(&mut self, report: &Report) -> anyhow::Result<()> {
+        let calls = self.attention.take(report, self.calls);
+        for sequence in calls.iter().filter_map(|call| calls::sequence(call, self.calls.notify)) {
+            self.guard.send(&sequence)?;
+        }
+        Ok(())
     }
 
     /// Gives the state a message and does what it asks for.

@@ -1,11 +1,13 @@
 //! The terminal: entered once, left whatever happens.
 
 use std::io::{self, BufWriter, Stdout, Write, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::ThreadId;
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -15,8 +17,10 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 
 use crate::app::state::State;
-use crate::config::Mouse;
+use crate::config::{Mouse, Switch};
 use crate::ui::{self, Look};
+
+use super::calls::{RESTORE_TITLE, SAVE_TITLE};
 
 /// Room for one whole frame of a large terminal.
 const BUFFER: usize = 64 * 1024;
@@ -24,6 +28,9 @@ const BUFFER: usize = 64 * 1024;
 /// What the last panic of another thread said.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 static HOOK: Once = Once::new();
+
+/// Whether the terminal keeps the title that it had before.
+static IS_TITLE_SAVED: AtomicBool = AtomicBool::new(false);
 
 /// The terminal in its special state; dropping it puts it back.
 ///
@@ -34,15 +41,16 @@ pub(super) struct Guard {
     /// What the terminal shows.
     shown: Buffer,
     mouse: Mouse,
+    title: Switch,
 }
 
 impl Guard {
     /// Enters raw mode and the alternate screen, and makes sure that a panic leaves them.
-    pub(super) fn enter(mouse: Mouse) -> io::Result<Self> {
+    pub(super) fn enter(mouse: Mouse, title: Switch) -> io::Result<Self> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout()));
         leave_on_panic();
-        let guard = Self { backend, shown: Buffer::default(), mouse };
-        set_up(mouse)?;
+        let guard = Self { backend, shown: Buffer::default(), mouse, title };
+        set_up(mouse, title)?;
         Ok(guard)
     }
 
@@ -89,7 +97,7 @@ impl Guard {
     /// terminal in between, so its modes are set anew and not assumed.
     pub(super) fn come_back(&mut self) -> io::Result<()> {
         disable_raw_mode()?;
-        set_up(self.mouse)?;
+        set_up(self.mouse, self.title)?;
         self.forget();
         Ok(())
     }
@@ -101,8 +109,11 @@ impl Drop for Guard {
     }
 }
 
-fn set_up(mouse: Mouse) -> io::Result<()> {
+fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
     enable_raw_mode()?;
+    if title == Switch::On && !IS_TITLE_SAVED.swap(true, Ordering::SeqCst) {
+        execute!(stdout(), Print(SAVE_TITLE))?;
+    }
     execute!(stdout(), EnterAlternateScreen, Hide)?;
     match mouse {
         Mouse::On => execute!(stdout(), EnableMouseCapture),
@@ -114,6 +125,9 @@ fn set_up(mouse: Mouse) -> io::Result<()> {
 pub(super) fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, LeaveAlternateScreen, Show);
+    if IS_TITLE_SAVED.swap(false, Ordering::SeqCst) {
+        let _ = execute!(stdout(), Print(RESTORE_TITLE));
+    }
 }
 
 /// Puts the terminal's modes back without writing to it: the write could block.
@@ -160,7 +174,7 @@ mod tests {
     #[test]
     fn the_screen_panics_where_it_is_wanted() {
         if std::env::var_os(VARIABLE).is_some() {
-            let _guard = Guard::enter(Mouse::On).unwrap();
+            let _guard = Guard::enter(Mouse::On, Switch::On).unwrap();
             panic!("broken on purpose");
         }
     }

@@ -21,6 +21,7 @@ pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {
         Mark::Info => ('›', '>'),
         Mark::Ghost => ('◇', '~'),
         Mark::Chosen => ('✓', '+'),
+        Mark::News => ('•', '='),
     };
     match glyphs {
         Glyphs::Unicode => symbol,

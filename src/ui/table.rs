@@ -6,6 +6,7 @@ use crate::app::order::Direction;
 use crate::app::rows::Row;
 use crate::app::state::State;
 use crate::app::tone::{Mark, Span, Tone};
+use crate::core::key::Key;
 
 use super::columns::{Slot, fit};
 use super::paint::{Painter, columns_of};
@@ -22,8 +23,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     for (line, (at, row)) in (area.y + 1..area.bottom()).zip(state.visible().iter().enumerate()) {
         let area = Rect { y: line, height: 1, ..area };
         draw_row(painter, area, row, &slots, gap);
-        let is_marked = state.marks.contains(&row.key);
-        gutter(painter, area, top + at == state.place().at, is_marked);
+        gutter(painter, area, top + at == state.place().at, sign(state, &row.key));
     }
 }
 
@@ -68,12 +68,18 @@ fn draw_row(painter: &mut Painter<'_>, area: Rect, row: &Row, slots: &[Slot], ga
     }
 }
 
-fn gutter(painter: &mut Painter<'_>, area: Rect, is_selected: bool, is_marked: bool) {
+/// Returns the sign before a row: chosen by a person, or changed since.
+fn sign(state: &State, key: &Key) -> Option<Mark> {
+    let news = state.news.contains(key).then_some(Mark::News);
+    state.marks.contains(key).then_some(Mark::Chosen).or(news)
+}
+
+fn gutter(painter: &mut Painter<'_>, area: Rect, is_selected: bool, sign: Option<Mark>) {
     if is_selected {
         painter.wash(area, painter.look.palette.selected);
         painter.span(area.x, area.y, 1, &Span::new("▌", Tone::Accent));
     }
-    if is_marked {
-        painter.span(area.x + 1, area.y, 1, &Span::marked(Mark::Chosen, "", Tone::Accent));
+    if let Some(sign) = sign {
+        painter.span(area.x + 1, area.y, 1, &Span::marked(sign, "", Tone::Accent));
     }
 }

@@ -19,6 +19,7 @@ fn help_names_every_command() {
         "undo",
         "journal",
         "demo",
+        "statusline",
         "config",
         "completions",
         "man",
@@ -102,4 +103,19 @@ fn a_reader_that_has_gone_is_no_error() {
     let mut child = world.command(&["man"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_status_line_is_one_line() {
+    let world = World::new();
+    let line = |arguments: &[&str]| {
+        let answer = world.run(arguments);
+        assert_eq!(answer.code, 0, "{}", answer.err);
+        answer.out
+    };
+    assert_eq!(line(&["statusline"]), "0 windows\n");
+    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+    world.write("home/.claude/sessions/4194304.json", text);
+    assert_eq!(line(&["statusline"]), "0 windows · 1 dead claim\n");
+    assert_eq!(line(&["statusline", "--ascii"]), "0 windows | 1 dead claim\n");
 }

@@ -165,6 +165,9 @@ fn carry_out(
     }
     let receipt = seen.confirm(&answer)?.verify(&mut lock, eyes)?.execute(eyes)?;
     baton.with(|world| world.note(|| format!("claimtop {}: {receipt:?}", eyes.me())));
+    if matches!(request, Request::Act { action: Action::Migrate, .. }) {
+        baton.with(|world| oracle::disown_migrated(world, &receipt));
+    }
     if answer == Answer::Yes && matches!(request, Request::Act { action: Action::Release | Action::Park, .. })
     {
         baton.with(|world| oracle::check_owners(world, &receipt));

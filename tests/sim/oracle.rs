@@ -10,7 +10,7 @@
 //! lies there exactly once.
 
 use claimtop::act::road::Receipt;
-use claimtop::core::journal::{Ended, History};
+use claimtop::core::journal::{Ended, History, Movement};
 
 use crate::world::{STATE, World};
 
@@ -39,6 +39,23 @@ pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
     {
         let pid = world.people.all[life].pid;
         world.breach(format!("{} was let go, and its owner lives: life {life} ({pid})", path.display()));
+    }
+}
+
+/// Notes that what was migrated is nobody's from then on, as when Maia itself moves it: who wrote
+/// it finds it no more, and the window that could own it has not written it.
+pub(crate) fn disown_migrated(world: &mut World, receipt: &Receipt) {
+    if receipt.outcome.ended != Ended::Done {
+        return;
+    }
+    let journal = world.files.inode(format!("{STATE}/journal.jsonl").as_ref());
+    let history = History::read(journal.map_or(b"", |inode| &inode.bytes));
+    let Some(entry) = history.entry(receipt.entry) else { return };
+    for movement in &entry.intent.movements {
+        if let Movement::Put { to, .. } = movement {
+            let version = world.files.inode(to).and_then(|inode| inode.version);
+            world.ledger.disown(version);
+        }
     }
 }
 

@@ -1,0 +1,132 @@
+//! When to call a person who is looking elsewhere, and with which words.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::config::{Calls, Switch};
+use crate::core::finding::{Code, Finding, Severity};
+use crate::core::key::Key;
+use crate::core::report::Report;
+use crate::core::summary::Summary;
+use crate::core::text::shown;
+
+/// How long to be silent after a call; what comes meanwhile is told with the next one.
+const SILENT_FOR: SignedDuration = SignedDuration::from_secs(30);
+/// The most characters of a notification.
+const LONGEST: usize = 160;
+
+/// What reaches a person who is looking elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// The terminal's title.
+    Title(String),
+    /// The bell.
+    Bell,
+    /// A notification of the desktop.
+    Notification(String),
+}
+
+/// What a person has been told.
+#[derive(Clone, Debug, Default)]
+pub struct Attention {
+    /// What was there in the look before; `None` before the first.
+    known: Option<BTreeSet<(Code, Vec<Key>)>>,
+    /// What is to be told when the silence is over.
+    untold: Vec<String>,
+    called_at: Option<Timestamp>,
+    title: String,
+}
+
+impl Attention {
+    /// Takes in a look; returns what it is worth.
+    pub fn take(&mut self, report: &Report, calls: Calls) -> Vec<Call> {
+        let title = format!("claimtop: {}", Summary::of(report).words().join(", "));
+        let mut made = Vec::new();
+        if calls.title == Switch::On && title != self.title {
+            made.push(Call::Title(title.clone()));
+        }
+        self.title = title;
+        self.learn(report);
+        let is_silent =
+            self.called_at.is_some_and(|at| report.taken_at.duration_since(at).abs() < SILENT_FOR);
+        if !self.untold.is_empty() && !is_silent {
+            self.called_at = Some(report.taken_at);
+            made.extend((calls.bell == Switch::On).then_some(Call::Bell));
+            made.push(Call::Notification(told(&std::mem::take(&mut self.untold))));
+        }
+        made
+    }
+
+    /// Notes which troubles are new. What was there at the start is on the screen.
+    fn learn(&mut self, report: &Report) {
+        let urgent: Vec<&Finding> = report.findings.iter().filter(|finding| is_urgent(finding)).collect();
+        let now = urgent.iter().map(|finding| (finding.code, finding.subjects.clone())).collect();
+        if let Some(known) = self.known.replace(now) {
+            let is_new = |finding: &&&Finding| !known.contains(&(finding.code, finding.subjects.clone()));
+            self.untold.extend(urgent.iter().filter(is_new).map(|finding| shown(&finding.message)));
+        }
+    }
+}
+
+/// Returns whether somebody must know of a trouble now.
+fn is_urgent(finding: &Finding) -> bool {
+    finding.severity == Severity::Collision || finding.code == Code::DeadHolder
+}
+
+fn told(untold: &[String]) -> String {
+    let first: String = untold.first().map_or_else(String::new, |text| text.chars().take(LONGEST).collect());
+    match untold.len() {
+        0 | 1 => first,
+        many => format!("{first} (and {} more)", many - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{busy, quiet};
+
+    const ALL: Calls = Calls { title: Switch::On, bell: Switch::On, ..Calls::DEFAULT };
+
+    fn at(mut report: Report, seconds: i64) -> Report {
+        report.taken_at += SignedDuration::from_secs(seconds);
+        report
+    }
+
+    #[test]
+    fn what_was_there_at_the_start_calls_nobody() {
+        let made = Attention::default().take(&busy(), ALL);
+        assert!(matches!(made.as_slice(), [Call::Title(_)]), "{made:?}");
+    }
+
+    #[test]
+    fn a_new_trouble_calls_once() {
+        let mut attention = Attention::default();
+        attention.take(&quiet(), ALL);
+        let made = attention.take(&at(busy(), 1), ALL);
+        assert!(matches!(made.as_slice(), [Call::Title(_), Call::Bell, Call::Notification(_)]), "{made:?}");
+        assert_eq!(attention.take(&at(busy(), 60), ALL), []);
+    }
+
+    #[test]
+    fn trouble_after_a_call_waits_and_is_not_lost() {
+        let mut attention = Attention::default();
+        attention.take(&quiet(), ALL);
+        attention.take(&at(busy(), 1), ALL);
+        attention.take(&at(quiet(), 2), ALL);
+        let silent = attention.take(&at(busy(), 3), ALL);
+        assert!(matches!(silent.as_slice(), [Call::Title(_)]), "{silent:?}");
+        let later = attention.take(&at(busy(), 40), ALL);
+        assert!(matches!(later.as_slice(), [Call::Bell, Call::Notification(_)]), "{later:?}");
+    }
+
+    #[test]
+    fn nothing_is_sent_that_is_off() {
+        let mut attention = Attention::default();
+        let off = Calls { title: Switch::Off, bell: Switch::Off, ..Calls::DEFAULT };
+        attention.take(&quiet(), off);
+        let made = attention.take(&at(busy(), 1), off);
+        assert!(matches!(made.as_slice(), [Call::Notification(_)]), "{made:?}");
+    }
+}

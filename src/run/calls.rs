@@ -1,0 +1,21 @@
+//! The control sequences that reach a person who is looking elsewhere.
+
+use crate::app::attention::Call;
+use crate::config::Notify;
+
+/// Saves the terminal's title (xterm's window operation 22).
+pub(super) const SAVE_TITLE: &str = "\u{1b}[22;2t";
+/// Puts the saved title back (window operation 23).
+pub(super) const RESTORE_TITLE: &str = "\u{1b}[23;2t";
+
+/// Returns the sequence of a call; nothing for a notification when none is wanted. The words
+/// hold no control characters, so nothing in them can end a sequence early.
+pub(super) fn sequence(call: &Call, notify: Notify) -> Option<String> {
+    match (call, notify) {
+        (Call::Title(title), _) => Some(format!("\u{1b}]2;{title}\u{7}")),
+        (Call::Bell, _) => Some("\u{7}".to_owned()),
+        (Call::Notification(_), Notify::Off) => None,
+        (Call::Notification(text), Notify::Osc9) => Some(format!("\u{1b}]9;claimtop: {text}\u{7}")),
+        (Call::Notification(text), Notify::Osc777) => Some(format!("\u{1b}]777;notify;claimtop;{text}\u{7}")),
+    }
+}

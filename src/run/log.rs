@@ -1,0 +1,88 @@
+//! The log: a file of limited size for its owner only, and never the terminal.
+//!
+//! It tells of looks, losses and actions: numbers, outcomes and the system's own words. What a
+//! session file says is not in it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Mutex;
+
+use tracing::Level;
+
+/// The most bytes of the log; then it begins anew.
+const LIMIT: u64 = 1 << 20;
+const NAME: &str = "claimtop.log";
+
+/// Starts to log into a folder what is at least as severe as `level`.
+///
+/// # Errors
+/// The folder or the file cannot be made, or something else logs already.
+pub fn start(folder: &Path, level: Level) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let file = Capped::open(&folder.join(NAME))?;
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(Mutex::new(file))
+        .try_init()
+        .map_err(io::Error::other)
+}
+
+/// A file that begins anew when it is full. A disk that refuses a line loses it, and nothing else.
+struct Capped {
+    file: File,
+    size: u64,
+}
+
+impl Capped {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { file, size })
+    }
+}
+
+impl Write for Capped {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.size + line.len() as u64 > LIMIT {
+            self.file.set_len(0)?;
+            self.size = 0;
+        }
+        let written = self.file.write(line)?;
+        self.size += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test reads back what was written")]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn the_file_is_its_owners_and_stays_small() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        let mut log = Capped::open(&path).unwrap();
+        let line = [b'x'; 1_000];
+        for _ in 0..3_000 {
+            log.write_all(&line).unwrap();
+        }
+        let meta = std::fs::metadata(&path).unwrap();
+        assert_eq!(meta.mode() & 0o777, 0o600);
+        assert!(meta.len() <= LIMIT && meta.len() > 0);
+        drop(log);
+        let mut again = Capped::open(&path).unwrap();
+        again.write_all(b"end").unwrap();
+        assert!(std::fs::read(&path).unwrap().ends_with(b"xend"));
+    }
+}
