@@ -66,6 +66,8 @@ struct HostSpec {
     uid: u32,
     pid_namespace: u64,
     partial_scan: Option<String>,
+    /// By how much the clock was seen to be set.
+    clock_set_by: String,
 }
 
 impl Default for HostSpec {
@@ -79,6 +81,7 @@ impl Default for HostSpec {
             uid: 1000,
             pid_namespace: INITIAL_PID_NAMESPACE,
             partial_scan: None,
+            clock_set_by: "0 s".to_owned(),
         }
     }
 }
@@ -304,7 +307,7 @@ impl WorldFile {
             boot_id: Some(self.host.boot_id.clone()),
             pid_namespace: Some(self.host.pid_namespace),
             boot_at: Some(self.booted_at()),
-            clock_doubt: jiff::SignedDuration::ZERO,
+            clock_doubt: self.host.clock_set_by.parse().expect("a span"),
             ticks_per_second: TICKS,
             uid: self.host.uid,
             zone,

@@ -1,0 +1,316 @@
+//! What it costs to leave the screen open, and how soon it shows what happens; against htop, and
+//! against btop and bottom where they are installed. All in one run, each on a terminal of
+//! 200x50 of its own.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a benchmark starts programs, writes files and reads clocks"
+)]
+
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
+/// How long a program may settle, and how long it is measured at rest.
+const SETTLE: Duration = Duration::from_secs(15);
+const REST: Duration = Duration::from_secs(20);
+const ROUNDS: usize = 60;
+
+fn main() {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
+    if is_wanted("rest") {
+        [200, 2_000].into_iter().for_each(at_rest);
+    }
+    if is_wanted("delay") {
+        delays();
+    }
+    if is_wanted("storm") {
+        storm();
+    }
+    if is_wanted("records") {
+        records();
+    }
+}
+
+/// A home and a temporary folder, and a stand-in for an agent.
+struct World {
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() };
+        for below in ["home/.claude/sessions", "home/.maia/sessions", "tmp", "bin/@anthropic-ai/claude-code"]
+        {
+            std::fs::create_dir_all(world.path(below)).unwrap();
+        }
+        std::fs::copy("/bin/sleep", world.path("bin/@anthropic-ai/claude-code/claude")).unwrap();
+        world
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    fn claimtop(&self) -> CommandBuilder {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/release/claimtop");
+        assert!(program.exists(), "build it first: cargo build --release");
+        let mut command = CommandBuilder::new(program);
+        command.args([Path::new("--home"), &self.path("home"), Path::new("--tmp"), &self.path("tmp")]);
+        command
+    }
+
+    fn agent(&self) -> Child {
+        let program = self.path("bin/@anthropic-ai/claude-code/claude");
+        Command::new(program).arg("600").stdin(Stdio::null()).spawn().unwrap()
+    }
+
+    fn register(&self, pid: u32, status: &str) {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
+        let text = format!(
+            r#"{{"pid":{pid},"sessionId":"{SESSION}","procStart":"{start}","kind":"interactive","name":"alpha","status":"{status}"}}"#
+        );
+        let path = self.path(&format!("home/.claude/sessions/{pid}.json"));
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// A program on a terminal that somebody reads.
+struct Screen {
+    child: Box<dyn portable_pty::Child + Send + Sync>,
+    output: Receiver<(Instant, usize)>,
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Screen {
+    fn open(mut command: CommandBuilder) -> Self {
+        command.env("TERM", "xterm-256color");
+        let size = PtySize { rows: 50, cols: 200, pixel_width: 0, pixel_height: 0 };
+        let pty = native_pty_system().openpty(size).unwrap();
+        let child = pty.slave.spawn_command(command).unwrap();
+        let mut reader = pty.master.try_clone_reader().unwrap();
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65_536];
+            while let Ok(read @ 1..) = reader.read(&mut buffer) {
+                if sender.send((Instant::now(), read)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, output, _master: pty.master }
+    }
+
+    /// Waits until nothing was written for a while.
+    fn settle(&self, quiet_for: Duration) {
+        loop {
+            match self.output.recv_timeout(quiet_for) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => panic!("the program has ended"),
+            }
+        }
+    }
+
+    /// Returns when the next output came, in milliseconds after `since`.
+    fn next_ms(&self, since: Instant) -> f64 {
+        let (at, _) = self.output.recv_timeout(Duration::from_secs(20)).expect("an output");
+        at.duration_since(since).as_secs_f64() * 1e3
+    }
+
+    /// Counts the outputs of a while.
+    fn outputs(&self, during: Duration) -> usize {
+        let end = Instant::now() + during;
+        let mut count = 0;
+        while self.output.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {
+            count += 1;
+        }
+        count
+    }
+
+    fn pid(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// Returns the CPU time of all threads in milliseconds, and how often they have slept.
+    fn spent(&self) -> (f64, f64) {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        let (mut cpu_ms, mut sleeps) = (0.0, 0.0);
+        for task in tasks {
+            let task = task.unwrap().path();
+            let schedstat = std::fs::read_to_string(task.join("schedstat")).unwrap();
+            cpu_ms += schedstat.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6;
+            let status = std::fs::read_to_string(task.join("status")).unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            sleeps += line.unwrap().trim().parse::<f64>().unwrap();
+        }
+        (cpu_ms, sleeps)
+    }
+
+    fn resident_mib(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").trim().parse::<f64>().unwrap() / 1_024.0
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn at_rest(processes: usize) {
+    let world = World::new();
+    let mut sleepers: Vec<Child> = (0..processes)
+        .map(|_| Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap())
+        .collect();
+    println!("at rest for {} s beside {processes} processes:", REST.as_secs());
+    let mut htop = f64::NAN;
+    for name in ["htop", "btop", "btm", "claimtop"] {
+        let command = if name == "claimtop" { world.claimtop() } else { CommandBuilder::new(name) };
+        if name != "claimtop" && !is_installed(name) {
+            println!("  {name:9} is not installed");
+            continue;
+        }
+        let screen = Screen::open(command);
+        screen.outputs(SETTLE);
+        let before = screen.spent();
+        screen.outputs(REST);
+        let after = screen.spent();
+        let cpu = (after.0 - before.0) / REST.as_secs_f64() / 10.0;
+        let sleeps = (after.1 - before.1) / REST.as_secs_f64();
+        htop = if name == "htop" { cpu } else { htop };
+        let rss = screen.resident_mib();
+        println!(
+            "  {name:9} {cpu:7.4} % CPU, 1/{:.0} of htop; {sleeps:6.2} wake-ups/s; {rss:.1} MiB",
+            htop / cpu
+        );
+    }
+    for sleeper in &mut sleepers {
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+    }
+}
+
+fn is_installed(name: &str) -> bool {
+    Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+fn delays() {
+    let world = World::new();
+    let screen = Screen::open(world.claimtop());
+    let (mut killed, mut written, mut floor) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let mut agent = world.agent();
+        world.register(agent.id(), "idle");
+        screen.settle(Duration::from_millis(1_500));
+        let since = Instant::now();
+        world.register(agent.id(), "busy");
+        written.push(screen.next_ms(since));
+        screen.settle(Duration::from_millis(1_500));
+        let since = Instant::now();
+        agent.kill().unwrap();
+        killed.push(screen.next_ms(since));
+        agent.wait().unwrap();
+        floor.push(bare_ms(world.agent()));
+    }
+    println!("delays, {ROUNDS} rounds:");
+    let [floor] = [spread("  a bare pidfd tells a death", &mut floor)];
+    let killed = spread("  holder killed -> cells change", &mut killed);
+    println!("    {:.1} times the bare pidfd", killed / floor);
+    spread("  session file written -> cells change", &mut written);
+}
+
+fn bare_ms(mut agent: Child) -> f64 {
+    let pid = Pid::from_raw(agent.id().cast_signed()).unwrap();
+    let fd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+    let waiting = std::thread::spawn(move || {
+        let mut fds = [PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)];
+        poll(&mut fds, None).unwrap();
+        Instant::now()
+    });
+    std::thread::sleep(Duration::from_millis(20));
+    let since = Instant::now();
+    kill_process(pid, Signal::KILL).unwrap();
+    let at = waiting.join().unwrap();
+    agent.wait().unwrap();
+    at.duration_since(since).as_secs_f64() * 1e3
+}
+
+/// Prints median, 99th percentile and maximum; returns the median.
+fn spread(name: &str, times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let at = |part: f64| times.get(((times.len() - 1) as f64 * part).round() as usize).copied().unwrap();
+    println!("{name:40} median {:7.2} ms, p99 {:7.2} ms, most {:7.2} ms", at(0.5), at(0.99), at(1.0));
+    at(0.5)
+}
+
+fn storm() {
+    const EVERY: Duration = Duration::from_micros(100);
+    let world = World::new();
+    let mut agent = world.agent();
+    let screen = Screen::open(world.claimtop());
+    screen.settle(Duration::from_secs(2));
+    let before = screen.spent();
+    let (start, mut count) = (Instant::now(), 0_u32);
+    while start.elapsed() < Duration::from_secs(10) {
+        world.register(agent.id(), if count.is_multiple_of(2) { "idle" } else { "busy" });
+        count += 1;
+        std::thread::sleep((EVERY * count).saturating_sub(start.elapsed()));
+    }
+    let took = start.elapsed().as_secs_f64();
+    let after = screen.spent();
+    let frames = screen.outputs(Duration::ZERO) as f64;
+    let cpu = (after.0 - before.0) / took / 10.0;
+    println!(
+        "storm of {:.0} writes/s for {took:.0} s: {cpu:.1} % CPU, {:.1} frames/s",
+        f64::from(count) / took,
+        frames / took
+    );
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+}
+
+fn records() {
+    let world = World::new();
+    let empty = {
+        let screen = Screen::open(world.claimtop());
+        screen.settle(Duration::from_secs(2));
+        screen.resident_mib()
+    };
+    for number in 0..10_000 {
+        let text = format!(
+            r#"{{"current_agent":"sre_agent","session_start":"2026-11-20T21:40:34.370794","created_by":"x","version":"1.5","n":{number}}}"#
+        );
+        std::fs::write(
+            world.path(&format!("home/.maia/sessions/swarm_session_{}.json", 100_000 + number)),
+            text,
+        )
+        .unwrap();
+    }
+    let screen = Screen::open(world.claimtop());
+    screen.settle(Duration::from_secs(3));
+    let full = screen.resident_mib();
+    println!(
+        "memory: {empty:.1} MiB empty, {full:.1} MiB with 10,000 records: {:.1} MiB for them",
+        full - empty
+    );
+}
