@@ -101,10 +101,10 @@ fn keep_looking(
     }
 }
 
-/// Returns how long to leave files alone after a look, so that a storm of writes costs a
-/// twentieth of a core. Deaths do not wait: they cannot come in storms.
+/// Returns how long to leave files alone after a look, so that a storm of writes costs a few
+/// hundredths of a core. Deaths do not wait: they cannot come in storms.
 fn rest(took: Duration) -> Duration {
-    (took * 20).min(LONGEST_REST)
+    (took * 30).min(LONGEST_REST)
 }
 
 /// Whoever listens for hints.
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn long_looks_are_followed_by_long_rests() {
-        assert_eq!(rest(Duration::from_millis(5)), Duration::from_millis(100));
+        assert_eq!(rest(Duration::from_millis(5)), Duration::from_millis(150));
         assert_eq!(rest(Duration::from_secs(60)), LONGEST_REST);
     }
 }

@@ -6,7 +6,7 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::unwrap_used,
-    clippy::panic,
+    clippy::indexing_slicing,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -17,7 +17,7 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -94,7 +94,8 @@ impl World {
 /// A program on a terminal that somebody reads.
 struct Screen {
     child: Box<dyn portable_pty::Child + Send + Sync>,
-    output: Receiver<(Instant, usize)>,
+    output: Receiver<(Instant, Vec<u8>)>,
+    picture: vt100::Parser,
     _master: Box<dyn MasterPty + Send>,
 }
 
@@ -109,29 +110,23 @@ impl Screen {
         std::thread::spawn(move || {
             let mut buffer = [0; 65_536];
             while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                if sender.send((Instant::now(), read)).is_err() {
+                if sender.send((Instant::now(), buffer[..read].to_vec())).is_err() {
                     break;
                 }
             }
         });
-        Self { child, output, _master: pty.master }
+        Self { child, output, picture: vt100::Parser::new(50, 200, 0), _master: pty.master }
     }
 
-    /// Waits until nothing was written for a while.
-    fn settle(&self, quiet_for: Duration) {
-        loop {
-            match self.output.recv_timeout(quiet_for) {
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => return,
-                Err(RecvTimeoutError::Disconnected) => panic!("the program has ended"),
-            }
+    /// Waits until the screen is as wanted; returns when it became so.
+    fn until(&mut self, is_so: impl Fn(&str) -> bool) -> Instant {
+        let mut at = Instant::now();
+        while !is_so(&self.picture.screen().contents()) {
+            let (when, bytes) = self.output.recv_timeout(Duration::from_secs(20)).expect("an output");
+            self.picture.process(&bytes);
+            at = when;
         }
-    }
-
-    /// Returns when the next output came, in milliseconds after `since`.
-    fn next_ms(&self, since: Instant) -> f64 {
-        let (at, _) = self.output.recv_timeout(Duration::from_secs(20)).expect("an output");
-        at.duration_since(since).as_secs_f64() * 1e3
+        at
     }
 
     /// Counts the outputs of a while.
@@ -216,19 +211,23 @@ fn is_installed(name: &str) -> bool {
 
 fn delays() {
     let world = World::new();
-    let screen = Screen::open(world.claimtop());
+    let mut screen = Screen::open(world.claimtop());
     let (mut killed, mut written, mut floor) = (Vec::new(), Vec::new(), Vec::new());
+    screen.until(|picture| picture.contains("quit"));
     for _ in 0..ROUNDS {
         let mut agent = world.agent();
+        let pid = agent.id().to_string();
         world.register(agent.id(), "idle");
-        screen.settle(Duration::from_millis(1_500));
+        screen.until(|picture| picture.contains(&pid) && picture.contains("idle"));
+        // The look after a look waits a little; a person's windows are not written all the time.
+        std::thread::sleep(Duration::from_millis(500));
         let since = Instant::now();
         world.register(agent.id(), "busy");
-        written.push(screen.next_ms(since));
-        screen.settle(Duration::from_millis(1_500));
+        written.push(ms(since, screen.until(|picture| picture.contains("busy"))));
+        std::thread::sleep(Duration::from_millis(500));
         let since = Instant::now();
         agent.kill().unwrap();
-        killed.push(screen.next_ms(since));
+        killed.push(ms(since, screen.until(|picture| !picture.contains("busy"))));
         agent.wait().unwrap();
         floor.push(bare_ms(world.agent()));
     }
@@ -252,7 +251,11 @@ fn bare_ms(mut agent: Child) -> f64 {
     kill_process(pid, Signal::KILL).unwrap();
     let at = waiting.join().unwrap();
     agent.wait().unwrap();
-    at.duration_since(since).as_secs_f64() * 1e3
+    ms(since, at)
+}
+
+fn ms(since: Instant, at: Instant) -> f64 {
+    at.saturating_duration_since(since).as_secs_f64() * 1e3
 }
 
 /// Prints median, 99th percentile and maximum; returns the median.
@@ -268,7 +271,7 @@ fn storm() {
     let world = World::new();
     let mut agent = world.agent();
     let screen = Screen::open(world.claimtop());
-    screen.settle(Duration::from_secs(2));
+    screen.outputs(Duration::from_secs(2));
     let before = screen.spent();
     let (start, mut count) = (Instant::now(), 0_u32);
     while start.elapsed() < Duration::from_secs(10) {
@@ -293,7 +296,7 @@ fn records() {
     let world = World::new();
     let empty = {
         let screen = Screen::open(world.claimtop());
-        screen.settle(Duration::from_secs(2));
+        screen.outputs(Duration::from_secs(2));
         screen.resident_mib()
     };
     for number in 0..10_000 {
@@ -307,7 +310,7 @@ fn records() {
         .unwrap();
     }
     let screen = Screen::open(world.claimtop());
-    screen.settle(Duration::from_secs(3));
+    screen.outputs(Duration::from_secs(4));
     let full = screen.resident_mib();
     println!(
         "memory: {empty:.1} MiB empty, {full:.1} MiB with 10,000 records: {:.1} MiB for them",

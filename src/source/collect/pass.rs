@@ -133,7 +133,9 @@ impl<'a> Pass<'a> {
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
             Parsed::Record(record) => {
-                self.has_news = true;
+                let is_known =
+                    before.is_some_and(|before| before.record.is_some_and(|known| known == record));
+                self.has_news |= !is_known;
                 Some(record)
             }
             Parsed::Ignored => None,
