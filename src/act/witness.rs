@@ -16,6 +16,10 @@ use crate::source::{Collector, clock};
 pub trait Witness {
     /// Takes a fresh look: records first, processes second.
     fn look(&mut self) -> Snapshot;
+    /// Takes a look right after another one, which need not read again what cannot have changed.
+    fn look_again(&mut self) -> Snapshot {
+        self.look()
+    }
     /// Returns how looks are judged.
     fn policy(&self) -> &Policy;
     /// Returns the moment.
@@ -33,6 +37,10 @@ pub struct Eyes {
 impl Witness for Eyes {
     fn look(&mut self) -> Snapshot {
         self.collector.look()
+    }
+
+    fn look_again(&mut self) -> Snapshot {
+        self.collector.look_again()
     }
 
     fn policy(&self) -> &Policy {
@@ -68,7 +76,7 @@ pub(super) fn judge_taken(
     images: &[FileImage],
 ) -> Option<Verdict> {
     let image = images.last()?;
-    let mut snapshot = witness.look();
+    let mut snapshot = witness.look_again();
     let taken: Vec<_> = images.iter().filter_map(|image| parse(format, image, &snapshot)).collect();
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);

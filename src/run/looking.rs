@@ -14,7 +14,7 @@ use crate::source::watch::Hint;
 /// The longest rest after a look that took long.
 const LONGEST_REST: Duration = Duration::from_secs(2);
 /// How often to look while changes are told: hints can be missed, on NFS for one.
-const SAFETY: Duration = Duration::from_secs(30);
+const SAFETY: Duration = Duration::from_secs(60);
 /// How often to look while nobody tells.
 const UNTOLD: Duration = Duration::from_secs(2);
 /// How often to ask for newcomers at first, and at most how seldom while none comes.
