@@ -20,7 +20,7 @@ use claimtop::core::report::{LocationView, RecordView, Report, VerdictState};
 
 use crate::baton::{Baton, Killed};
 use crate::disk::SimDisk;
-use crate::eyes::{Eyes, Order};
+use crate::eyes::{Eyes, Sight};
 use crate::files::USER;
 use crate::oracle;
 use crate::world::{HOME, STATE};
@@ -29,7 +29,7 @@ use crate::world::{HOME, STATE};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// They walk the real road.
-    Real(Order),
+    Real(Sight),
     /// They look, and then move the file away without looking at it there.
     Naive,
 }
@@ -56,11 +56,11 @@ fn is_over(baton: &Baton) -> bool {
 
 fn work(baton: &Arc<Baton>, me: usize, manner: Manner) {
     let disk = SimDisk { baton: Arc::clone(baton), me };
-    let order = match manner {
-        Manner::Real(order) => order,
-        Manner::Naive => Order::Right,
+    let sight = match manner {
+        Manner::Real(sight) => sight,
+        Manner::Naive => Sight::Whole,
     };
-    let mut eyes = Eyes::new(Arc::clone(baton), me, order);
+    let mut eyes = Eyes::new(Arc::clone(baton), me, sight);
     while !is_over(baton) {
         let Ok(state) = StateFolder::open(disk.clone(), Path::new(STATE)) else { continue };
         while !is_over(baton) {

@@ -31,7 +31,7 @@ mod world;
 mod writers;
 
 use crate::claimtop::Manner;
-use crate::eyes::Order;
+use crate::eyes::Sight;
 use crate::run::{Outcome, Trace, run, run_all};
 
 /// How many steps a seed has.
@@ -63,7 +63,7 @@ fn told(broken: &[Outcome]) -> String {
 
 #[test]
 fn nothing_that_lives_is_let_go_and_no_byte_is_lost() {
-    let manner = Manner::Real(Order::Right);
+    let manner = Manner::Real(Sight::Whole);
     if let Some(seed) = number("CLAIMTOP_SIM_SEED") {
         let outcome = run(seed, manner, Trace::All);
         println!("{}", told(std::slice::from_ref(&outcome)));
@@ -91,13 +91,13 @@ fn moving_away_what_was_dead_a_moment_ago_is_found_out() {
 }
 
 #[test]
-fn listing_the_processes_before_the_records_is_found_out() {
-    check_control(Manner::Real(Order::Wrong));
+fn taking_a_list_for_complete_that_is_not_is_found_out() {
+    check_control(Manner::Real(Sight::Lacking));
 }
 
 #[test]
 fn everything_that_can_happen_does() {
-    let (tally, _) = run_all(0..CONTROL_SEEDS, Manner::Real(Order::Right));
+    let (tally, _) = run_all(0..CONTROL_SEEDS, Manner::Real(Sight::Whole));
     for what in
         ["release: Done", "release: Changed", "release: never", "migrate: Done", "park: Done", "undo: Done"]
     {
