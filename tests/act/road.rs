@@ -1,5 +1,7 @@
 //! The road from a plan to its undo.
 
+use std::path::PathBuf;
+
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Request};
 use claimtop::act::system::System;
@@ -7,6 +9,7 @@ use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
 use claimtop::core::journal::Ended;
 use claimtop::core::plan::Action;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
 
@@ -83,9 +86,8 @@ fn a_legacy_record_moves_to_its_window_and_back() {
     end(agent);
 }
 
-#[test]
-fn an_entire_session_ends_in_place_and_back() {
-    let stage = Stage::new();
+/// Writes the state of an entire session whose owner lived before the last boot.
+fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
     let git = stage.path("home/shop/.git");
     for below in ["objects", "refs/heads"] {
         std::fs::create_dir_all(git.join(below)).unwrap();
@@ -97,6 +99,13 @@ fn an_entire_session_ends_in_place_and_back() {
         std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),
     );
     let path = stage.write("home/shop/.git/entire-sessions/db4e04a8-9640-4079-8e03-5ac2d1294846.json", &text);
+    (path, text)
+}
+
+#[test]
+fn an_entire_session_ends_in_place_and_back() {
+    let stage = Stage::new();
+    let (path, text) = dead_entire_session(&stage);
     let mut eyes = stage.eyes_over(&["home/shop"]);
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
@@ -111,6 +120,25 @@ fn an_entire_session_ends_in_place_and_back() {
     let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn an_entire_session_that_its_own_cli_works_on_is_left_alone() {
+    let stage = Stage::new();
+    let (path, text) = dead_entire_session(&stage);
+    let name = path.file_name().unwrap().to_str().unwrap().replace(".json", ".lock");
+    let lock = stage.write(&format!("home/shop/.git/entire-session-locks/{name}"), "");
+    let lock = std::fs::File::open(lock).unwrap();
+    let mut eyes = stage.eyes_over(&["home/shop"]);
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
+    assert!(matches!(&refused, Trouble::Changed(why) if why.contains("at work")), "{refused}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    flock(&lock, FlockOperation::Unlock).unwrap();
+    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
 }
 
 #[test]
