@@ -243,3 +243,27 @@ fn cpu_and_memory_are_measured_between_two_looks() {
     std::thread::sleep(Duration::from_millis(300));
     assert!(measure(&mut scanner).cpu_percent.is_some_and(|percent| percent > 0.0));
 }
+
+#[test]
+fn who_comes_and_who_stops_is_news_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let claude = folder.path().join("claude");
+    std::fs::copy("/bin/sleep", &claude).unwrap();
+    let mut scanner = scanner();
+    scanner.scan(&BTreeSet::new());
+    let mut agent = Command::new(&claude).arg("600").stdin(Stdio::null()).spawn().unwrap();
+    let wait_for_news = |scanner: &mut Scanner| {
+        (0..500).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            scanner.has_news()
+        })
+    };
+    assert!(wait_for_news(&mut scanner), "it has come");
+    let table = scanner.scan(&BTreeSet::new());
+    assert!(table.get(agent.id()).is_some());
+    let pid = rustix::process::Pid::from_raw(agent.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    assert!(wait_for_news(&mut scanner), "it has stopped");
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+}

@@ -31,8 +31,8 @@ impl run::Looker for Looker {
         self.report()
     }
 
-    fn has_newcomer(&mut self) -> bool {
-        self.collector.has_newcomer()
+    fn has_news(&mut self) -> bool {
+        self.collector.has_news()
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::Looker;
+use crate::core::finding::Code;
 use crate::core::report::Report;
 use crate::source::clock;
 use crate::source::watch::Hint;
@@ -15,6 +16,8 @@ use crate::source::watch::Hint;
 const LONGEST_REST: Duration = Duration::from_secs(2);
 /// How often to look while changes are told: hints can be missed, on NFS for one.
 const SAFETY: Duration = Duration::from_secs(60);
+/// When to look again at a file that was being written: by then it is whole, or it is corrupt.
+const SETTLING: Duration = Duration::from_millis(1_200);
 /// How often to look while nobody tells.
 const UNTOLD: Duration = Duration::from_secs(2);
 /// How often to ask for newcomers at first, and at most how seldom while none comes.
@@ -75,6 +78,7 @@ fn keep_looking(
     loop {
         let began = clock::steady();
         // The looker is not used again after a panic, so nothing half-done is seen.
+        let mut longest = ear.patience();
         let said = match catch_unwind(AssertUnwindSafe(|| looker.look())) {
             Ok(report) => {
                 tracing::debug!(
@@ -84,6 +88,9 @@ fn keep_looking(
                     findings = report.findings.len(),
                     "looked"
                 );
+                if report.findings.iter().any(|finding| finding.code == Code::TornRecord) {
+                    longest = longest.min(SETTLING);
+                }
                 Said::Looked(Arc::new(report))
             }
             Err(_) => Said::Failed(super::terminal::last_panic()),
@@ -93,7 +100,8 @@ fn keep_looking(
             return;
         }
         let before = ear.told;
-        ear.wait(clock::steady() + rest(clock::steady() - began), &mut looker);
+        let now = clock::steady();
+        ear.wait(now + rest(now - began), now + longest, &mut looker);
         ear.hear_the_rest();
         if ear.told != before && say(Said::HintsLost) == Audience::Gone {
             return;
@@ -125,14 +133,17 @@ enum Heard {
 }
 
 impl Ear {
-    /// Waits until it is time for another look: at once after a death, after the rest when files
-    /// change, when somebody has come, or for safety.
-    fn wait(&mut self, rested_at: Instant, looker: &mut impl Looker) {
-        let longest = match self.told {
+    /// Returns how long to wait at most, whether or not anything is heard.
+    fn patience(&self) -> Duration {
+        match self.told {
             Told::All => SAFETY,
             Told::InPart => UNTOLD,
-        };
-        let over_at = clock::steady() + longest;
+        }
+    }
+
+    /// Waits until it is time for another look: at once after a death, after the rest when files
+    /// change, when somebody has come, or for safety.
+    fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) {
         let [mut glance_after, seldom] = GLANCES;
         let mut glance_at = clock::steady() + glance_after;
         let mut is_pending = false;
@@ -142,7 +153,7 @@ impl Ear {
                 Heard::Death => return,
                 Heard::Change if clock::steady() >= rested_at => return,
                 Heard::Change => is_pending = true,
-                Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_newcomer() => return,
+                Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_news() => return,
                 Heard::Nothing => {
                     glance_after = (glance_after * 2).min(seldom);
                     glance_at = clock::steady() + glance_after;
@@ -240,7 +251,7 @@ mod tests {
             testing::quiet()
         }
 
-        fn has_newcomer(&mut self) -> bool {
+        fn has_news(&mut self) -> bool {
             panic!("it waited")
         }
     }
@@ -251,7 +262,7 @@ mod tests {
         hint.send(Hint::Files).unwrap();
         hint.send(Hint::Process(77)).unwrap();
         let rested_at = clock::steady() + Duration::from_secs(3_600);
-        Ear { hints: Some(hints), told: Told::All }.wait(rested_at, &mut Hurried);
+        Ear { hints: Some(hints), told: Told::All }.wait(rested_at, rested_at, &mut Hurried);
     }
 
     #[test]

@@ -36,8 +36,9 @@ pub trait Looker {
     /// Takes one look. It may take its time: nobody waits for it.
     fn look(&mut self) -> Report;
 
-    /// Returns whether somebody has come since, at next to no cost; then it is worth a look.
-    fn has_newcomer(&mut self) -> bool {
+    /// Returns whether somebody has come or changed since, at next to no cost; then it is worth a
+    /// look.
+    fn has_news(&mut self) -> bool {
         false
     }
 }

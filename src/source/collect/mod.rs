@@ -79,9 +79,10 @@ impl Collector {
         self.look_again()
     }
 
-    /// Returns whether a possible agent has come since the last look: far cheaper than a look.
-    pub fn has_newcomer(&mut self) -> bool {
-        self.scanner.has_newcomer()
+    /// Returns whether a possible agent has come, stopped or gone on since the last look: far
+    /// cheaper than a look.
+    pub fn has_news(&mut self) -> bool {
+        self.scanner.has_news()
     }
 
     /// Takes one look as [`Collector::look`] does, but reads old processes to whom nothing seems

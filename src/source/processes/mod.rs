@@ -70,9 +70,9 @@ impl Scanner {
         self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes)
     }
 
-    /// Returns whether a possible agent has come since the last look.
-    pub fn has_newcomer(&mut self) -> bool {
-        self.system.has_newcomer(&self.candidates)
+    /// Returns whether a possible agent has come, stopped or gone on since the last look.
+    pub fn has_news(&mut self) -> bool {
+        self.system.has_news(&self.candidates)
     }
 
     /// Adds CPU and memory use to the details of these processes. CPU use is what was used since

@@ -22,7 +22,7 @@ pub(super) struct Scanner {
 
 impl Scanner {
     /// Returns whether a possible agent has come: it may always have.
-    pub(super) fn has_newcomer(&mut self, _candidates: &Candidates) -> bool {
+    pub(super) fn has_news(&mut self, _candidates: &Candidates) -> bool {
         true
     }
 

@@ -19,7 +19,7 @@ pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
 use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
-use crate::core::process::{ProcessTable, ancestry};
+use crate::core::process::{Process, ProcessTable, ancestry};
 
 /// Returns the ticks per second in which the kernel tells starts (`sysconf(_SC_CLK_TCK)`).
 pub(super) fn ticks_per_second() -> u64 {
@@ -63,21 +63,22 @@ impl Scanner {
         table
     }
 
-    /// Returns whether a possible agent has come since the last look. It costs one listing of
-    /// `/proc`, and one `stat` of each process that is new or young.
-    pub(super) fn has_newcomer(&mut self, candidates: &Candidates) -> bool {
+    /// Returns whether a possible agent has come, stopped or gone on since the last look. It costs
+    /// one listing of `/proc`, and one `stat` of each possible agent and of whoever is young.
+    pub(super) fn has_news(&mut self, candidates: &Candidates) -> bool {
         let Ok(mut proc) = Proc::open() else { return false };
         let (listing, _) = proc.list();
         self.known.tell_time();
         let mut is_any = false;
         for (pid, inode) in listing {
             let known = self.known.get(pid, inode);
-            if known.is_some_and(|known| known.is_settled) {
+            let is_one = |process: &Process| candidates.may_be(process.comm.raw());
+            let before = known.filter(|known| is_one(&known.process)).map(|known| known.process.state);
+            if before.is_none() && known.is_some_and(|known| known.is_settled) {
                 continue;
             }
-            let was_one = known.is_some_and(|known| candidates.may_be(known.process.comm.raw()));
             if let Reading::Read(process) = proc.process(pid) {
-                is_any |= !was_one && candidates.may_be(process.comm.raw());
+                is_any |= is_one(&process) && before != Some(process.state);
                 self.known.keep(inode, &process);
             }
         }
