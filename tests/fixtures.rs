@@ -75,6 +75,7 @@ fn look(world: &Path) -> Snapshot {
         claude_config: world.join("home/.claude"),
         cache: world.join("home/.cache"),
         roots: vec![world.join("root")],
+        obra_databases: Vec::new(),
         confined: true,
     };
     // What was copied just now counts as being written until it has lain for a second.

@@ -62,6 +62,7 @@ impl World {
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),
             roots: Vec::new(),
+            obra_databases: Vec::new(),
             confined: true,
         }
     }

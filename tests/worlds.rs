@@ -62,13 +62,7 @@ proptest::proptest! {
 }
 
 /// The codes that only a database can raise; they come with the databases.
-const OF_DATABASES: [Code; 5] = [
-    Code::GhostMirror,
-    Code::GhostOwner,
-    Code::StrandedItem,
-    Code::MultipleClaims,
-    Code::FinishedItemClaimed,
-];
+const OF_DATABASES: [Code; 3] = [Code::GhostMirror, Code::GhostOwner, Code::MultipleClaims];
 
 #[test]
 fn every_code_has_a_world_that_raises_it_and_one_that_does_not() {

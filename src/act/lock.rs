@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::disk::{Disk, Keeping, Patience};
 use super::movement::Hands;
 use super::recover;
+use super::rows::Stores;
 use super::trouble::Trouble;
 use crate::core::journal::{History, Intent, Line, Outcome, Says};
 
@@ -24,6 +25,8 @@ pub struct StateFolder<D: Disk> {
     parked_path: PathBuf,
     folder: D::Folder,
     parked: D::Folder,
+    /// The databases of the systems that have some.
+    pub stores: Stores,
 }
 
 impl<D: Disk> StateFolder<D> {
@@ -36,7 +39,7 @@ impl<D: Disk> StateFolder<D> {
         disk.make_folder(&parked_path).map_err(Trouble::at("make", &parked_path))?;
         let folder = disk.folder(path).map_err(Trouble::at("open", path))?;
         let parked = disk.folder(&parked_path).map_err(Trouble::at("open", &parked_path))?;
-        Ok(Self { disk, path: path.to_path_buf(), parked_path, folder, parked })
+        Ok(Self { disk, path: path.to_path_buf(), parked_path, folder, parked, stores: Stores::default() })
     }
 
     /// Returns where parked things lie.
@@ -90,7 +93,12 @@ pub struct Lock<'s, D: Disk> {
 impl<'s, D: Disk> Lock<'s, D> {
     pub(super) fn hands(&self) -> Hands<'s, D> {
         let state = self.state;
-        Hands { disk: &state.disk, parked: &state.parked, parked_path: &state.parked_path }
+        Hands {
+            disk: &state.disk,
+            parked: &state.parked,
+            parked_path: &state.parked_path,
+            stores: &state.stores,
+        }
     }
 
     /// Journals an intent and brings it to the disk; returns the entry's number.

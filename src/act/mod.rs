@@ -6,10 +6,12 @@
 //! what that very state asks for) -> [`road::Verified`] (looked at again under the lock, and
 //! bound to it) -> [`road::Receipt`].
 //!
-//! Two movements carry everything: *take* moves a file out of the world into the parked folder
+//! Two movements carry every file: *take* moves a file out of the world into the parked folder
 //! and looks at it there, *put* moves a parked file to where nothing lies. Neither overwrites,
-//! and every movement is journalled before it begins.
+//! and every movement is journalled before it begins. A third one changes rows of a database:
+//! all of them in one transaction and only if they are as they were seen ([`rows`]).
 
+mod change;
 pub mod disk;
 mod entire;
 pub mod hand;
@@ -19,6 +21,7 @@ mod planned;
 pub mod prune;
 mod recover;
 pub mod road;
+pub mod rows;
 mod sight;
 pub mod system;
 pub mod trouble;

@@ -14,9 +14,11 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::disk::{Disk, Side, Spot};
+use super::rows::Stores;
 use super::trouble::Trouble;
 use crate::core::file::{Content, FileImage};
 use crate::core::journal::{Movement, Print};
+use crate::core::row::RowChange;
 use crate::core::text::Untrusted;
 
 /// A disk with the folder where things are parked.
@@ -27,6 +29,8 @@ pub(super) struct Hands<'a, D: Disk> {
     pub(super) parked: &'a D::Folder,
     /// Where that is, for people.
     pub(super) parked_path: &'a Path,
+    /// The databases.
+    pub(super) stores: &'a Stores,
 }
 
 /// A name in a folder that was opened.
@@ -410,6 +414,10 @@ impl<D: Disk> Hands<'_, D> {
                 }
                 let print = self.current(parked, print)?;
                 self.swap_back(&at, parked, &print, new_sha256)
+            }
+            Movement::Rows { format, database, changes, .. } => {
+                let reversed: Vec<_> = changes.iter().map(RowChange::reversed).collect();
+                self.stores.of(*format)?.apply(database, &reversed, &mut || Ok(()))
             }
         }
     }

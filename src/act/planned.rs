@@ -6,6 +6,9 @@ use jiff::Timestamp;
 
 use super::movement::sha256;
 use crate::core::journal::{Movement, Print};
+use crate::core::record::Format;
+use crate::core::row::{self, Columns, RowChange};
+use crate::format;
 
 /// A movement before it has parked names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,27 @@ pub(super) enum Planned {
     End { path: PathBuf, print: Print, new: Vec<u8> },
     /// Put back what an earlier entry parked.
     Restore { parked: String, print: Print, to: PathBuf },
+    /// Change a row.
+    Row { format: Format, database: String, table: String, id: String, before: Columns, to: Target },
+}
+
+/// What a row becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// What its system's release makes of it at that moment.
+    Released,
+    /// Exactly this.
+    State(Columns),
+}
+
+impl Target {
+    /// Says which columns change, from what and to what.
+    pub(super) fn words(&self, before: &Columns) -> String {
+        match self {
+            Self::Released => "released".to_owned(),
+            Self::State(after) => row::words(before, after),
+        }
+    }
 }
 
 /// What time a moved file gets.
@@ -58,7 +82,32 @@ pub(super) fn lowered(planned: &[Planned], entry: u64, now: Timestamp) -> Vec<Mo
             Planned::Restore { parked, print, to } => {
                 movements.push(Movement::Put { parked, to, print, touched_at: None });
             }
+            Planned::Row { format, database, table, id, before, to } => {
+                let after = match to {
+                    Target::Released => format::released(format, &table, &before, now).unwrap_or_default(),
+                    Target::State(state) => state,
+                };
+                let change = RowChange { table, id, before, after };
+                join(&mut movements, format, database, change, parked);
+            }
         }
     }
     movements
+}
+
+/// Adds a row to the movement of its database: all rows of one change together.
+fn join(
+    movements: &mut Vec<Movement>,
+    format: Format,
+    database: String,
+    change: RowChange,
+    parked: impl Fn(&Path) -> String,
+) {
+    if let Some(Movement::Rows { database: own, changes, .. }) = movements.last_mut()
+        && *own == database
+    {
+        return changes.push(change);
+    }
+    let backup = format::is_backed_up(format).then(|| parked(Path::new(&database)));
+    movements.push(Movement::Rows { format, database, changes: vec![change], backup });
 }

@@ -67,6 +67,7 @@ pub(super) fn prune<D: Disk>(
 fn parked(entry: &Entry) -> impl Iterator<Item = &str> {
     entry.intent.movements.iter().filter_map(|movement| match movement {
         Movement::Take { parked, .. } | Movement::Exchange { parked, .. } => Some(parked.as_str()),
+        Movement::Rows { backup, .. } => backup.as_deref(),
         Movement::Put { .. } => None,
     })
 }

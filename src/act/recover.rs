@@ -10,24 +10,41 @@ use std::path::Path;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
+use super::change::Change;
 use super::disk::{Disk, Side, Spot};
 use super::lock::Lock;
 use super::movement::{At, Hands, aside, back_name, print_of, shown};
 use super::trouble::Trouble;
 use crate::core::file::Content;
-use crate::core::journal::{Ended, Movement, Outcome, Print};
+use crate::core::journal::{Ended, Entry, Movement, Outcome, Print};
 
 /// Finishes every entry that has no outcome.
 ///
 /// # Errors
 /// The disk refuses; the entry stays open, and the next lock tries again.
 pub(super) fn recover<D: Disk>(lock: &mut Lock<'_, D>, now: Timestamp) -> Result<(), Trouble> {
-    let open: Vec<_> = lock.history.entries.iter().filter(|entry| entry.outcome.is_none()).cloned().collect();
+    let open: Vec<_> = lock.history.entries.iter().filter(|entry| is_open(entry)).cloned().collect();
     for entry in open {
-        let outcome = put_right(&lock.hands(), &entry.intent.movements)?;
-        lock.finish(entry.number, outcome, now)?;
+        let movements = &entry.intent.movements;
+        let outcome = match rows_of(movements) {
+            Some(change) => change.found(&lock.hands())?,
+            None => Some(put_right(&lock.hands(), movements)?),
+        };
+        if let Some(outcome) = outcome {
+            lock.finish(entry.number, outcome, now)?;
+        }
     }
     Ok(())
+}
+
+/// Returns whether nobody knows yet how an entry ended.
+fn is_open(entry: &Entry) -> bool {
+    entry.outcome.as_ref().is_none_or(|outcome| outcome.ended == Ended::Unknown)
+}
+
+/// Returns the change of rows that an entry is; it has no other movement.
+fn rows_of(movements: &[Movement]) -> Option<Change<'_>> {
+    movements.iter().find_map(Change::of)
 }
 
 fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Outcome, Trouble> {
@@ -45,6 +62,8 @@ fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Ou
                     hands.disk.touch(at.spot(), touched_at).map_err(Trouble::at("date", to))?;
                 }
             }
+            // Rows are read back before.
+            Movement::Rows { .. } => {}
             Movement::Exchange { path, parked, print, new_sha256 } => {
                 notes.extend(unexchange(hands, path, parked, print, new_sha256)?);
             }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::change::Change;
 use super::disk::Disk;
 use super::entire;
 use super::lock::Lock;
@@ -13,6 +14,7 @@ use super::sight::Sight;
 use super::trouble::Trouble;
 use super::undo;
 use super::witness::{self, Witness, judge_taken};
+use crate::core::assess::assess;
 use crate::core::file::FileImage;
 use crate::core::journal::{Ended, Intent, Movement, Outcome};
 pub use crate::core::plan::Request;
@@ -189,6 +191,8 @@ impl Confirmed {
             | Trouble::Changed(_)
             | Trouble::Taken(_)
             | Trouble::Failed { .. }
+            | Trouble::Refused(_)
+            | Trouble::Unsure(_)
             | Trouble::Stuck(_) => trouble,
         })?;
         if again.state != seen.state {
@@ -253,9 +257,10 @@ impl<D: Disk> Verified<'_, '_, D> {
 impl Seen {
     /// Takes the lock that the file's own system takes before it writes, where it has one.
     fn peer_lock<D: Disk>(&self, hands: &Hands<'_, D>) -> Result<Option<D::Lock>, Trouble> {
-        let paths = self.planned.iter().map(|planned| match planned {
-            Planned::Park { path, .. } | Planned::Move { path, .. } | Planned::End { path, .. } => path,
-            Planned::Restore { to, .. } => to,
+        let paths = self.planned.iter().filter_map(|planned| match planned {
+            Planned::Park { path, .. } | Planned::Move { path, .. } | Planned::End { path, .. } => Some(path),
+            Planned::Restore { to, .. } => Some(to),
+            Planned::Row { .. } => None,
         });
         match paths.into_iter().find_map(|path| entire::lock_of(path)) {
             Some(path) => entire::take_lock(hands, &path),
@@ -286,6 +291,8 @@ impl Seen {
                 .sync_folder(hands.parked)
                 .map_err(Trouble::at("bring to the disk", hands.parked_path)),
             Movement::Put { to: path, .. } | Movement::Exchange { path, .. } => hands.settle(path),
+            // A commit has reached the disk when it returns.
+            Movement::Rows { .. } => Ok(()),
         });
         match settled {
             Ok(()) => Outcome { ended: Ended::Done, detail: String::new() },
@@ -316,21 +323,45 @@ impl Seen {
                     Planned::End { .. }
                     | Planned::Park { .. }
                     | Planned::Move { .. }
-                    | Planned::Restore { .. } => None,
+                    | Planned::Restore { .. }
+                    | Planned::Row { .. } => None,
                 });
                 let image = hands.exchange(path, parked, print, new.unwrap_or_default(), witness.now());
                 taken.push(image.map_err(not)?);
                 self.believe(taken, witness).map_err(|trouble| (trouble, Progress::Moved))
             }
+            Movement::Rows { format, database, changes, backup } => {
+                let backup = backup.as_deref();
+                let change = Change { format: *format, database, changes, backup };
+                change.carry_out(hands, &mut || self.agrees(database, witness)).map_err(not)
+            }
         }
+    }
+
+    /// Judges the holder once more, now that nobody else can write the database.
+    fn agrees(&self, database: &str, witness: &mut impl Witness) -> Result<(), Trouble> {
+        let snapshot = witness.look();
+        witness::is_free(&snapshot, database)?;
+        let Some(holder) = &self.holder else { return Ok(()) };
+        let report = assess(&snapshot, witness.policy());
+        let record = report.records.iter().find(|record| record.key == self.plan.record);
+        let gone = || Trouble::Changed("the row is not there any more".to_owned());
+        holder.is_still(record.ok_or_else(gone)?.verdict.state)
     }
 
     /// Judges the holder once more, now that nobody can renew the record in its place.
     fn believe(&self, taken: &[FileImage], witness: &mut impl Witness) -> Result<(), Trouble> {
         let Some(holder) = &self.holder else { return Ok(()) };
         let Some(verdict) = judge_taken(witness, holder.format, taken) else { return Ok(()) };
-        if certainty(verdict.state) > certainty(holder.state) {
-            return Err(Trouble::Changed(format!("its holder is {:?} by now", verdict.state).to_lowercase()));
+        holder.is_still(verdict.state)
+    }
+}
+
+impl Holder {
+    /// Makes sure that no more speaks for the holder's life than when it was seen.
+    fn is_still(&self, state: VerdictState) -> Result<(), Trouble> {
+        if certainty(state) > certainty(self.state) {
+            return Err(Trouble::Changed(format!("its holder is {state:?} by now").to_lowercase()));
         }
         Ok(())
     }
@@ -366,7 +397,10 @@ fn undone<D: Disk>(hands: &Hands<'_, D>, done: &[&Movement], trouble: &Trouble) 
         _ if !stuck.is_empty() => Ended::Stuck,
         Trouble::Stuck(_) => Ended::Stuck,
         Trouble::Changed(_) | Trouble::Taken(_) => Ended::Changed,
-        Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Failed { .. } => Ended::Failed,
+        Trouble::Unsure(_) => Ended::Unknown,
+        Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Failed { .. } | Trouble::Refused(_) => {
+            Ended::Failed
+        }
     };
     let detail = std::iter::once(trouble.to_string()).chain(stuck).collect::<Vec<_>>().join("; then ");
     Outcome { ended, detail }

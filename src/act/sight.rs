@@ -8,12 +8,15 @@ use rustix::io::Errno;
 use super::disk::Disk;
 use super::entire;
 use super::movement::{Hands, print_of, shown};
-use super::planned::{Modified, Planned};
+use super::planned::{Modified, Planned, Target};
 use super::road::Rules;
 use super::trouble::Trouble;
 use crate::core::file::{Content, FileImage, Refusal};
 use crate::core::journal::Print;
 use crate::core::plan::Step;
+use crate::core::record::Format;
+use crate::core::text::shown as shown_text;
+use crate::format::released;
 
 /// How the files of a plan are looked at.
 pub(super) struct Sight<'a, D: Disk> {
@@ -41,9 +44,30 @@ impl<D: Disk> Sight<'_, D> {
                 })?;
                 Planned::End { path, print, new }
             }
+            Step::Row { format, database, table, id, .. } => {
+                self.row(*format, database.raw(), table, id.raw())?
+            }
             Step::Restore { .. } => {
                 return Err(Trouble::Never("only an undo puts something back".to_owned()));
             }
+        })
+    }
+
+    /// Looks at the row of a step.
+    fn row(&self, format: Format, database: &str, table: &str, id: &str) -> Result<Planned, Trouble> {
+        let name = || format!("{table} {}", shown_text(id));
+        let before = self.hands.stores.of(format)?.row(database, table, id)?;
+        let before = before.ok_or_else(|| Trouble::Changed(format!("{} has gone", name())))?;
+        if released(format, table, &before, self.now).is_none() {
+            return Err(Trouble::Changed(format!("{} holds nothing any more", name())));
+        }
+        Ok(Planned::Row {
+            format,
+            database: database.to_owned(),
+            table: table.to_owned(),
+            id: id.to_owned(),
+            before,
+            to: Target::Released,
         })
     }
 

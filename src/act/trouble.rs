@@ -30,6 +30,12 @@ pub enum Trouble {
         /// What the system said.
         errno: Errno,
     },
+    /// A database refused, in its own words.
+    #[error("{0}")]
+    Refused(String),
+    /// A database may or may not have done it: that is read back.
+    #[error("{0}")]
+    Unsure(String),
     /// The system refused, and then something could not be put back.
     #[error("{0}")]
     Stuck(String),

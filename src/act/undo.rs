@@ -8,12 +8,14 @@ use jiff::Timestamp;
 use super::disk::Disk;
 use super::lock::Lock;
 use super::movement::{Hands, print_of, shown};
-use super::planned::{Modified, Planned};
+use super::planned::{Modified, Planned, Target};
 use super::trouble::Trouble;
 use crate::core::journal::{Entry, Movement, Print};
 use crate::core::key::Key;
 pub use crate::core::plan::Place;
 use crate::core::plan::{Confirmation, Plan, Step};
+use crate::core::record::Format;
+use crate::core::row::RowChange;
 use crate::core::text::Untrusted;
 
 /// Plans to take an entry back.
@@ -56,6 +58,11 @@ pub(super) fn plan<D: Disk>(
                 planned.push(Planned::Park { path: path.clone(), print: there });
                 planned.push(Planned::Restore { parked: parked.clone(), print: current, to: path.clone() });
             }
+            Movement::Rows { format, database, changes, .. } => {
+                for change in changes {
+                    planned.push(row_back(&hands, *format, database, change)?);
+                }
+            }
         }
     }
     Ok((shown_plan(entry, &planned, now), planned))
@@ -80,6 +87,28 @@ fn restore<D: Disk>(
 ) -> Result<Planned, Trouble> {
     let print = hands.current(parked, print)?;
     Ok(Planned::Restore { parked: parked.to_owned(), print, to: free(hands, from, place)? })
+}
+
+/// Plans to give a row the values back that it had, if it still has those that it was given.
+fn row_back<D: Disk>(
+    hands: &Hands<'_, D>,
+    format: Format,
+    database: &str,
+    change: &RowChange,
+) -> Result<Planned, Trouble> {
+    let now = hands.stores.of(format)?.row(database, &change.table, &change.id)?;
+    if now.as_ref() != Some(&change.after) {
+        let row = format!("{} {}", change.table, change.id);
+        return Err(Trouble::Never(format!("{row} has moved on since; the entry is overtaken")));
+    }
+    Ok(Planned::Row {
+        format,
+        database: database.to_owned(),
+        table: change.table.clone(),
+        id: change.id.clone(),
+        before: change.after.clone(),
+        to: Target::State(change.before.clone()),
+    })
 }
 
 /// Returns where to put something back: its own place when nothing lies there.
@@ -119,6 +148,13 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
         Planned::Park { path, .. } | Planned::End { path, .. } => Step::Park { path: text(path) },
         Planned::Move { path, to, .. } => Step::Move { path: text(path), to: text(to) },
         Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.as_str().into(), to: text(to) },
+        Planned::Row { format, database, table, id, before, to } => Step::Row {
+            format: *format,
+            database: database.as_str().into(),
+            table: table.clone(),
+            id: id.as_str().into(),
+            change: to.words(before),
+        },
     });
     let age = now.duration_since(entry.at).as_secs();
     Plan {

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::trouble::Trouble;
 use crate::core::assess::{Policy, assess};
 use crate::core::file::FileImage;
 use crate::core::record::{Format, Record};
 use crate::core::report::{Report, Verdict};
 use crate::core::snapshot::Snapshot;
+use crate::core::text::shown;
 use crate::format::{self, Parsed, Reading};
 use crate::source::{Collector, clock};
 
@@ -82,4 +84,19 @@ pub(super) fn judge_taken(
     snapshot.records.extend(taken);
     let report = assess(&snapshot, witness.policy());
     report.records.into_iter().find(|view| view.location.is(&image.path)).map(|view| view.verdict)
+}
+
+/// Makes sure that nobody works with the database of a row: whoever does may hold rows in memory,
+/// and would write over them later.
+pub(super) fn is_free(snapshot: &Snapshot, database: &str) -> Result<(), Trouble> {
+    let found = snapshot.databases.iter().find(|found| found.name.raw() == database);
+    let unread =
+        || Trouble::Changed(format!("{} is not among the databases that were read", shown(database)));
+    let Some(file) = &found.ok_or_else(unread)?.file else { return Ok(()) };
+    let openers = found.and_then(|found| found.opened_by.as_deref()).unwrap_or_default();
+    match (openers.first(), file.runners.first()) {
+        (Some(pid), _) => Err(Trouble::Changed(format!("PID {pid} has the database open by now"))),
+        (None, Some(pid)) => Err(Trouble::Changed(format!("PID {pid} of Obra runs by now"))),
+        (None, None) => Ok(()),
+    }
 }

@@ -300,6 +300,7 @@ fn write_told(page: &mut Page, told: &Told) {
         Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
         Some(Ended::Failed) => (Mark::Dead, Tone::Bad, "Failed, everything is where it was"),
         Some(Ended::Stuck) => (Mark::Dead, Tone::Bad, "Stuck"),
+        Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown, it is read back later"),
         None => (Mark::Quiet, Tone::Notice, "Not done"),
     };
     let detail = if told.detail.is_empty() { String::new() } else { format!(" ({})", told.detail) };
@@ -336,6 +337,9 @@ fn step_words(step: &Step) -> String {
             format!("put {} back to {}, only where nothing is", outside(Some(parked)), outside(Some(to)))
         }
         Step::Exchange { path, change } => format!("in {}: {change}", outside(Some(path))),
+        Step::Row { database, table, id, change, .. } => {
+            format!("in {}, {table} {}: {change}", outside(Some(database)), outside(Some(id)))
+        }
     }
 }
 

@@ -39,6 +39,9 @@ pub(crate) struct Options {
     /// Look in this repository or folder too; may be repeated
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
+    /// Read this SQLite database of Obra too; may be repeated
+    #[arg(long = "obra-db", global = true, value_name = "FILE")]
+    pub(crate) obra_databases: Vec<PathBuf>,
     /// Read this configuration file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

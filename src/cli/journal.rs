@@ -83,6 +83,7 @@ fn outcome(entry: &Entry) -> (&'static str, Tone) {
         Some(Ended::Changed) => ("changed", Tone::Doubtful),
         Some(Ended::Failed) => ("failed", Tone::Bad),
         Some(Ended::Stuck) => ("stuck", Tone::Bad),
+        Some(Ended::Unknown) => ("unknown", Tone::Doubtful),
         None => ("open", Tone::Doubtful),
     }
 }

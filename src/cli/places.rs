@@ -50,6 +50,7 @@ pub(crate) fn places(
         claude_config: own(".claude", &environment.claude_config),
         cache: own(".cache", &environment.cache),
         roots: roots(effective, confined)?,
+        obra_databases: obra_databases(effective, confined)?,
         home,
         confined,
     })
@@ -70,6 +71,15 @@ fn roots(effective: &Effective, confined: bool) -> Result<Vec<PathBuf>, Failure>
             Origin::Default | Origin::File | Origin::Environment => Ok(root.clone()),
         })
         .collect()
+}
+
+/// Returns the databases that count: confined, only those of the options.
+fn obra_databases(effective: &Effective, confined: bool) -> Result<Vec<PathBuf>, Failure> {
+    let all = effective.config.obra_databases.iter().zip(&effective.origins.obra_databases);
+    all.filter(|(_, origin)| !confined || **origin == Origin::Option)
+        .map(|(path, _)| std::path::absolute(path))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::usage(anyhow!(error).context("--obra-db".to_owned())))
 }
 
 fn folder(option: &str, path: &Path) -> Result<PathBuf, Failure> {

@@ -89,6 +89,7 @@ fn from_options(options: &Options) -> Layer {
         color: options.color,
         access: options.read_only.then_some(Access::ReadOnly),
         roots: options.roots.clone(),
+        obra_databases: options.obra_databases.clone(),
         ..Layer::default()
     }
 }

@@ -39,6 +39,9 @@ fn values(settings: &Settings) -> Columns {
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);
     }
+    for (path, origin) in config.obra_databases.iter().zip(&origins.obra_databases) {
+        row("obra_databases", Untrusted::from_path(path).shown(), *origin);
+    }
     for (agent, origin) in config.agents.iter().zip(&origins.agents) {
         row("agent", format!("{} ({})", shown(&agent.name), shown(&agent.title)), *origin);
     }

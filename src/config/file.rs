@@ -24,6 +24,7 @@ struct Keys {
     bell: Option<bool>,
     notify: Option<Notify>,
     roots: Vec<Spanned<String>>,
+    obra_databases: Vec<Spanned<String>>,
     agent: Vec<Signature>,
 }
 
@@ -52,7 +53,8 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         color: keys.color,
         mouse: keys.mouse.map(|is| if is { Mouse::On } else { Mouse::Off }),
         access: keys.read_only.map(|is| if is { Access::ReadOnly } else { Access::Full }),
-        roots: keys.roots.iter().map(|root| absolute(text, root, home)).collect::<Result<_, _>>()?,
+        roots: all_absolute(text, &keys.roots, "a root", home)?,
+        obra_databases: all_absolute(text, &keys.obra_databases, "a database", home)?,
         agents: keys.agent,
         kept: keys.keep_parked_days.map(|days| Kept { days }),
         title: keys.title.map(Switch::from_truth),
@@ -61,8 +63,17 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
     })
 }
 
-/// A relative root would mean another folder for every folder that claimtop starts in.
-fn absolute(text: &str, root: &Spanned<String>, home: &Path) -> Result<PathBuf, FileError> {
+fn all_absolute(
+    text: &str,
+    paths: &[Spanned<String>],
+    what: &str,
+    home: &Path,
+) -> Result<Vec<PathBuf>, FileError> {
+    paths.iter().map(|path| absolute(text, path, what, home)).collect()
+}
+
+/// A relative path would mean another folder for every folder that claimtop starts in.
+fn absolute(text: &str, root: &Spanned<String>, what: &str, home: &Path) -> Result<PathBuf, FileError> {
     let path = Path::new(root.get_ref());
     if let Ok(rest) = path.strip_prefix("~") {
         return Ok(home.join(rest));
@@ -70,7 +81,7 @@ fn absolute(text: &str, root: &Spanned<String>, home: &Path) -> Result<PathBuf, 
     if path.is_absolute() {
         return Ok(path.to_path_buf());
     }
-    let message = format!("a root must be an absolute path or start with ~/, not {:?}", root.get_ref());
+    let message = format!("{what} must be an absolute path or start with ~/, not {:?}", root.get_ref());
     Err(error_at(text, root.span().start, &message))
 }
 
@@ -102,7 +113,7 @@ mod tests {
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
                     keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\n\
-                    roots = ['~/src', '/srv']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
+                    roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
         assert_eq!(layer.theme, Some(Theme::ColorBlind));
@@ -114,6 +125,7 @@ mod tests {
         assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));
         assert_eq!(layer.notify, Some(Notify::Osc777));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
+        assert_eq!(layer.obra_databases, [PathBuf::from("/home/dev/o.db")]);
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
     }
 
@@ -126,7 +138,7 @@ mod tests {
         check_error(
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
-             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `roots`, `agent`",
+             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `roots`, `obra_databases`, `agent`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

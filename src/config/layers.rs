@@ -46,6 +46,8 @@ pub struct Layer {
     pub access: Option<Access>,
     /// Folders to look in; those of all layers count.
     pub roots: Vec<PathBuf>,
+    /// Databases of Obra to read; those of all layers count.
+    pub obra_databases: Vec<PathBuf>,
     /// Own agent signatures; those of all layers count.
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.
@@ -73,6 +75,8 @@ pub struct Origins {
     pub access: Origin,
     /// Of each root.
     pub roots: Vec<Origin>,
+    /// Of each database of Obra.
+    pub obra_databases: Vec<Origin>,
     /// Of each signature.
     pub agents: Vec<Origin>,
     /// Of the retention.
@@ -108,6 +112,8 @@ impl Effective {
         cover(&mut self.config.calls.notify, &mut self.origins.notify, layer.notify, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);
+        self.origins.obra_databases.extend(layer.obra_databases.iter().map(|_| origin));
+        self.config.obra_databases.extend(layer.obra_databases);
         self.origins.agents.extend(layer.agents.iter().map(|_| origin));
         self.config.agents.extend(layer.agents);
         self

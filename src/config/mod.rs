@@ -25,6 +25,8 @@ pub struct Config {
     pub access: Access,
     /// Folders and repositories to look in, besides those of live windows.
     pub roots: Vec<PathBuf>,
+    /// Databases of Obra to read, besides those in its usual places.
+    pub obra_databases: Vec<PathBuf>,
     /// A person's own agent signatures.
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.

@@ -132,6 +132,8 @@ codes! {
     RecordFlood = "record-flood", Warning;
     /// A companion whose record is gone.
     OrphanCompanion = "orphan-companion", Warning;
+    /// A process keeps a database's transaction open.
+    StuckWriter = "stuck-writer", Warning;
     /// A source could not be read at all.
     SourceFailed = "source-failed", Warning;
     /// Not all processes could be seen.

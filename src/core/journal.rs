@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::plan::Action;
+use super::record::Format;
+use super::row::RowChange;
 
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -67,6 +69,18 @@ pub enum Movement {
         /// The SHA-256 of the new content.
         new_sha256: String,
     },
+    /// Rows of a database change in one transaction, all or none.
+    Rows {
+        /// Whose database.
+        format: Format,
+        /// The database: its path, or its URL without a password.
+        database: String,
+        /// The rows, with their exact values before and after.
+        changes: Vec<RowChange>,
+        /// The parked name of the copy that is made first, where one is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        backup: Option<String>,
+    },
 }
 
 /// What was meant to be done, written before anything was touched.
@@ -97,6 +111,8 @@ pub enum Ended {
     Failed,
     /// A step failed, and something could not be put back; the detail says what lies where.
     Stuck,
+    /// It cannot be told whether it was done; it is read back when the database can be read.
+    Unknown,
 }
 
 /// What became of an intent.

@@ -4,6 +4,8 @@
 //! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
 //! hook), its death proves nothing as long as some window could still be the owner.
 
+mod obra;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::evidence::Evidence;
@@ -19,6 +21,9 @@ use super::world::{PossibleAgent, World, has_exited};
 /// session to a process, else by whether any living window could own it.
 pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut ladder = Ladder::default();
+    if record.format == Format::Obra {
+        return obra::judge(record, world, &mut ladder).with(ladder);
+    }
     let own = own_verdict(record, world, &mut ladder);
     if let Some(verdict) = own {
         return verdict.with(ladder);
@@ -447,18 +452,8 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         ladder.add("owner", Untrusted::fixed("the record names neither a process nor a session"), "record");
         return Answer(VerdictState::Unknown, open);
     }
-    let table = &world.snapshot.processes;
-    if let Some(why) = table.partial.as_ref() {
-        ladder.add("processes", format!("not all can be seen: {why}"), "/proc");
-        return Answer(VerdictState::Unknown, Reason::PartialScan);
-    }
-    if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
-        ladder.add(
-            "namespace",
-            Untrusted::fixed("the owner may be in another PID namespace"),
-            "/proc/self/ns/pid",
-        );
-        return Answer(VerdictState::Unknown, Reason::OtherNamespace);
+    if let Some(answer) = unseen(has_pid, world, ladder) {
+        return answer;
     }
     if let Some((_, words)) = world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
     {
@@ -478,6 +473,23 @@ fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         // Nobody can own it as far as can be seen, but no process was ever named: no proof.
         None => Answer(VerdictState::Unknown, open),
     }
+}
+
+/// Returns why an owner could be where it cannot be seen.
+fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    if let Some(why) = world.snapshot.processes.partial.as_ref() {
+        ladder.add("processes", format!("not all can be seen: {why}"), "/proc");
+        return unknown(Reason::PartialScan);
+    }
+    if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
+        ladder.add(
+            "namespace",
+            Untrusted::fixed("the owner may be in another PID namespace"),
+            "/proc/self/ns/pid",
+        );
+        return unknown(Reason::OtherNamespace);
+    }
+    None
 }
 
 /// Returns how the agent's process ended that another record of the session names.

@@ -15,6 +15,7 @@ pub mod plan;
 pub mod process;
 pub mod record;
 pub mod report;
+pub mod row;
 pub mod rules;
 pub mod shared;
 pub mod snapshot;

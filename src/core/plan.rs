@@ -1,5 +1,7 @@
 //! What an action would do, as pure data: shown before anything is touched.
 
+mod rows;
+
 use serde::{Deserialize, Serialize};
 
 use super::finding::Code;
@@ -125,6 +127,19 @@ pub enum Step {
         /// Which fields change, and to what.
         change: String,
     },
+    /// Change a row of a database, together with the other rows of the plan or not at all.
+    Row {
+        /// Whose database.
+        format: Format,
+        /// The database.
+        database: Untrusted,
+        /// The table.
+        table: String,
+        /// The primary key.
+        id: Untrusted,
+        /// Which columns change, from what and to what.
+        change: String,
+    },
 }
 
 /// What a person must give before a plan is carried out.
@@ -212,7 +227,7 @@ impl About<'_> {
                 "Claude Code's own registry is only parked when its process is provably gone",
                 "close the window",
             )),
-            (Format::Obra, _) => Some(("Obra's rows cannot be let go yet", "end its orchestrator")),
+            (Format::Obra, _) => rows::never(self.report, record),
             (Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode, _) => {
                 None
             }
@@ -234,8 +249,8 @@ impl About<'_> {
             what: what(self.record),
             why: why(self.record),
             steps: steps(self.report, self.record),
-            inverse: "undo puts every file back where it was, with its bytes, mode and times".to_owned(),
-            refuses_when: ALWAYS.to_vec(),
+            inverse: inverse(self.record).to_owned(),
+            refuses_when: refuses_when(self.record),
             confirmation: match self.record.verdict.state {
                 VerdictState::Dead => Confirmation::Yes,
                 VerdictState::Unknown => Confirmation::Code,
@@ -343,14 +358,27 @@ fn what(record: &RecordView) -> String {
         Format::Entire if record.kind == RecordKind::Session => {
             format!("end the session {} in its state file; nothing is deleted", record.title)
         }
-        Format::Entire
-        | Format::Maia
-        | Format::Observability
-        | Format::Leo
-        | Format::ClaudeCode
-        | Format::Obra => {
+        Format::Entire | Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode => {
             format!("park the {} record {}", record.format.name(), record.title)
         }
+        Format::Obra if record.kind == RecordKind::Metadata => {
+            format!("let {} wait again in Obra's database", record.title)
+        }
+        Format::Obra => format!("abandon the session of {} in Obra's database", record.title),
+    }
+}
+
+fn inverse(record: &RecordView) -> &'static str {
+    match &record.location {
+        LocationView::File { .. } => "undo puts every file back where it was, with its bytes, mode and times",
+        LocationView::Row { .. } => rows::INVERSE,
+    }
+}
+
+fn refuses_when(record: &RecordView) -> Vec<&'static str> {
+    match &record.location {
+        LocationView::File { .. } => ALWAYS.to_vec(),
+        LocationView::Row { .. } => rows::REFUSES.to_vec(),
     }
 }
 
@@ -367,6 +395,9 @@ fn why(record: &RecordView) -> Vec<String> {
 }
 
 fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
+    if matches!(record.location, LocationView::Row { .. }) {
+        return rows::steps(report, record);
+    }
     let path = path_of(record);
     if record.format == Format::Entire && record.kind == RecordKind::Session {
         let change = "phase becomes ended, ended_at the last interaction; every other field stays".to_owned();

@@ -123,6 +123,19 @@ pub struct Database {
     pub is_complete: bool,
     /// The processes that have it open; `None` where that cannot be told.
     pub opened_by: Option<Vec<u32>>,
+    /// What is known of a database that is a file.
+    pub file: Option<DatabaseFile>,
+}
+
+/// What is known of a database that is a file, beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseFile {
+    /// The processes of its own system that live, whatever they have open.
+    pub runners: Vec<u32>,
+    /// Since when a journal of an open or interrupted transaction lies beside it.
+    pub journal_since: Option<Timestamp>,
+    /// The process that holds the lock for writing, where the kernel tells.
+    pub written_by: Option<u32>,
 }
 
 /// How a source fared.

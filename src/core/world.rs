@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::agent::{Role as ProcessRole, Signatures};
 use super::process::{Process, ProcessState};
-use super::record::{Binding, Format, Record};
-use super::snapshot::Snapshot;
+use super::record::{Binding, Format, Record, Row};
+use super::snapshot::{Database, Snapshot};
 use super::text::Untrusted;
 use super::window::{Window, windows};
 
@@ -77,6 +77,11 @@ impl<'a> World<'a> {
     /// Returns the living processes that have this number in other PID namespaces.
     pub fn inner(&self, pid: u32) -> &[&'a Process] {
         self.by_inner_pid.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the database that a row is in.
+    pub fn database(&self, row: &Row) -> Option<&'a Database> {
+        self.snapshot.databases.iter().find(|database| database.name == row.database)
     }
 
     /// Returns when a process started, by the wall clock.

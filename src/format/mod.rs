@@ -8,6 +8,7 @@ pub mod entire;
 pub mod json;
 pub mod leo;
 pub mod maia;
+pub mod obra;
 pub mod observability;
 mod strict;
 pub mod time;
@@ -21,6 +22,7 @@ use jiff::Timestamp;
 
 use crate::core::file::FileImage;
 use crate::core::record::{Format, Record};
+use crate::core::row::Columns;
 use crate::core::snapshot::{BrokenFile, Host};
 
 /// A folder that formats keep their files in; the collector knows where each is.
@@ -122,5 +124,22 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Entire(kind) => entire::read(kind, file, reading),
         FileKind::Leo(kind) => leo::read(kind, file, reading),
         FileKind::ClaudeCode(kind) => claude_code::read(kind, file, reading),
+    }
+}
+
+/// Returns what a row is after its release by the rule of its system; `None` when it holds
+/// nothing that could be let go.
+pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -> Option<Columns> {
+    match format {
+        Format::Obra => obra::released(table, before, now),
+        Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => None,
+    }
+}
+
+/// Returns whether a system's database is a file, which is copied before it is changed.
+pub fn is_backed_up(format: Format) -> bool {
+    match format {
+        Format::Obra => true,
+        Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => false,
     }
 }

@@ -15,7 +15,13 @@ const LOCKS: usize = 4 << 20;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Locks {
     holders: HashMap<(u64, u64), u32>,
+    /// Who holds SQLite's lock for writing.
+    writers: HashMap<(u64, u64), u32>,
 }
+
+/// The byte that whoever is about to write an SQLite database locks (`RESERVED_BYTE`,
+/// sqlite.org/src/file/src/os.h).
+const RESERVED: u64 = 0x4000_0001;
 
 impl Locks {
     /// Reads all locks; none where the system has no such list.
@@ -29,10 +35,16 @@ impl Locks {
     pub fn holder(&self, meta: &FileMeta) -> Option<u32> {
         self.holders.get(&(meta.dev, meta.ino)).copied()
     }
+
+    /// Returns the PID that is writing an SQLite database, or is about to.
+    pub fn writer(&self, meta: &FileMeta) -> Option<u32> {
+        self.writers.get(&(meta.dev, meta.ino)).copied()
+    }
 }
 
 fn parse(text: &str) -> Locks {
-    Locks { holders: text.lines().filter_map(held).collect() }
+    let writers = text.lines().filter(|line| is_reserving(line)).filter_map(held).collect();
+    Locks { holders: text.lines().filter_map(held).collect(), writers }
 }
 
 /// Reads one line, such as `1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF`; a line with `->`
@@ -47,6 +59,16 @@ fn held(line: &str) -> Option<((u64, u64), u32)> {
     let major = u32::from_str_radix(place.next()?, 16).ok()?;
     let minor = u32::from_str_radix(place.next()?, 16).ok()?;
     Some(((makedev(major, minor), place.next()?.parse().ok()?), pid))
+}
+
+/// Returns whether a line is of a POSIX lock for writing that covers SQLite's reserved byte;
+/// SQLite takes no others.
+fn is_reserving(line: &str) -> bool {
+    let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+    let [_, sort, _, mode, _, _, start, end] = fields.as_slice() else { return false };
+    let covers = start.parse().is_ok_and(|start: u64| start <= RESERVED)
+        && (*end == "EOF" || end.parse().is_ok_and(|end: u64| end >= RESERVED));
+    *sort == "POSIX" && *mode == "WRITE" && covers
 }
 
 #[cfg(test)]
@@ -65,5 +87,18 @@ mod tests {
         assert_eq!(locks.holders.len(), 2);
         assert_eq!(locks.holders.get(&(makedev(0xfe, 1), 43_529)), Some(&1_699));
         assert_eq!(locks.holders.get(&(makedev(8, 1), 1_234)), Some(&708));
+    }
+
+    #[test]
+    fn who_writes_a_database_is_told_and_who_reads_it_is_not() {
+        let locks = parse(
+            "1: POSIX  ADVISORY  WRITE 9 fe:01:7 1073741825 1073741825\n\
+             2: POSIX  ADVISORY  WRITE 10 fe:01:9 1073741824 1073742335\n\
+             3: POSIX  ADVISORY  READ 8 fe:01:8 1073741826 1073742335\n\
+             4: POSIX  ADVISORY  WRITE 8 fe:01:8 1073741826 1073742335\n\
+             5: FLOCK  ADVISORY  WRITE 708 fe:01:11 0 EOF\n",
+        );
+        let of = |ino| (makedev(0xfe, 1), ino);
+        assert_eq!(locks.writers, HashMap::from([(of(7), 9), (of(9), 10)]));
     }
 }

@@ -5,9 +5,11 @@ pub mod collect;
 pub mod fence;
 pub mod host;
 pub mod locks;
+pub(crate) mod obra;
 pub mod open;
 pub mod processes;
 pub mod repos;
+pub mod sqlite;
 pub mod watch;
 
 pub use collect::{Collector, Places};

@@ -89,6 +89,7 @@ impl Stage {
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),
             roots: roots.iter().map(|root| self.path(root)).collect(),
+            obra_databases: Vec::new(),
             confined: true,
         };
         Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } }

@@ -32,6 +32,7 @@ fn main() {
         claude_config: world.path().join("home/.claude"),
         cache: world.path().join("home/.cache"),
         roots: Vec::new(),
+        obra_databases: Vec::new(),
         confined: true,
     };
     let policy = Policy { signatures: signatures.clone() };

@@ -36,6 +36,7 @@ fn main() {
         claude_config: at("home/.claude"),
         cache: at("home/.cache"),
         roots: Vec::new(),
+        obra_databases: Vec::new(),
         confined: true,
     };
     let mut eyes =

@@ -12,6 +12,7 @@
 )]
 
 mod plans;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 
 use self::plans::ExpectPlan;
+use self::rows::{DatabaseSpec, RowSpec};
 
 /// One world.
 #[derive(Debug, Deserialize)]
@@ -45,6 +47,10 @@ pub(crate) struct WorldFile {
     process: Vec<ProcessSpec>,
     #[serde(default)]
     file: Vec<FileSpec>,
+    #[serde(default)]
+    row: Vec<RowSpec>,
+    #[serde(default)]
+    database: Vec<DatabaseSpec>,
     #[serde(default)]
     repo: Vec<RepoSpec>,
     #[serde(default)]
@@ -333,6 +339,7 @@ impl WorldFile {
         for file in &self.file {
             self.read_file(file, &mut snapshot);
         }
+        rows::read(self, &mut snapshot);
         snapshot
     }
 
@@ -586,7 +593,11 @@ pub(crate) fn json_name<T: serde::Serialize>(value: &T) -> String {
 
 fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
     let json = |record: &claimtop::core::report::RecordView| serde_json::to_value(record).expect("json");
-    let path = |record: &_| json(record)["location"]["path"].as_str().unwrap_or_default().to_owned();
+    let path = |record: &_| {
+        let location = &json(record)["location"];
+        let part = |name: &str| location[name].as_str().unwrap_or_default().to_owned();
+        if location["path"].is_null() { format!("{} {}", part("table"), part("id")) } else { part("path") }
+    };
     let Some(record) = report.records.iter().find(|record| path(record).ends_with(&wanted.path)) else {
         return out.push(format!("no record at {}", wanted.path));
     };
@@ -659,6 +670,12 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     }
     snapshot.records.retain(|_| dice.roll(chance) != 0);
     snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);
+    snapshot.databases.retain(|_| dice.roll(chance) != 0);
+    for database in &mut snapshot.databases {
+        database.is_complete &= dice.roll(chance) != 0;
+        database.opened_by = database.opened_by.take().filter(|_| dice.roll(chance) != 0);
+        database.file = database.file.take().filter(|_| dice.roll(chance) != 0);
+    }
     let host = &mut snapshot.host;
     host.boot_id = host.boot_id.take().filter(|_| dice.roll(chance) != 0);
     host.boot_at = host.boot_at.take().filter(|_| dice.roll(chance) != 0);

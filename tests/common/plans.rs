@@ -85,5 +85,6 @@ fn line(step: &Step) -> String {
         Step::Move { path, to } => format!("move {} to {}", path.raw(), to.raw()),
         Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.raw()),
         Step::Exchange { path, change } => format!("exchange {}: {change}", path.raw()),
+        Step::Row { table, id, change, .. } => format!("change {table} {id}: {change}"),
     }
 }

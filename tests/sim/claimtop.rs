@@ -89,6 +89,7 @@ fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
         Err(Trouble::Taken(_)) => "taken before".to_owned(),
         Err(Trouble::Failed { .. }) => "failed before".to_owned(),
         Err(Trouble::Stuck(_)) => "stuck before".to_owned(),
+        Err(Trouble::Refused(_) | Trouble::Unsure(_)) => unreachable!("no database is simulated"),
     };
     baton.with(|world| world.tally.count(format!("{what}: {ended}")));
 }

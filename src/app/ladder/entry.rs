@@ -5,6 +5,7 @@ use crate::app::rows::outcome_of;
 use crate::app::sheet::verb;
 use crate::app::tone::{Line, Tone};
 use crate::core::journal::{Entry, Movement};
+use crate::core::row::RowChange;
 
 /// Writes everything about an entry and returns its title.
 pub(in crate::app) fn write(page: &mut Page, entry: &Entry) -> String {
@@ -31,6 +32,12 @@ fn words(movement: &Movement) -> String {
         Movement::Put { parked, to, .. } => format!("put {parked} to {}", to.display()),
         Movement::Exchange { path, parked, .. } => {
             format!("gave {} new content and parked the old as {parked}", path.display())
+        }
+        Movement::Rows { database, changes, backup, .. } => {
+            let rows: Vec<String> = changes.iter().map(RowChange::words).collect();
+            let copy =
+                backup.as_ref().map_or_else(String::new, |name| format!("; copied it before as {name}"));
+            format!("in {database}: {}{copy}", rows.join("; "))
         }
     }
 }

@@ -42,6 +42,7 @@ pub(in crate::app) fn outcome(entry: &Entry) -> Span {
         Some(Ended::Changed) => Span::marked(Mark::Quiet, "changed", Tone::Notice),
         Some(Ended::Failed) => Span::marked(Mark::Dead, "failed", Tone::Warning),
         Some(Ended::Stuck) => Span::marked(Mark::Dead, "stuck", Tone::Bad),
+        Some(Ended::Unknown) => Span::marked(Mark::Unknown, "unknown", Tone::Notice),
         None => Span::marked(Mark::Unknown, "open", Tone::Notice),
     }
 }

@@ -204,6 +204,6 @@ pub(crate) fn exit(trouble: &Trouble) -> Exit {
         Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Changed(_) | Trouble::Taken(_) => {
             Exit::Refused
         }
-        Trouble::Failed { .. } | Trouble::Stuck(_) => Exit::Failed,
+        Trouble::Failed { .. } | Trouble::Refused(_) | Trouble::Unsure(_) | Trouble::Stuck(_) => Exit::Failed,
     }
 }

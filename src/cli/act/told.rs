@@ -74,6 +74,7 @@ impl Told {
             Ended::Changed => ("changed under you", Tone::Doubtful, Exit::Refused),
             Ended::Failed => ("failed", Tone::Bad, Exit::Failed),
             Ended::Stuck => ("stuck", Tone::Bad, Exit::Failed),
+            Ended::Unknown => ("unknown", Tone::Doubtful, Exit::Failed),
         };
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
@@ -161,5 +162,8 @@ fn words(step: &Step) -> String {
             format!("put {} back to {}, only where nothing is", parked.raw(), to.raw())
         }
         Step::Exchange { path, change } => format!("in {}: {change}", path.raw()),
+        Step::Row { database, table, id, change, .. } => {
+            format!("in {}, {table} {}: {change}", database.raw(), id.raw())
+        }
     }
 }

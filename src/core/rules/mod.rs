@@ -4,6 +4,7 @@ mod files;
 mod generations;
 mod holders;
 mod identity;
+mod obra;
 mod sharing;
 mod staleness;
 
@@ -68,13 +69,14 @@ impl<'a> Index<'a> {
 type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
 
 /// Every family.
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 7] = [
     identity::findings,
     sharing::findings,
     holders::findings,
     generations::findings,
     staleness::findings,
     files::findings,
+    obra::findings,
 ];
 
 /// Finds everything, worst first, in a stable order.

@@ -22,7 +22,7 @@ use self::seen::Seen;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::processes::Scanner;
-use super::{clock, host, repos};
+use super::{clock, host, obra, repos};
 use crate::core::agent::{Role, Signatures};
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::Record;
@@ -45,6 +45,7 @@ pub struct Collector {
     clock: ClockWatch,
     /// When all processes were read; `None` when they are to be.
     whole_at: Option<Timestamp>,
+    obra: obra::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -67,6 +68,7 @@ impl Collector {
             seen: Seen::default(),
             clock: ClockWatch::default(),
             whole_at: None,
+            obra: obra::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
         }
@@ -92,6 +94,7 @@ impl Collector {
         let now = clock::now();
         let mut host = host::host(now);
         self.clock.note(&mut host);
+        let mut databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
         let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
         let mut found = Found::default();
         let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);
@@ -101,7 +104,9 @@ impl Collector {
         self.read_repos(&mut found, &mut pass, &mut read);
         let mut processes = self.scan(&pass, now);
         self.working = working(&processes, &self.signatures);
-        if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) {
+        let has_more = self.obra.follow(&self.working, &processes);
+        if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
+            databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
             self.read_repos(&mut found, &mut pass, &mut read);
             processes = self.scan(&pass, now);
         }
@@ -110,19 +115,22 @@ impl Collector {
         sources.splice(0..0, pass.tallies.health());
         sources.push(health::processes(&processes));
         sources.extend(found.overflow());
-        let (records, broken, kept) = pass.finish(&mut self.folders);
+        let (mut records, broken, kept) = pass.finish(&mut self.folders);
         self.kept = kept;
+        sources.extend(databases.iter().map(obra::Seen::health));
+        self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
+        records.extend(databases.iter().flat_map(|database| database.records.clone()));
         let (repos, repo_sources) = self.finish_repos(read);
         sources.extend(repo_sources);
         let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
         Snapshot {
             taken_at,
             host,
+            databases: self.obra.databases(&databases, &processes),
             processes,
             records,
             broken,
             repos,
-            databases: Vec::new(),
             sources,
             seen_agents,
         }

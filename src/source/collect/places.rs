@@ -18,6 +18,8 @@ pub struct Places {
     pub cache: PathBuf,
     /// Repositories, or folders to find repositories in.
     pub roots: Vec<PathBuf>,
+    /// Databases of Obra that a person named.
+    pub obra_databases: Vec<PathBuf>,
     /// Whether only these folders are read, and not the repositories that windows and records
     /// elsewhere work in: so with `--home` and `--tmp`.
     pub confined: bool,

@@ -1,0 +1,134 @@
+//! Plans on rows of Obra's database: the pair of a run, and the task that it leaves behind.
+
+use super::Step;
+use crate::core::record::{Format, RecordKind};
+use crate::core::report::{LocationView, Reason, RecordView, Report, VerdictState};
+use crate::core::text::Untrusted;
+
+/// What makes every plan on rows refuse.
+pub(super) const REFUSES: [&str; 4] = [
+    "a row is not as it was seen, or somebody proves to hold it",
+    "a process of Obra lives, or any process has the database open",
+    "a writer holds its lock for 2 s",
+    "the whole database cannot be copied into the parked folder first",
+];
+
+/// How a change of rows is undone.
+pub(super) const INVERSE: &str = "undo puts the exact values back, if nobody changed the rows since; a copy of the database is parked as well";
+
+/// Decides whether a row is never touched, and says what to do instead.
+pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
+    match (record.verdict.state, record.verdict.reason) {
+        (VerdictState::Alive, _) => {
+            Some(("what holds it lives, and would write over it", "end its orchestrator and its agent first"))
+        }
+        (VerdictState::Unknown, Reason::ProcessPresent) => Some((
+            "a process has the database open, or is Obra's: it keeps rows in memory and would write over it",
+            "end that process first",
+        )),
+        _ if record.ended || release_of(record).is_none() => {
+            Some(("the row holds nothing", "select a session that is active, or a task that was begun"))
+        }
+        _ if is_begun_task(record) && report.records.iter().any(|row| holds(row, record)) => {
+            Some(("a session of this task is still open", "release that session; the task goes with it"))
+        }
+        (VerdictState::Dead | VerdictState::Unknown, _) => None,
+    }
+}
+
+/// Returns whether a row is an open session of a task.
+fn holds(row: &RecordView, task: &RecordView) -> bool {
+    row.kind != RecordKind::Metadata
+        && !row.ended
+        && database(row) == database(task)
+        && task_of(row) == task_of(task)
+}
+
+/// Returns the steps of letting a row go: the pair of a run together, and the task that no other
+/// session holds.
+pub(super) fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
+    let mut rows = vec![record];
+    rows.extend(report.records.iter().filter(|other| is_pair(record, other)));
+    let task = report.records.iter().find(|task| is_left_task(report, &rows, task));
+    rows.extend(task);
+    rows.into_iter().filter_map(step).collect()
+}
+
+fn is_pair(record: &RecordView, other: &RecordView) -> bool {
+    let is_of_pair = |record: &RecordView| match record.kind {
+        RecordKind::Session | RecordKind::Companion => true,
+        RecordKind::Marker
+        | RecordKind::Pointer
+        | RecordKind::Tick
+        | RecordKind::Lock
+        | RecordKind::Metadata
+        | RecordKind::Temporary => false,
+    };
+    is_of_pair(record)
+        && is_of_pair(other)
+        && other.key != record.key
+        && other.format == record.format
+        && record.context_id.is_some()
+        && other.context_id == record.context_id
+        && database(other) == database(record)
+        && !other.ended
+}
+
+/// Returns whether a record is the begun task of some rows, and no other open session's.
+fn is_left_task(report: &Report, rows: &[&RecordView], task: &RecordView) -> bool {
+    let is_one_of = |row: &RecordView| rows.iter().any(|own| own.key == row.key);
+    is_begun_task(task)
+        && !is_one_of(task)
+        && rows.iter().any(|row| holds(row, task))
+        && !report.records.iter().any(|row| holds(row, task) && !is_one_of(row))
+}
+
+fn is_begun_task(record: &RecordView) -> bool {
+    record.format == Format::Obra && table(record) == Some("task")
+}
+
+fn step(record: &RecordView) -> Option<Step> {
+    let LocationView::Row { database, table, id } = &record.location else { return None };
+    let change = release_of(record)?;
+    Some(Step::Row {
+        format: record.format,
+        database: database.clone(),
+        table: table.clone(),
+        id: id.clone(),
+        change,
+    })
+}
+
+/// Returns in words what a release changes; `None` for a row that is never changed.
+fn release_of(record: &RecordView) -> Option<String> {
+    let status = fact(record, "status")?;
+    match table(record)? {
+        "session_record" => Some(format!(
+            "status {status} -> abandoned, ended_at and updated_at -> now, summary if there is none"
+        )),
+        "task" => Some(format!("status {status} -> PENDING, updated_at -> now")),
+        _ => None,
+    }
+}
+
+fn table(record: &RecordView) -> Option<&str> {
+    match &record.location {
+        LocationView::Row { table, .. } => Some(table),
+        LocationView::File { .. } => None,
+    }
+}
+
+fn database(record: &RecordView) -> Option<&Untrusted> {
+    match &record.location {
+        LocationView::Row { database, .. } => Some(database),
+        LocationView::File { .. } => None,
+    }
+}
+
+fn task_of(record: &RecordView) -> Option<&Untrusted> {
+    fact(record, "task").or_else(|| fact(record, "epic"))
+}
+
+fn fact<'a>(record: &'a RecordView, name: &str) -> Option<&'a Untrusted> {
+    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
+}

@@ -1,0 +1,82 @@
+//! Rows of databases as an action needs them: the exact values, before and after.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One value exactly as a database holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction, in the shortest digits that give the same bits again.
+    Real(String),
+    /// Text.
+    Text(String),
+}
+
+impl Value {
+    /// Returns the value as people read it.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Null => "nothing".to_owned(),
+            Self::Integer(number) => number.to_string(),
+            Self::Real(number) => number.clone(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// The columns of one row that an action relies on or changes.
+pub type Columns = BTreeMap<String, Value>;
+
+/// One row that changes: the same columns before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowChange {
+    /// The table.
+    pub table: String,
+    /// The primary key as text.
+    pub id: String,
+    /// What the row must be for the change to be made.
+    pub before: Columns,
+    /// What it is afterwards.
+    pub after: Columns,
+}
+
+impl RowChange {
+    /// Returns the change that takes this one back.
+    pub fn reversed(&self) -> Self {
+        Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
+    }
+
+    /// Returns the columns that differ, with their values before and after.
+    pub fn differences(&self) -> impl Iterator<Item = (&str, &Value, &Value)> {
+        differences(&self.before, &self.after)
+    }
+
+    /// Returns the change in words: `session_record 6: status active -> abandoned`.
+    pub fn words(&self) -> String {
+        format!("{} {}: {}", self.table, self.id, words(&self.before, &self.after))
+    }
+}
+
+/// Returns the columns that differ between two states of a row.
+fn differences<'a>(
+    before: &'a Columns,
+    after: &'a Columns,
+) -> impl Iterator<Item = (&'a str, &'a Value, &'a Value)> {
+    before.iter().filter_map(|(name, before)| {
+        let after = after.get(name).filter(|after| *after != before)?;
+        Some((name.as_str(), before, after))
+    })
+}
+
+/// Returns in words what differs between two states of a row.
+pub fn words(before: &Columns, after: &Columns) -> String {
+    let changes = differences(before, after)
+        .map(|(name, before, after)| format!("{name} {} -> {}", before.words(), after.words()));
+    changes.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,81 @@
+//! Obra's SQLite database: rows of tables in, records out.
+//!
+//! There is no schema version, so columns are taken as they are found. The table
+//! `session_record` has neither a PID nor a heartbeat; who lives is told by processes
+//! (`core::liveness`).
+
+mod pairs;
+mod places;
+mod release;
+mod session;
+mod tables;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
+pub use self::release::{columns, released};
+pub use self::tables::{Cells, SESSION, TASK, Tables};
+use super::Reading;
+use crate::core::record::{Format, Generation, Location, Ownership, Record, RecordKind, Row};
+use crate::core::shared::Shared;
+use crate::core::text::Untrusted;
+
+/// What is known of a database beside its rows.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path, as rows name it.
+    pub database: Untrusted,
+    /// Who owns the file.
+    pub ownership: Ownership,
+    /// Whether its agents run on another host, by ssh.
+    pub is_remote: bool,
+}
+
+/// Reads the rows of one database: total, for any values.
+pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<Record>> {
+    let pairs = pairs::pairs(&tables.sessions);
+    let sessions = tables.sessions.iter().map(|row| session::record(row, tables, &pairs, source, reading));
+    let tasks = tables.tasks.iter().filter_map(|row| task::record(row, tables, source, reading));
+    let lost = tables.interactions.iter().map(|row| task::lost(row, source, reading));
+    sessions.chain(tasks).chain(lost).map(Arc::new).collect()
+}
+
+/// Starts the record of a row.
+fn draft(
+    kind: RecordKind,
+    table: &'static str,
+    row: &Cells,
+    source: &Source,
+    reading: &Reading<'_>,
+) -> Record {
+    let id = Untrusted::new(row.text("id").unwrap_or_default());
+    Record {
+        format: Format::Obra,
+        kind,
+        generation: Generation::Current,
+        variant: "",
+        session_id: None,
+        context_id: None,
+        title: Untrusted::default(),
+        location: Location::Row(Row::new(source.database.clone(), table, id)),
+        holder: None,
+        started_at: None,
+        heartbeat_at: None,
+        // An unknown age counts as none: an old one could make a younger process look reborn.
+        written_at: reading.now,
+        expiry: None,
+        deletion: None,
+        claims: Vec::new(),
+        terminal_id: None,
+        cwd: None,
+        files: Vec::new(),
+        has_ended: false,
+        has_unsaved_work: false,
+        problems: Vec::new(),
+        facts: Shared::default(),
+        ownership: source.ownership,
+    }
+}

@@ -1,0 +1,45 @@
+//! Where Obra keeps its database, and how its processes look.
+
+/// Where the database is below a home or a working directory: Obra's own defaults, its author's
+/// set-up and its migration script.
+pub const COMMON: [&str; 4] =
+    ["orchestrator.db", "data/orchestrator.db", "obra-runtime/data/orchestrator.db", "runtime/obra.db"];
+
+/// Where its configuration is below such a folder.
+pub const SETTINGS: [&str; 2] = ["config/config.yaml", "config/default_config.yaml"];
+
+/// What a configuration says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configured {
+    /// The path of the database, which may be relative to the folder that Obra is started in.
+    pub database: Option<String>,
+    /// Whether the agents run on another host, by ssh.
+    pub is_remote: bool,
+}
+
+/// Reads the two settings that matter, `database.url` and `agent.type`, of a YAML file in the
+/// form that Obra writes: blocks of indented keys.
+pub fn settings(text: &str) -> Configured {
+    let mut configured = Configured::default();
+    let mut block = "";
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        if !key.starts_with(char::is_whitespace) {
+            block = key.trim();
+        } else if (block, key.trim()) == ("database", "url") {
+            configured.database = value.strip_prefix("sqlite:///").map(str::to_owned);
+        } else if (block, key.trim()) == ("agent", "type") {
+            configured.is_remote = value == "claude_code_ssh";
+        }
+    }
+    configured
+}
+
+/// Returns whether arguments are those of Obra: its script, or one of its modules.
+pub fn is_runner<'a>(argv: impl IntoIterator<Item = &'a str>) -> bool {
+    argv.into_iter().take(4).any(|argument| {
+        let name = argument.rsplit('/').next().unwrap_or_default();
+        name == "obra" || argument == "src.cli" || argument.ends_with("src/cli.py")
+    })
+}

@@ -1,0 +1,71 @@
+//! What a safe release changes in a row, as pure data.
+
+use jiff::Timestamp;
+
+use super::tables::{SESSION, TASK};
+use crate::core::row::{Columns, Value};
+
+/// The columns of a row that a release relies on or changes; not every database has all.
+pub fn columns(table: &str) -> &'static [&'static str] {
+    match table {
+        SESSION => &[
+            "session_id",
+            "project_id",
+            "milestone_id",
+            "task_id",
+            "started_at",
+            "ended_at",
+            "summary",
+            "status",
+            "total_tokens",
+            "total_turns",
+            "total_cost_usd",
+            "created_at",
+            "updated_at",
+        ],
+        TASK => &[
+            "project_id",
+            "status",
+            "assigned_to",
+            "retry_count",
+            "started_at",
+            "completed_at",
+            "updated_at",
+            "is_deleted",
+        ],
+        _ => &[],
+    }
+}
+
+/// Returns what a row is after its release; `None` when it holds nothing that could be let go.
+/// A session is abandoned, as Obra's own code would have it; a task waits again, which is the
+/// only state that a new scheduler looks for.
+pub fn released(table: &str, before: &Columns, now: Timestamp) -> Option<Columns> {
+    let text = |text: String| Value::Text(text);
+    let status = match before.get("status")? {
+        Value::Text(status) => status.as_str(),
+        Value::Null | Value::Integer(_) | Value::Real(_) => return None,
+    };
+    let mut after = before.clone();
+    let mut set = |name: &str, value: Value| {
+        if let Some(column) = after.get_mut(name) {
+            *column = value;
+        }
+    };
+    match (table, status) {
+        (SESSION, "active") => {
+            set("status", text("abandoned".to_owned()));
+            set("ended_at", text(now.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string()));
+            if before.get("summary") == Some(&Value::Null) {
+                set(
+                    "summary",
+                    text("Released by claimtop: no process was left that could hold it".to_owned()),
+                );
+            }
+        }
+        (TASK, "RUNNING" | "READY" | "RETRYING") => set("status", text("PENDING".to_owned())),
+        _ => return None,
+    }
+    set("updated_at", text(now.strftime("%Y-%m-%d %H:%M:%S").to_string()));
+    Some(after)
+}

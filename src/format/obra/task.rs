@@ -1,0 +1,50 @@
+//! Rows of `task` that were begun and not finished, and interactions of sessions that are nowhere.
+
+use super::tables::{Cells, TASK, Tables};
+use super::{Source, draft};
+use crate::core::finding::Code;
+use crate::core::record::{Problem, Record, RecordKind};
+use crate::core::text::Untrusted;
+use crate::format::Reading;
+use crate::format::draft::known;
+
+/// What a task's record is called; rules know it by this.
+const VARIANT: &str = "task";
+
+/// Reads a task that is RUNNING, READY or RETRYING: the queue of those is only in the memory of
+/// the process that began them.
+pub(super) fn record(row: &Cells, tables: &Tables, source: &Source, reading: &Reading<'_>) -> Option<Record> {
+    let status = row.text("status").filter(|status| matches!(*status, "RUNNING" | "READY" | "RETRYING"))?;
+    if row.number("is_deleted") == Some(1) {
+        return None;
+    }
+    let mut record = draft(RecordKind::Metadata, TASK, row, source, reading);
+    let id = row.text("id").unwrap_or_default();
+    record.variant = VARIANT;
+    record.title = format!("task {id}: {}", row.text("title").unwrap_or_default()).into();
+    record.started_at = row.time("started_at");
+    record.written_at = row.newest(&["updated_at", "started_at", "created_at"]).unwrap_or(reading.now);
+    let project = tables.project(row.number("project_id"));
+    record.cwd = project.and_then(|project| project.text("working_directory")).map(Into::into);
+    record.facts = known([
+        ("status", Some(status.into())),
+        ("task", Some(id.into())),
+        ("type", row.text("task_type").map(Untrusted::from)),
+        ("retries", row.text("retry_count").map(Untrusted::from)),
+        ("project", project.and_then(|project| project.text("project_name")).map(Untrusted::from)),
+    ]);
+    Some(record)
+}
+
+/// Reads an interaction that names a session which has no row.
+pub(super) fn lost(row: &Cells, source: &Source, reading: &Reading<'_>) -> Record {
+    let mut record = draft(RecordKind::Metadata, "interaction", row, source, reading);
+    let session = row.text("agent_session_id").unwrap_or_default();
+    record.variant = "interaction";
+    record.title = format!("interaction {}", row.text("id").unwrap_or_default()).into();
+    record.written_at = row.time("timestamp").unwrap_or(reading.now);
+    record.has_ended = true;
+    let message = format!("it names the session {session}, which has no row: Obra will not find it");
+    record.problems.push(Problem::new(Code::UnknownSession, message));
+    record
+}

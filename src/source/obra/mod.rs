@@ -1,0 +1,193 @@
+//! Obra's databases: found, read when they have changed, and asked who has them open.
+
+mod find;
+mod openers;
+mod read;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use self::find::{Candidate, Search};
+use self::openers::{File, Openers};
+use self::read::Files;
+use super::Places;
+use super::fence::Fence;
+use super::sqlite::ReadError;
+use crate::core::process::ProcessTable;
+use crate::core::record::{Format, Record};
+use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+use crate::format::Reading;
+use crate::format::obra::{self, Source, Tables};
+
+/// How much older than its reading a file's last change must be for its times to tell a later
+/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// Looks at databases again and again.
+#[derive(Default)]
+pub(super) struct Reader {
+    kept: BTreeMap<PathBuf, Kept>,
+    /// Where agents and Obra worked at the last look.
+    folders: BTreeSet<PathBuf>,
+    openers: Openers,
+}
+
+/// What was read of one database.
+struct Kept {
+    files: Files,
+    read_at: Timestamp,
+    tables: Tables,
+    /// Why the last reading gave less than everything.
+    lacks: Option<String>,
+}
+
+/// One database of one look.
+pub(super) struct Seen {
+    path: PathBuf,
+    name: Untrusted,
+    files: Files,
+    lacks: Option<String>,
+    has_failed: bool,
+    pub(super) records: Vec<Arc<Record>>,
+}
+
+impl Reader {
+    /// Reads every database that is found: those that are named, and those in the usual places
+    /// below the home, the roots, and wherever agents or Obra work.
+    pub(super) fn read(&mut self, places: &Places, fence: &Fence, reading: &Reading<'_>) -> Vec<Seen> {
+        let folders = std::iter::once(&places.home).chain(&places.roots).chain(&self.folders);
+        let found = Search { named: &places.obra_databases, fence }.find(folders.map(PathBuf::as_path));
+        self.kept.retain(|path, _| found.iter().any(|candidate| candidate.path == *path));
+        found.iter().filter_map(|candidate| self.read_one(candidate, reading)).collect()
+    }
+
+    fn read_one(&mut self, candidate: &Candidate, reading: &Reading<'_>) -> Option<Seen> {
+        let path = &candidate.path;
+        let Some(files) = Files::of(path) else {
+            return candidate.is_named.then(|| absent(candidate));
+        };
+        let before = self.kept.remove(path);
+        let is_known = |kept: &Kept| kept.lacks.is_none() && kept.is_of(&files);
+        let (kept, has_failed) = match before {
+            Some(kept) if is_known(&kept) => (kept, false),
+            before => match read::tables(path) {
+                Ok(None) if !candidate.is_named => return None,
+                Ok(None) => {
+                    (self::failed(files.clone(), reading.now, None, "it is no database of Obra's"), true)
+                }
+                Ok(Some((tables, lacks))) => {
+                    (Kept { files: files.clone(), read_at: reading.now, tables, lacks }, false)
+                }
+                Err(error) => {
+                    let is_damaged = matches!(error, ReadError::Corrupt(_));
+                    let before = before.filter(|_| !is_damaged);
+                    (failed(files.clone(), reading.now, before, &error.to_string()), true)
+                }
+            },
+        };
+        let source = Source {
+            database: Untrusted::from_path(path),
+            ownership: files.ownership(),
+            is_remote: candidate.is_remote,
+        };
+        let seen = Seen {
+            path: path.clone(),
+            name: source.database.clone(),
+            lacks: kept.lacks.clone(),
+            has_failed,
+            records: obra::read(&source, &kept.tables, reading),
+            files,
+        };
+        self.kept.insert(path.clone(), kept);
+        Some(seen)
+    }
+
+    /// Notes where agents and Obra's own processes work; returns whether a folder is new.
+    pub(super) fn follow(&mut self, working: &BTreeSet<PathBuf>, processes: &ProcessTable) -> bool {
+        let details = processes.by_pid.values().filter_map(|process| process.details.as_ref());
+        let runners = details.filter(|details| obra::is_runner(details.argv.iter().map(Untrusted::raw)));
+        let cwds = runners.filter_map(|details| details.cwd.as_ref());
+        let folders: BTreeSet<PathBuf> =
+            cwds.map(|cwd| PathBuf::from(cwd.raw())).chain(working.iter().cloned()).collect();
+        let is_any_new = !folders.is_subset(&self.folders);
+        self.folders = folders;
+        is_any_new
+    }
+
+    /// Asks who uses these databases; after the processes were listed, for who came before a
+    /// row was read is then seen.
+    pub(super) fn databases(&mut self, seen: &[Seen], processes: &ProcessTable) -> Vec<Database> {
+        if seen.is_empty() {
+            return Vec::new();
+        }
+        let files: Vec<File> = seen.iter().map(Seen::file).collect();
+        let used = self.openers.look(&files, processes);
+        seen.iter()
+            .zip(used.by_file)
+            .map(|(seen, opened_by)| Database {
+                format: Format::Obra,
+                name: seen.name.clone(),
+                is_complete: seen.lacks.is_none(),
+                opened_by,
+                file: Some(DatabaseFile {
+                    runners: used.runners.clone(),
+                    journal_since: seen.files.journal_since(),
+                    written_by: seen.files.written_by(),
+                }),
+            })
+            .collect()
+    }
+}
+
+impl Kept {
+    /// Returns whether files with these facts must still have the content that was read.
+    fn is_of(&self, files: &Files) -> bool {
+        let is_settled = |touched| self.read_at.duration_since(touched) >= SURE_AFTER;
+        self.files == *files && files.touched_at().is_some_and(is_settled)
+    }
+}
+
+/// Keeps the last good rows of a database that cannot be read now.
+fn failed(files: Files, now: Timestamp, before: Option<Kept>, why: &str) -> Kept {
+    let tables = before.map(|kept| kept.tables).unwrap_or_default();
+    Kept { files, read_at: now, tables, lacks: Some(why.to_owned()) }
+}
+
+fn absent(candidate: &Candidate) -> Seen {
+    Seen {
+        path: candidate.path.clone(),
+        name: Untrusted::from_path(&candidate.path),
+        files: Files::default(),
+        lacks: Some("there is no such plain file".to_owned()),
+        has_failed: true,
+        records: Vec::new(),
+    }
+}
+
+impl Seen {
+    /// Returns the badge of the database.
+    pub(super) fn health(&self) -> SourceHealth {
+        let count = format!("{} rows", self.records.len());
+        let (state, detail) = match &self.lacks {
+            None => (SourceState::Ok, count),
+            Some(why) if self.has_failed => (SourceState::Failed, why.clone()),
+            Some(why) => (SourceState::Partial, format!("{count}; {why}")),
+        };
+        SourceHealth { id: format!("obra:{}", self.name.raw()), state, detail: detail.into() }
+    }
+
+    fn file(&self) -> File {
+        let name = self.path.file_name().unwrap_or_default();
+        File { name: name.as_bytes().to_vec(), id: self.files.id() }
+    }
+
+    /// Returns the folder whose changes mean another look.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        self.path.parent().map(Path::to_path_buf)
+    }
+}

@@ -1,0 +1,273 @@
+//! Reads the rows of one database, each query bounded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Transaction};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statat, statx};
+
+use crate::core::file::FileMeta;
+use crate::core::record::Ownership;
+use crate::format::obra::{Cells, SESSION, TASK, Tables};
+use crate::source::locks::Locks;
+use crate::source::open::meta_of;
+use crate::source::sqlite::{self, ReadError};
+
+/// The most rows of one table that are read.
+const MAX_ROWS: usize = 2_000;
+
+/// The most characters of one cell that are read.
+const MAX_CELL: usize = 512;
+
+/// The files of a database, as one look found them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Files {
+    database: Option<FileMeta>,
+    journal: Option<FileMeta>,
+    wal: Option<FileMeta>,
+    journal_since: Option<Timestamp>,
+    written_by: Option<u32>,
+}
+
+impl Files {
+    /// Looks at a database without opening it: whoever closes a file loses the locks that the
+    /// same process holds on it (fcntl(2)). `None` when there is no plain file.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let database = Some(plain(path)?);
+        // An empty journal, or one with its head overwritten, is none; SQLite leaves the former
+        // in its mode `truncate`.
+        let journal = plain(&beside(path, "-journal")).filter(|journal| journal.size > 0);
+        let locks = journal.map(|_| Locks::read());
+        let written_by = locks.zip(database).and_then(|(locks, database)| locks.writer(&database));
+        let journal_since =
+            journal.and_then(|meta| born_at(&beside(path, "-journal")).or(Some(meta.modified_at)));
+        Some(Self { database, journal, wal: plain(&beside(path, "-wal")), journal_since, written_by })
+    }
+
+    pub(super) fn ownership(&self) -> Ownership {
+        self.database.map(|meta| meta.ownership).unwrap_or_default()
+    }
+
+    /// Returns device and inode.
+    pub(super) fn id(&self) -> (u64, u64) {
+        self.database.map(|meta| (meta.dev, meta.ino)).unwrap_or_default()
+    }
+
+    /// Returns since when there is a journal: every transaction has a new one.
+    pub(super) fn journal_since(&self) -> Option<Timestamp> {
+        self.journal.and(self.journal_since)
+    }
+
+    pub(super) fn written_by(&self) -> Option<u32> {
+        self.written_by
+    }
+
+    /// Returns the last change of any of them.
+    pub(super) fn touched_at(&self) -> Option<Timestamp> {
+        let all = [self.database, self.journal, self.wal];
+        all.into_iter().flatten().map(|meta| meta.modified_at.max(meta.changed_at)).max()
+    }
+}
+
+fn plain(path: &Path) -> Option<FileMeta> {
+    let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
+}
+
+/// Returns when a file was made, where the file system keeps that (statx(2)).
+fn born_at(path: &Path) -> Option<Timestamp> {
+    let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
+    let has_it = StatxFlags::from_bits_truncate(stat.stx_mask).contains(StatxFlags::BTIME);
+    let born = Timestamp::from_second(stat.stx_btime.tv_sec).ok()?;
+    has_it.then_some(born)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Reads all that matters at one moment, and says what it lacks; `None` when it is not Obra's.
+///
+/// # Errors
+/// It is locked, damaged or cannot be read.
+pub(super) fn tables(path: &Path) -> Result<Option<(Tables, Option<String>)>, ReadError> {
+    let mut connection = sqlite::open(path)?;
+    let transaction = connection.transaction()?;
+    let schema = Schema::probe(&transaction)?;
+    if !schema.has(SESSION, "session_id") || !schema.has(SESSION, "status") {
+        return Ok(None);
+    }
+    let mut reader = Reader { transaction: &transaction, schema: &schema, cut: Vec::new() };
+    let tables = Tables {
+        sessions: reader.sessions()?,
+        tasks: reader.tasks()?,
+        projects: reader.rows("project_state", &["id", "project_name", "working_directory"], "1")?,
+        interactions: reader.interactions()?,
+        abandoned: Vec::new(),
+    };
+    let lacks = (!reader.cut.is_empty())
+        .then(|| format!("more than {MAX_ROWS} rows of {}; the others were not read", reader.cut.join(", ")));
+    Ok(Some((tables, lacks)))
+}
+
+/// The tables and columns that there are: the database has no version.
+struct Schema(BTreeMap<String, BTreeSet<String>>);
+
+impl Schema {
+    fn probe(connection: &Connection) -> Result<Self, ReadError> {
+        let mut tables = BTreeMap::new();
+        for table in [SESSION, TASK, "project_state", "interaction", "context_window_usage"] {
+            let sql = "SELECT c.name FROM sqlite_master m, pragma_table_info(m.name) c \
+                       WHERE m.type = 'table' AND m.name = ?1";
+            let mut statement = connection.prepare(sql)?;
+            let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
+            tables.insert(table.to_owned(), names.collect::<Result<_, _>>()?);
+        }
+        Ok(Self(tables))
+    }
+
+    fn has(&self, table: &str, column: &str) -> bool {
+        self.0.get(table).is_some_and(|columns| columns.contains(column))
+    }
+}
+
+struct Reader<'a> {
+    transaction: &'a Transaction<'a>,
+    schema: &'a Schema,
+    /// The tables of which rows were left out.
+    cut: Vec<&'static str>,
+}
+
+const SESSIONS: &[&str] = &[
+    "id",
+    "session_id",
+    "project_id",
+    "milestone_id",
+    "task_id",
+    "started_at",
+    "ended_at",
+    "status",
+    "total_tokens",
+    "total_turns",
+    "created_at",
+    "updated_at",
+];
+
+const TASKS: &[&str] = &[
+    "id",
+    "project_id",
+    "title",
+    "status",
+    "task_type",
+    "retry_count",
+    "started_at",
+    "completed_at",
+    "created_at",
+    "updated_at",
+    "is_deleted",
+];
+
+impl Reader<'_> {
+    /// Reads the active sessions, and the handed over ones that lack something.
+    fn sessions(&mut self) -> Result<Vec<Cells>, ReadError> {
+        let mut more = Vec::new();
+        if self.schema.has(SESSION, "summary") {
+            more.push(("has_summary", "summary IS NOT NULL"));
+        }
+        if self.schema.has("context_window_usage", "session_id") {
+            more.push((
+                "last_usage_at",
+                "(SELECT MAX(u.timestamp) FROM context_window_usage u WHERE u.session_id = t.session_id)",
+            ));
+        }
+        if self.schema.has("interaction", "agent_session_id") {
+            more.push((
+                "last_interaction_at",
+                "(SELECT MAX(i.timestamp) FROM interaction i WHERE i.agent_session_id = t.session_id)",
+            ));
+        }
+        let mut rows = self.select(SESSION, SESSIONS, &more, "t.status = 'active' ORDER BY t.id")?;
+        if self.schema.has(SESSION, "milestone_id") {
+            let next = "EXISTS (SELECT 1 FROM session_record n WHERE n.id > t.id AND n.project_id = t.project_id \
+                        AND n.milestone_id IS t.milestone_id)";
+            let filter = format!(
+                "t.status = 'refreshed' AND (t.ended_at IS NULL OR t.summary IS NULL OR NOT {next}) ORDER BY t.id DESC"
+            );
+            let more = [("has_summary", "summary IS NOT NULL"), ("has_next", next)];
+            rows.extend(self.select(SESSION, SESSIONS, &more, &filter)?);
+        }
+        Ok(rows)
+    }
+
+    /// Reads the tasks that were begun, and those that active sessions name.
+    fn tasks(&mut self) -> Result<Vec<Cells>, ReadError> {
+        let named: Vec<String> = ["task_id", "milestone_id"]
+            .iter()
+            .filter(|column| self.schema.has(SESSION, column))
+            .map(|column| format!("t.id IN (SELECT {column} FROM session_record WHERE status = 'active')"))
+            .collect();
+        let begun = "t.status IN ('RUNNING', 'READY', 'RETRYING')".to_owned();
+        let filter = std::iter::once(begun).chain(named).collect::<Vec<_>>().join(" OR ");
+        self.rows(TASK, TASKS, &format!("{filter} ORDER BY t.id"))
+    }
+
+    /// Reads the newest interactions whose session has no row.
+    fn interactions(&mut self) -> Result<Vec<Cells>, ReadError> {
+        if !self.schema.has("interaction", "agent_session_id") {
+            return Ok(Vec::new());
+        }
+        let filter = "t.id > (SELECT MAX(id) - 500 FROM interaction) AND t.agent_session_id IS NOT NULL \
+                      AND NOT EXISTS (SELECT 1 FROM session_record s WHERE s.session_id = t.agent_session_id) \
+                      GROUP BY t.agent_session_id";
+        self.rows("interaction", &["id", "agent_session_id", "task_id", "timestamp"], filter)
+    }
+
+    fn rows(&mut self, table: &'static str, columns: &[&str], filter: &str) -> Result<Vec<Cells>, ReadError> {
+        self.select(table, columns, &[], filter)
+    }
+
+    /// Reads the columns that there are, each as text of bounded length, and expressions.
+    fn select(
+        &mut self,
+        table: &'static str,
+        columns: &[&str],
+        more: &[(&str, &str)],
+        filter: &str,
+    ) -> Result<Vec<Cells>, ReadError> {
+        let there: Vec<&str> =
+            columns.iter().copied().filter(|column| self.schema.has(table, column)).collect();
+        if there.is_empty() {
+            return Ok(Vec::new());
+        }
+        let own = there.iter().map(|column| format!("substr(t.{column}, 1, {MAX_CELL})"));
+        let all: Vec<String> = own.chain(more.iter().map(|(_, sql)| (*sql).to_owned())).collect();
+        let sql = format!("SELECT {} FROM {table} t WHERE {filter} LIMIT {}", all.join(", "), MAX_ROWS + 1);
+        let names: Vec<&str> = there.iter().copied().chain(more.iter().map(|(name, _)| *name)).collect();
+        let mut statement = self.transaction.prepare(&sql)?;
+        let mut found = statement.query([])?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next()? {
+            let cell = |(at, name): (usize, &&str)| Some(((*name).to_owned(), text(row.get_ref(at).ok()?)?));
+            rows.push(Cells(names.iter().enumerate().filter_map(cell).collect()));
+        }
+        if rows.len() > MAX_ROWS {
+            rows.truncate(MAX_ROWS);
+            self.cut.push(table);
+        }
+        Ok(rows)
+    }
+}
+
+fn text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}

@@ -1,0 +1,115 @@
+//! Rows of Obra's database in a world, read through the real format.
+
+use std::collections::BTreeMap;
+
+use claimtop::core::record::{Format, Ownership};
+use claimtop::core::snapshot::{Database, DatabaseFile, Snapshot};
+use claimtop::core::text::Untrusted;
+use claimtop::format::Reading;
+use claimtop::format::obra::{self, Cells, Source, Tables};
+use serde::Deserialize;
+
+use super::{WorldFile, absolute};
+
+/// Where a world's rows are unless it says otherwise.
+fn usual() -> String {
+    "~/obra-runtime/data/orchestrator.db".to_owned()
+}
+
+/// One row.
+#[derive(Debug, Deserialize)]
+pub(super) struct RowSpec {
+    #[serde(default = "usual")]
+    database: String,
+    /// `session_record`, `task`, `project_state` or `interaction`.
+    table: String,
+    #[serde(flatten)]
+    cells: BTreeMap<String, toml::Value>,
+}
+
+/// What is known of a database beside its rows; one that is not named is complete, and nobody
+/// has it open.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DatabaseSpec {
+    #[serde(default = "usual")]
+    path: String,
+    #[serde(default)]
+    opened_by: Vec<u32>,
+    /// Whether it can be told who has it open.
+    #[serde(default)]
+    hidden: bool,
+    #[serde(default)]
+    incomplete: bool,
+    #[serde(default)]
+    runners: Vec<u32>,
+    #[serde(default)]
+    journal_since: Option<String>,
+    #[serde(default)]
+    written_by: Option<u32>,
+    #[serde(default)]
+    remote: bool,
+    /// The sessions that the log calls abandoned.
+    #[serde(default)]
+    abandoned: Vec<String>,
+}
+
+/// Adds the records of all rows, and their databases.
+pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
+    let named = world.database.iter().map(|spec| &spec.path).chain(world.row.iter().map(|row| &row.database));
+    let paths: std::collections::BTreeSet<&String> = named.collect();
+    for path in paths {
+        let spec = world.database.iter().find(|spec| spec.path == *path);
+        let name = Untrusted::from_path(&absolute(path));
+        let source = Source {
+            database: name.clone(),
+            ownership: Ownership { uid: snapshot.host.uid, mode: 0o644 },
+            is_remote: spec.is_some_and(|spec| spec.remote),
+        };
+        let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
+        let mut tables = tables(world, path);
+        tables.abandoned = spec.map(|spec| spec.abandoned.clone()).unwrap_or_default();
+        snapshot.records.extend(obra::read(&source, &tables, &reading));
+        snapshot.databases.push(database(world, spec, name));
+    }
+}
+
+fn database(world: &WorldFile, spec: Option<&DatabaseSpec>, name: Untrusted) -> Database {
+    Database {
+        format: Format::Obra,
+        name,
+        is_complete: !spec.is_some_and(|spec| spec.incomplete),
+        opened_by: match spec {
+            Some(spec) if spec.hidden => None,
+            Some(spec) => Some(spec.opened_by.clone()),
+            None => Some(Vec::new()),
+        },
+        file: Some(DatabaseFile {
+            runners: spec.map(|spec| spec.runners.clone()).unwrap_or_default(),
+            journal_since: spec.and_then(|spec| Some(world.at(spec.journal_since.as_ref()?))),
+            written_by: spec.and_then(|spec| spec.written_by),
+        }),
+    }
+}
+
+fn tables(world: &WorldFile, path: &str) -> Tables {
+    let of = |table: &str| {
+        let rows = world.row.iter().filter(|row| row.table == table && row.database == path);
+        rows.map(|row| cells(world, row)).collect()
+    };
+    Tables {
+        sessions: of("session_record"),
+        tasks: of("task"),
+        projects: of("project_state"),
+        interactions: of("interaction"),
+        abandoned: Vec::new(),
+    }
+}
+
+fn cells(world: &WorldFile, row: &RowSpec) -> Cells {
+    let text = |value: &toml::Value| match value.as_str() {
+        Some(text) => world.filled(text),
+        None => value.to_string(),
+    };
+    Cells(row.cells.iter().map(|(name, value)| (name.clone(), text(value))).collect())
+}
