@@ -1,17 +1,35 @@
 //! Opens SQLite databases strictly for reading, beside whoever writes them.
 
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rustix::fs::{AtFlags, CWD, FileType, statat};
+use tempfile::TempDir;
+
+use super::open::{meta_of, small};
+use crate::core::file::FileMeta;
 
 /// How long a read waits for a writer's commit: 100 ms.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How many steps of SQLite's machine one read may take, in thousands: some seconds.
 const STEPS: u32 = 200_000;
+
+/// The most bytes of an interrupted database and its journal that are copied: 64 MiB.
+const MAX_COPY: usize = 64 << 20;
+
+/// Held by whoever reads the bytes of a database without SQLite, and by whoever writes one with
+/// it: closing a file loses all locks that the same process holds on it (fcntl(2)).
+pub static RAW: Mutex<()> = Mutex::new(());
 
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,19 +61,93 @@ impl From<Error> for ReadError {
     }
 }
 
+/// A database that is open for reading.
+pub struct Database {
+    connection: Connection,
+    /// Where the copy lies that is read instead; it goes with this value.
+    _copy: Option<TempDir>,
+}
+
+impl Deref for Database {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Database {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
 /// Opens a database for reading. It is never changed and no file is made beside it: neither a
 /// journal is rolled back nor shared memory created. What its schema defines is not trusted.
 ///
+/// Where an interrupted write left a journal, a copy of both files is rolled back and read, in a
+/// private temporary folder.
+///
 /// # Errors
 /// There is none, or SQLite refuses.
-pub fn open(path: &Path) -> Result<Connection, ReadError> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(format!("{}?mode=ro&readonly_shm=1", uri(path)), flags)?;
+pub fn open(path: &Path) -> Result<Database, ReadError> {
+    match connect(path, "mode=ro&readonly_shm=1", OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Ok(connection) => Ok(Database { connection, _copy: None }),
+        Err(ReadError::Interrupted) => open_copy(path),
+        Err(error) => Err(error),
+    }
+}
+
+fn connect(path: &Path, mode: &str, access: OpenFlags) -> Result<Connection, ReadError> {
+    let flags = access | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(format!("{}?{mode}", uri(path)), flags)?;
     connection.busy_timeout(PATIENCE)?;
     guard(&connection)?;
+    // Only the first read looks for a journal.
+    connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(()))?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
+}
+
+/// Copies an interrupted database and its journal, and lets the copy be rolled back. Nobody
+/// writes such a database, or SQLite would not call it interrupted.
+fn open_copy(path: &Path) -> Result<Database, ReadError> {
+    let Ok(_alone) = RAW.try_lock() else { return Err(ReadError::Interrupted) };
+    let journal = beside(path, "-journal");
+    let facts = || Some((plain(path)?, plain(&journal)?));
+    let before = facts().ok_or(ReadError::Interrupted)?;
+    if before.0.size.saturating_add(before.1.size) > MAX_COPY as u64 {
+        return Err(ReadError::Interrupted);
+    }
+    let failed = |error: std::io::Error| ReadError::Failed(format!("it cannot be copied: {error}"));
+    let folder = tempfile::Builder::new().prefix("claimtop-read-").tempdir().map_err(failed)?;
+    let copy = folder.path().join("database");
+    for (from, to) in [(path, &copy), (&journal, &beside(&copy, "-journal"))] {
+        copy_new(from, to).map_err(failed)?;
+    }
+    if facts() != Some(before) {
+        return Err(ReadError::Locked);
+    }
+    let connection = connect(&copy, "mode=rw", OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Ok(Database { connection, _copy: Some(folder) })
+}
+
+fn copy_new(from: &Path, to: &Path) -> std::io::Result<()> {
+    let bytes = small(from, MAX_COPY).map_err(std::io::Error::other)?;
+    File::options().write(true).create_new(true).mode(0o600).open(to)?.write_all(&bytes)
+}
+
+/// Returns the facts of a plain file.
+pub fn plain(path: &Path) -> Option<FileMeta> {
+    let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
+}
+
+/// Returns the path of a file that SQLite keeps beside a database.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// Makes a connection sceptical of what the file says, and bounds how long it computes.

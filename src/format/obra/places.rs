@@ -36,10 +36,14 @@ pub fn settings(text: &str) -> Configured {
     configured
 }
 
-/// Returns whether arguments are those of Obra: its script, or one of its modules.
+/// Returns whether arguments are those of Obra: its program, or Python with its script or module.
 pub fn is_runner<'a>(argv: impl IntoIterator<Item = &'a str>) -> bool {
-    argv.into_iter().take(4).any(|argument| {
-        let name = argument.rsplit('/').next().unwrap_or_default();
-        name == "obra" || argument == "src.cli" || argument.ends_with("src/cli.py")
-    })
+    let name = |argument: &'a str| argument.rsplit('/').next().unwrap_or_default();
+    let mut argv = argv.into_iter();
+    let program = argv.next().map(name).unwrap_or_default();
+    let is_own = |argument: &'a str| {
+        name(argument) == "obra" || argument == "src.cli" || argument.ends_with("src/cli.py")
+    };
+    let is_python = program.starts_with("python") || program.starts_with("pypy");
+    program == "obra" || (is_python && argv.take(5).any(is_own))
 }

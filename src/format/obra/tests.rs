@@ -11,5 +11,7 @@ fn only_the_two_settings_that_matter_are_read() {
 fn obras_processes_are_known_by_their_arguments() {
     assert!(is_runner(["python3", "/home/dev/.venv/bin/obra", "task", "execute", "2"]));
     assert!(is_runner(["python3", "-m", "src.cli", "epic", "execute", "4"]));
+    assert!(is_runner(["obra", "status"]));
     assert!(!is_runner(["vim", "obra.md"]));
+    assert!(!is_runner(["cargo", "test", "--test", "obra"]));
 }

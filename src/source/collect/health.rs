@@ -62,11 +62,18 @@ impl Tallies {
         self.by_format.entry(format).or_default()
     }
 
-    /// Returns the badge of every format.
-    pub(super) fn health(&self) -> Vec<SourceHealth> {
+    /// Returns the badge of every format; none for one that has no files, but a database among
+    /// the `others`.
+    pub(super) fn health(&self, others: &[SourceHealth]) -> Vec<SourceHealth> {
         let none = Tally::default();
         let badge = |format: Format| self.by_format.get(&format).unwrap_or(&none).health(format);
-        Format::ALL.into_iter().map(badge).collect()
+        let is_database = |id: &str, other: &SourceHealth| {
+            other.id.strip_prefix(id).is_some_and(|rest| rest.starts_with(':'))
+        };
+        let is_told = |badge: &SourceHealth| {
+            badge.state != SourceState::Absent || !others.iter().any(|other| is_database(&badge.id, other))
+        };
+        Format::ALL.into_iter().map(badge).filter(is_told).collect()
     }
 }
 

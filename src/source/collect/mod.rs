@@ -112,7 +112,8 @@ impl Collector {
         }
         let taken_at = clock::now();
         self.measure(&mut processes, taken_at);
-        sources.splice(0..0, pass.tallies.health());
+        let badges = pass.tallies.health(&sources);
+        sources.splice(0..0, badges);
         sources.push(health::processes(&processes));
         sources.extend(found.overflow());
         let (mut records, broken, kept) = pass.finish(&mut self.folders);

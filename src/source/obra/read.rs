@@ -1,20 +1,18 @@
 //! Reads the rows of one database, each query bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Transaction};
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statat, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use crate::core::file::FileMeta;
 use crate::core::record::Ownership;
 use crate::format::obra::{Cells, SESSION, TASK, Tables};
 use crate::source::locks::Locks;
-use crate::source::open::meta_of;
-use crate::source::sqlite::{self, ReadError};
+use crate::source::sqlite::{self, ReadError, beside, plain};
 
 /// The most rows of one table that are read.
 const MAX_ROWS: usize = 2_000;
@@ -72,23 +70,12 @@ impl Files {
     }
 }
 
-fn plain(path: &Path) -> Option<FileMeta> {
-    let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
-}
-
 /// Returns when a file was made, where the file system keeps that (statx(2)).
 fn born_at(path: &Path) -> Option<Timestamp> {
     let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
     let has_it = StatxFlags::from_bits_truncate(stat.stx_mask).contains(StatxFlags::BTIME);
     let born = Timestamp::from_second(stat.stx_btime.tv_sec).ok()?;
     has_it.then_some(born)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name: OsString = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Reads all that matters at one moment, and says what it lacks; `None` when it is not Obra's.
