@@ -112,13 +112,13 @@ impl Collector {
         }
         let taken_at = clock::now();
         self.measure(&mut processes, taken_at);
-        let badges = pass.tallies.health(&sources);
-        sources.splice(0..0, badges);
+        let of_databases: Vec<_> = databases.iter().map(obra::Seen::health).collect();
+        sources.splice(0..0, pass.tallies.health(&of_databases));
         sources.push(health::processes(&processes));
         sources.extend(found.overflow());
         let (mut records, broken, kept) = pass.finish(&mut self.folders);
         self.kept = kept;
-        sources.extend(databases.iter().map(obra::Seen::health));
+        sources.extend(of_databases);
         self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
         records.extend(databases.iter().flat_map(|database| database.records.clone()));
         let (repos, repo_sources) = self.finish_repos(read);
