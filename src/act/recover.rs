@@ -100,14 +100,16 @@ fn untake<D: Disk>(
     if hands.look(hands.in_park(parked), from)?.is_none() {
         return Ok(None);
     }
-    if read(hands, at.spot(), from)?.is_some_and(|there| is_original(&there, print)) {
-        // It is back in its place, and only the needless copy could not be removed then.
+    remove_begun_copy(hands, beside, parked, from)?;
+    let there = read(hands, at.spot(), from)?;
+    let is_back = there.is_some_and(|there| is_original(&there, print) || there.is_copied_by(print));
+    if is_back && is_begun_copy(hands, hands.in_park(parked), at.spot(), from)? {
+        // It is back in its place, itself or as a copy, and only the parked one was left over.
         remove(hands, parked)?;
         return Ok(None);
     }
     match hands.disk.rename_new(hands.in_park(parked), at.spot(), Side::Public) {
         Err(Errno::XDEV) => {
-            remove_begun_copy(hands, beside, parked, from)?;
             let print = hands.current(parked, print)?;
             match hands.put(parked, from, &print, None) {
                 Err(Trouble::Taken(_)) => Ok(Some(taken_note(from, parked))),
@@ -173,20 +175,20 @@ fn remove_begun_copy<D: Disk>(
     parked: &str,
     path: &Path,
 ) -> Result<(), Trouble> {
-    if is_begun_copy(hands, beside, parked)? {
+    if is_begun_copy(hands, beside, hands.in_park(parked), path)? {
         hands.disk.remove(beside).map_err(Trouble::at("remove the copy of", path))?;
     }
     Ok(())
 }
 
-/// Returns whether a file holds the beginning of a parked one, or all of it.
+/// Returns whether a file holds the beginning of another one, or all of it.
 fn is_begun_copy<D: Disk>(
     hands: &Hands<'_, D>,
-    beside: Spot<'_, D::Folder>,
-    parked: &str,
+    copy: Spot<'_, D::Folder>,
+    whole: Spot<'_, D::Folder>,
+    path: &Path,
 ) -> Result<bool, Trouble> {
-    let path = hands.park_path(parked);
-    let (copy, whole) = (hands.look(beside, &path)?, hands.look(hands.in_park(parked), &path)?);
+    let (copy, whole) = (hands.look(copy, path)?, hands.look(whole, path)?);
     Ok(match (copy.map(|image| image.content), whole.map(|image| image.content)) {
         (Some(Content::Bytes(copy)), Some(Content::Bytes(whole))) => whole.starts_with(&copy),
         _ => false,
@@ -335,3 +337,6 @@ fn remove<D: Disk>(hands: &Hands<'_, D>, parked: &str) -> Result<(), Trouble> {
         Err(errno) => Err(Trouble::at("remove", &hands.park_path(parked))(errno)),
     }
 }
+
+#[cfg(test)]
+mod tests;

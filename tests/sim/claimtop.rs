@@ -19,7 +19,7 @@ use claimtop::core::record::Generation;
 use claimtop::core::report::{LocationView, RecordView, Report, VerdictState};
 
 use crate::baton::{Baton, Killed};
-use crate::disk::SimDisk;
+use crate::disk::{Lie, SimDisk};
 use crate::eyes::{Eyes, Sight};
 use crate::files::USER;
 use crate::oracle;
@@ -30,8 +30,27 @@ use crate::world::{HOME, STATE};
 pub(crate) enum Manner {
     /// They walk the real road.
     Real(Sight),
+    /// They walk the real road on a disk that lies.
+    On(Lie),
     /// They look, and then move the file away without looking at it there.
     Naive,
+}
+
+impl Manner {
+    fn sight(self) -> Sight {
+        match self {
+            Self::Real(sight) => sight,
+            Self::On(_) | Self::Naive => Sight::Whole,
+        }
+    }
+
+    /// Returns what the disk does otherwise than it says.
+    pub(crate) fn lie(self) -> Lie {
+        match self {
+            Self::On(lie) => lie,
+            Self::Real(_) | Self::Naive => Lie::None,
+        }
+    }
 }
 
 /// Lives until the seed is over, however often it is killed.
@@ -55,17 +74,13 @@ fn is_over(baton: &Baton) -> bool {
 }
 
 fn work(baton: &Arc<Baton>, me: usize, manner: Manner) {
-    let disk = SimDisk { baton: Arc::clone(baton), me };
-    let sight = match manner {
-        Manner::Real(sight) => sight,
-        Manner::Naive => Sight::Whole,
-    };
-    let mut eyes = Eyes::new(Arc::clone(baton), me, sight);
+    let disk = SimDisk { baton: Arc::clone(baton), me, lie: manner.lie() };
+    let mut eyes = Eyes::new(Arc::clone(baton), me, manner.sight());
     while !is_over(baton) {
         let Ok(state) = StateFolder::open(disk.clone(), Path::new(STATE)) else { continue };
         while !is_over(baton) {
             match manner {
-                Manner::Real(_) => act(baton, &state, &mut eyes),
+                Manner::Real(_) | Manner::On(_) => act(baton, &state, &mut eyes),
                 Manner::Naive => act_naively(baton, &state, &mut eyes),
             }
         }

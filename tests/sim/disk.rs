@@ -13,11 +13,25 @@ use crate::baton::{Baton, Tried};
 use crate::files::USER;
 use crate::world::World;
 
+/// What a disk does otherwise than it says; all but the first are controls that must be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lie {
+    /// Nothing: it is a true disk.
+    None,
+    /// A rename to a free name overwrites what lies there, as the plain rename does.
+    RenamesOver,
+    /// What is removed stays.
+    RemovesNothing,
+    /// Of a line that need not be synced it keeps the first half.
+    TearsOutcomes,
+}
+
 /// One claimtop's way to the disk.
 #[derive(Clone)]
 pub(crate) struct SimDisk {
     pub(crate) baton: Arc<Baton>,
     pub(crate) me: usize,
+    pub(crate) lie: Lie,
 }
 
 /// A held lock.
@@ -162,7 +176,9 @@ impl Disk for SimDisk {
         self.call(
             || format!("rename {} to {}", from.display(), to.display()),
             |world| {
-                if world.files.at(&from).is_some() && world.files.at(&to).is_some() {
+                let is_taken = world.files.at(&from).is_some() && world.files.at(&to).is_some();
+                let is_told = world.climate.tells_taken_first || !world.files.crosses(&from, &to);
+                if is_taken && is_told && self.lie != Lie::RenamesOver {
                     return Err(Errno::EXIST);
                 }
                 let now = world.now();
@@ -197,11 +213,19 @@ impl Disk for SimDisk {
 
     fn remove(&self, spot: Spot<'_, PathBuf>) -> Result<(), Errno> {
         let path = path(spot);
-        self.call(|| format!("remove {}", path.display()), |world| world.files.unlink(&path))
+        self.call(
+            || format!("remove {}", path.display()),
+            |world| match self.lie {
+                Lie::RemovesNothing => Ok(()),
+                Lie::None | Lie::RenamesOver | Lie::TearsOutcomes => world.files.unlink(&path),
+            },
+        )
     }
 
-    fn append(&self, spot: Spot<'_, PathBuf>, bytes: &[u8], _keeping: Keeping) -> Result<(), Errno> {
+    fn append(&self, spot: Spot<'_, PathBuf>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
         let path = path(spot);
+        let is_torn = self.lie == Lie::TearsOutcomes && keeping == Keeping::Lazy;
+        let bytes = if is_torn { &bytes[..bytes.len() / 2] } else { bytes };
         let is_cut = self.baton.with(|world| {
             let crashes = world.climate.crashes;
             world.steps_left > 0 && world.dice.happens(crashes)

@@ -89,6 +89,12 @@ impl Files {
         Ok(self.last)
     }
 
+    /// Returns whether two names are on different file systems.
+    pub(crate) fn crosses(&self, from: &Path, to: &Path) -> bool {
+        let device = |path: &Path| path.parent().and_then(|folder| self.folders.get(folder));
+        device(from) != device(to)
+    }
+
     /// Moves a name; whatever had the new one loses it.
     pub(crate) fn rename(&mut self, from: &Path, to: &Path, now: Timestamp) -> Result<(), Errno> {
         let device = self.device(to.parent().ok_or(Errno::INVAL)?)?;

@@ -1,7 +1,9 @@
 //! What the oracle knows of contents: who wrote each, and whether it must still be there.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
 
 use crate::files::{Files, Version};
 use crate::people::Life;
@@ -42,6 +44,14 @@ impl Ledger {
         self.by_bytes.get(bytes).copied()
     }
 
+    /// Returns the version whose bytes have this SHA-256 in hex digits.
+    pub(crate) fn version_of(&self, sha256: &str) -> Option<Version> {
+        let is_it = |bytes: &[u8]| {
+            Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>() == sha256
+        };
+        self.by_bytes.iter().find(|(bytes, _)| is_it(bytes)).map(|(_, version)| *version)
+    }
+
     /// Notes that a version's own system did away with it.
     pub(crate) fn retire(&mut self, version: Option<Version>) {
         if let Some((_, fate)) = version.and_then(|version| self.versions.get_mut(version.0)) {
@@ -63,14 +73,14 @@ impl Ledger {
 
     /// Returns the kept versions of which there are not as many copies as there must be.
     pub(crate) fn wrong(&self, files: &Files, is_right: impl Fn(usize) -> bool) -> Vec<(Version, usize)> {
-        let mut copies: BTreeMap<Version, usize> = BTreeMap::new();
+        let mut copies = vec![0; self.versions.len()];
         for (_, _, inode) in files.all() {
             if let Some(version) = inode.version {
-                *copies.entry(version).or_default() += 1;
+                copies[version.0] += 1;
             }
         }
         let kept = self.versions.iter().enumerate().filter(|(_, (_, fate))| *fate == Fate::Kept);
-        kept.map(|(number, _)| (Version(number), copies.get(&Version(number)).copied().unwrap_or(0)))
+        kept.map(|(number, _)| (Version(number), copies[number]))
             .filter(|(_, copies)| !is_right(*copies))
             .collect()
     }

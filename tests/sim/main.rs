@@ -3,7 +3,8 @@
 //!
 //! Two invariants hold over every seed: **no claim is let go whose true owner lives**, and **no
 //! byte is lost** (see `oracle.rs` for what exactly that means). `CLAIMTOP_SIM_SEEDS=50000` runs
-//! more seeds; `CLAIMTOP_SIM_SEED=7` replays one and prints all that happened in it.
+//! more seeds, from `CLAIMTOP_SIM_FIRST` on; `CLAIMTOP_SIM_SEED=7` replays one and prints all that
+//! happened in it.
 
 #![expect(
     clippy::unwrap_used,
@@ -31,6 +32,7 @@ mod world;
 mod writers;
 
 use crate::claimtop::Manner;
+use crate::disk::Lie;
 use crate::eyes::Sight;
 use crate::run::{Outcome, Trace, run, run_all};
 
@@ -42,6 +44,9 @@ const SEEDS: u64 = 2_000;
 
 /// How many seeds a control may take to be found out.
 const CONTROL_SEEDS: u64 = 400;
+
+/// In how many seeds everything comes about that actions can end as.
+const COMMON_SEEDS: u64 = 100;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
@@ -70,34 +75,49 @@ fn nothing_that_lives_is_let_go_and_no_byte_is_lost() {
         return assert_eq!(outcome.breaches, Vec::<String>::new());
     }
     let seeds = number("CLAIMTOP_SIM_SEEDS").unwrap_or(SEEDS);
-    let (tally, broken) = run_all(0..seeds, manner);
+    let (tally, broken) = run_all(number("CLAIMTOP_SIM_FIRST").unwrap_or(0)..seeds, manner, 4);
     println!("{}", tally.table());
     assert!(broken.is_empty(), "{}", told(&broken));
 }
 
-/// Fails unless claimtops that behave so let go of what lives, and are found out.
+/// Fails unless claimtops that behave so break something, and are found out by these words.
 #[track_caller]
-fn check_control(manner: Manner) {
-    let (_, broken) = run_all(0..CONTROL_SEEDS, manner);
+fn check_control(manner: Manner, words: &str) {
+    let (_, broken) = run_all(0..CONTROL_SEEDS, manner, 1);
     let breaches = broken.iter().flat_map(|outcome| &outcome.breaches);
-    let lives = breaches.filter(|breach| breach.contains("its owner lives")).count();
-    assert!(lives > 0, "{manner:?} was not found out in {CONTROL_SEEDS} seeds");
-    println!("{manner:?}: {lives} times what lives was let go");
+    let found = breaches.filter(|breach| breach.contains(words)).count();
+    assert!(found > 0, "{manner:?} was not found out in {CONTROL_SEEDS} seeds by {words:?}");
+    println!("{manner:?}: {found} times {words:?}, in {} seeds", broken.len());
 }
 
 #[test]
 fn moving_away_what_was_dead_a_moment_ago_is_found_out() {
-    check_control(Manner::Naive);
+    check_control(Manner::Naive, "its owner lives");
 }
 
 #[test]
 fn taking_a_list_for_complete_that_is_not_is_found_out() {
-    check_control(Manner::Real(Sight::Lacking));
+    check_control(Manner::Real(Sight::Lacking), "its owner lives");
+}
+
+#[test]
+fn overwriting_what_lies_at_a_name_is_found_out() {
+    check_control(Manner::On(Lie::RenamesOver), "is lost");
+}
+
+#[test]
+fn leaving_a_copy_behind_is_found_out() {
+    check_control(Manner::On(Lie::RemovesNothing), "places");
+}
+
+#[test]
+fn a_recovery_that_finds_work_twice_is_found_out() {
+    check_control(Manner::On(Lie::TearsOutcomes), "the second recovery changed something");
 }
 
 #[test]
 fn everything_that_can_happen_does() {
-    let (tally, _) = run_all(0..CONTROL_SEEDS, Manner::Real(Sight::Whole));
+    let (tally, _) = run_all(0..COMMON_SEEDS, Manner::Real(Sight::Whole), 1);
     for what in
         ["release: Done", "release: Changed", "release: never", "migrate: Done", "park: Done", "undo: Done"]
     {

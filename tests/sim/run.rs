@@ -11,7 +11,7 @@ use claimtop::act::lock::StateFolder;
 use crate::baton::Baton;
 use crate::claimtop::{Manner, live};
 use crate::dice::Dice;
-use crate::disk::SimDisk;
+use crate::disk::{Lie, SimDisk};
 use crate::oracle;
 use crate::people::Sights;
 use crate::tally::Tally;
@@ -41,6 +41,7 @@ fn climate(dice: &mut Dice) -> Climate {
         clock_steps: dice.happens(300),
         foreigners: dice.happens(300),
         containers,
+        tells_taken_first: dice.happens(300),
         claimtops: 1 + dice.roll(3),
         sights: Sights {
             container: Some(1).filter(|_| containers && dice.happens(250)),
@@ -65,20 +66,20 @@ pub(crate) fn run(seed: u64, manner: Manner, trace: Trace) -> Outcome {
         unreachable!("everybody has left");
     };
     if manner != Manner::Naive {
-        world = recover_twice(world);
+        world = recover_twice(world, manner.lie());
         oracle::check_rest(&mut world);
     }
     Outcome { seed, climate, trace: world.trace(), breaches: world.breaches, tally: world.tally }
 }
 
 /// Lets one last claimtop put everything right, and another one find nothing left to do.
-fn recover_twice(mut world: World) -> World {
+fn recover_twice(mut world: World, lie: Lie) -> World {
     world.climate.claimtops = 1;
     let mut before = None;
     for time in 1..=2 {
         world.note(|| format!("recovery {time}"));
         let baton = Arc::new(Baton::new(world));
-        let disk = SimDisk { baton: Arc::clone(&baton), me: 0 };
+        let disk = SimDisk { baton: Arc::clone(&baton), me: 0, lie };
         let now = baton.with(|world| world.now());
         let recovered = StateFolder::open(disk, Path::new(STATE))
             .and_then(|state| state.lock(Patience::Wait, now).map(drop));
@@ -99,12 +100,13 @@ fn recover_twice(mut world: World) -> World {
     world
 }
 
-/// Runs many seeds; returns all counts, and the first that broke something.
-pub(crate) fn run_all(seeds: std::ops::Range<u64>, manner: Manner) -> (Tally, Vec<Outcome>) {
+/// Runs many seeds until each core has found `enough` that broke something; returns all counts,
+/// and those seeds.
+pub(crate) fn run_all(seeds: std::ops::Range<u64>, manner: Manner, enough: usize) -> (Tally, Vec<Outcome>) {
     let next = AtomicU64::new(seeds.start);
     let worker = || {
         let (mut tally, mut broken) = (Tally::default(), Vec::new());
-        while broken.len() < 8 {
+        while broken.len() < enough {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds.end {
                 break;

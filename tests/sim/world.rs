@@ -28,6 +28,9 @@ pub(crate) struct Climate {
     /// Whether others' processes and files are about.
     pub(crate) foreigners: bool,
     pub(crate) containers: bool,
+    /// Whether a rename to a taken name on another file system is told to be taken, as by `link`,
+    /// and not to cross, as by `renameat2`.
+    pub(crate) tells_taken_first: bool,
     pub(crate) claimtops: usize,
     pub(crate) sights: Sights,
 }
@@ -49,7 +52,7 @@ pub(crate) struct World {
     /// By how much the clock was set, in all: as a claimtop sees it that always ran.
     pub(crate) clock_doubt: SignedDuration,
     holds: u64,
-    trace: VecDeque<String>,
+    trace: VecDeque<(Timestamp, String)>,
     traces_all: bool,
     breached_at: Option<usize>,
 }
@@ -103,14 +106,14 @@ impl World {
         if !self.traces_all && self.trace.len() >= 40 {
             self.trace.pop_front();
         }
-        let line = format!("{} {}", self.now().strftime("%H:%M:%S.%3f"), text());
-        self.trace.push_back(line);
+        self.trace.push_back((self.now(), text()));
     }
 
     /// Returns the last events, up to the first breach if there was one.
     pub(crate) fn trace(&self) -> String {
         let until = self.breached_at.unwrap_or(self.trace.len());
-        self.trace.iter().take(until).map(|line| format!("  {line}\n")).collect()
+        let told = self.trace.iter().take(until);
+        told.map(|(at, text)| format!("  {} {text}\n", at.strftime("%H:%M:%S.%3f"))).collect()
     }
 
     pub(crate) fn breach(&mut self, what: String) {
