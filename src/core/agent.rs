@@ -55,6 +55,8 @@ pub struct Pattern {
     pub argv: Vec<String>,
     /// The first argument after the name.
     pub argv1: Vec<String>,
+    /// The first argument after the script.
+    pub command: Vec<String>,
     /// What a process that fits is.
     pub role: Role,
 }
@@ -172,7 +174,9 @@ impl Pattern {
         let argv0 = details.argv.first().map_or("", |arg| arg.raw());
         let rest = details.argv.get(1..).unwrap_or_default();
         let argv1 = rest.first().map_or("", |arg| arg.raw());
-        let script = rest.iter().map(|arg| arg.raw()).find(|arg| !arg.starts_with('-')).unwrap_or("");
+        let mut from_script = rest.iter().map(|arg| arg.raw()).skip_while(|arg| arg.starts_with('-'));
+        let script = from_script.next().unwrap_or("");
+        let command = from_script.next().unwrap_or("");
         any(&self.comm, |comm| process.comm.raw() == comm)
             && any(&self.exe_contains, |part| exe.contains(part))
             && any(&self.exe_name, |name| file_name(exe) == name)
@@ -180,6 +184,7 @@ impl Pattern {
             && any(&self.script, |end| script.ends_with(end))
             && any(&self.argv, |arg| rest.iter().any(|given| given.raw() == arg))
             && any(&self.argv1, |arg| argv1 == arg)
+            && any(&self.command, |arg| command == arg)
     }
 }
 

@@ -1,0 +1,46 @@
+//! Which processes are agents' windows: every captured process of real agents, and programs
+//! that only look like one.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests read fixtures and say by panicking what is wrong"
+)]
+
+mod captured;
+mod lookalikes;
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::process::{Details, Process, ProcessId, ProcessState};
+
+/// Makes a running process of its own terminal.
+fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Process {
+    Process {
+        id: ProcessId { pid, start_ticks: 1 },
+        parent,
+        state: ProcessState::Running,
+        comm: comm.into(),
+        tty: Some(format!("pts/{pid}")),
+        session: pid,
+        pidfd_inode: None,
+        has_exited: Some(false),
+        details: Some(Details {
+            uid: Some(1000),
+            exe: Some(exe.into()),
+            argv: argv.iter().map(|arg| (*arg).into()).collect(),
+            ns_pids: vec![pid],
+            ..Details::default()
+        }),
+    }
+}
+
+/// Returns `agent role`, or `-` for what is no agent's process.
+fn classified(process: &Process) -> String {
+    let signatures = Signatures::built_in().unwrap();
+    match signatures.classify(process) {
+        Some((agent, role)) => format!("{} {role:?}", agent.name),
+        None => "-".to_owned(),
+    }
+}
