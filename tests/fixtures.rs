@@ -74,6 +74,7 @@ fn look(world: &Path) -> Snapshot {
         home: world.join("home"),
         claude_config: world.join("home/.claude"),
         cache: world.join("home/.cache"),
+        bindings: world.join("home/.local/state/claimtop/bindings"),
         roots: vec![world.join("root")],
         obra_databases: Vec::new(),
         confined: true,

@@ -61,6 +61,7 @@ impl World {
             home: self.path("home"),
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),
+            bindings: self.path("home/.local/state/claimtop/bindings"),
             roots: Vec::new(),
             obra_databases: Vec::new(),
             confined: true,

@@ -11,6 +11,7 @@
 //! and every movement is journalled before it begins. A third one changes rows of a database:
 //! all of them in one transaction and only if they are as they were seen ([`rows`]).
 
+pub mod bind;
 mod change;
 pub mod disk;
 mod entire;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::hook::Agent;
 use crate::config::{ColorChoice, Theme};
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
@@ -105,6 +106,14 @@ pub(crate) enum Command {
     },
     /// Print the context ID of the calling process, for hooks and scripts
     ContextId(ContextArguments),
+    /// Note down which process runs a session, for hooks: reads the hook's JSON, never fails
+    Bind(BindArguments),
+    /// Print what to add to an agent's settings so that its sessions are bound
+    Hook {
+        /// What to do
+        #[command(subcommand)]
+        what: HookCommand,
+    },
     /// Print each change as it happens, until interrupted
     Events {
         /// Print one JSON object a line
@@ -221,6 +230,24 @@ pub(crate) struct ContextArguments {
     /// Refuse (exit 3) instead of falling back to an ID that the next call will not find again
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// The arguments of `bind`.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BindArguments {
+    /// Tell on the standard error output why nothing was bound
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+/// What is done about hooks.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum HookCommand {
+    /// Print the settings; nothing is edited
+    Print {
+        /// Which agent; all that have hooks when left out
+        agent: Option<Agent>,
+    },
 }
 
 /// A view of `ls`.

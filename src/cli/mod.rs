@@ -2,7 +2,7 @@
 
 mod act;
 mod args;
-
+mod bind;
 mod columns;
 mod context_id;
 mod crash;
@@ -13,6 +13,7 @@ mod events;
 mod explain;
 mod failure;
 mod generate;
+mod hook;
 mod journal;
 mod list;
 mod look;
@@ -29,7 +30,7 @@ use std::ffi::OsString;
 use anyhow::Context;
 use clap::Parser;
 
-use self::args::{Arguments, Command, Options};
+use self::args::{Arguments, Command, HookCommand, Options};
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
 use self::look::Looker;
@@ -46,7 +47,8 @@ pub fn main(arguments: &[OsString]) -> u8 {
         return demo::stand_in::play().code();
     }
     crash::install();
-    crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure))).code()
+    let exit = crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure)));
+    if bind::is_asked(arguments) { Exit::Fine.code() } else { exit.code() }
 }
 
 fn told(failure: &Failure) -> Exit {
@@ -57,6 +59,9 @@ fn told(failure: &Failure) -> Exit {
 }
 
 fn run(arguments: &[OsString]) -> Outcome {
+    if let Some(asked) = bind::recognise(arguments) {
+        return Ok(bind::run(asked, &Options::default(), Environment::read()));
+    }
     if let Some(asked) = context_id::recognise(arguments) {
         return context_id::run(asked, &Options::default(), Environment::read());
     }
@@ -122,6 +127,8 @@ fn command(arguments: Arguments) -> Outcome {
             journal::prune(&settings::settings(options, environment)?, yes)
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
+        Command::Bind(asked) => Ok(bind::run(asked, options, environment)),
+        Command::Hook { what: HookCommand::Print { agent } } => hook::print_settings(agent),
         Command::Demo { once, json } => demo::run(options, environment, demo::Showing::asked(once, json)),
         Command::Statusline => {
             let mut scene = scene(options, environment)?;

@@ -49,11 +49,21 @@ pub(crate) fn places(
         tmp,
         claude_config: own(".claude", &environment.claude_config),
         cache: own(".cache", &environment.cache),
+        bindings: state(options, environment, &home).join("bindings"),
         roots: roots(effective, confined)?,
         obra_databases: obra_databases(effective, confined)?,
         home,
         confined,
     })
+}
+
+/// Returns claimtop's own folder: the journal, what is parked, and the notes of hooks.
+pub(crate) fn state(options: &Options, environment: &Environment, home: &Path) -> PathBuf {
+    let states = match (&options.home, &environment.state) {
+        (None, Some(state)) => state.clone(),
+        (Some(_), _) | (None, None) => home.join(".local/state"),
+    };
+    states.join("claimtop")
 }
 
 /// Returns whether only the folders of the options are read.

@@ -58,18 +58,8 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(from_environment(&environment), Origin::Environment)
         .covered_by(from_options(options), Origin::Option);
     let places = places::places(options, &environment, &effective)?;
-    let state = match (&options.home, &environment.state) {
-        (None, Some(state)) => state.clone(),
-        (Some(_), _) | (None, None) => home.join(".local/state"),
-    };
-    Ok(Settings {
-        effective,
-        places,
-        file,
-        environment,
-        state: state.join("claimtop"),
-        log_level: options.log_level.and_then(level),
-    })
+    let state = places::state(options, &environment, &home);
+    Ok(Settings { effective, places, file, environment, state, log_level: options.log_level.and_then(level) })
 }
 
 fn level(asked: LogLevel) -> Option<tracing::Level> {

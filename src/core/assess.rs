@@ -154,7 +154,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
             ProcessState::Zombie => WindowState::Zombie,
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
-        session_id: world.sessions.get(&pid).map(|session| (*session).clone()),
+        session_id: world.session_of(pid).cloned(),
         activity: registry.and_then(|record| activity(record)),
         name: registry.map(|record| record.title.clone()),
         tty: process.tty.clone(),

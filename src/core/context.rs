@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::agent::{Role, Signatures};
-use super::process::{ProcessTable, ancestry};
+use super::process::{Process, ProcessTable, ancestry};
 use super::report::{ContextId, ContextSource};
 use super::text::Untrusted;
 
@@ -46,6 +46,22 @@ pub fn is_valid_id(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
+/// Returns the nearest agent above a process, or itself, with its name. A daemon serves several
+/// windows, so whose child it is says nothing: the walk ends there.
+pub fn agent_above<'a>(
+    table: &'a ProcessTable,
+    signatures: &'a Signatures,
+    pid: u32,
+) -> Option<(&'a Process, &'a str)> {
+    let known = |process: &'a Process| Some((process, signatures.classify(process)?));
+    let (process, (agent, _)) = ancestry(table, pid)
+        .into_iter()
+        .filter_map(known)
+        .take_while(|(_, (_, role))| *role != Role::Daemon)
+        .find(|(_, (_, role))| matches!(role, Role::Agent | Role::Spare))?;
+    Some((process, &agent.name))
+}
+
 /// Resolves the context ID of the process `pid`: the given variable if it is valid, the PID
 /// of the nearest agent above, the parent's PID (unstable: the next call has another one).
 pub fn resolve(
@@ -76,8 +92,8 @@ pub fn resolve(
     });
     let context_id = if let Some(id) = given.filter(|id| is_valid_id(id)) {
         ContextId { value: id.into(), source: ContextSource::Env, stable: true }
-    } else if let Some(agent) = links.iter().find(|link| link.agent.is_some()) {
-        ContextId { value: agent.pid.to_string().into(), source: ContextSource::AgentPid, stable: true }
+    } else if let Some((agent, _)) = agent_above(table, signatures, pid) {
+        ContextId { value: agent.id.pid.to_string().into(), source: ContextSource::AgentPid, stable: true }
     } else {
         let parent = chain.first()?.parent;
         ContextId { value: parent.to_string().into(), source: ContextSource::ParentPid, stable: false }

@@ -24,14 +24,54 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
     if record.format == Format::Obra {
         return obra::judge(record, world, &mut ladder).with(ladder);
     }
-    let own = own_verdict(record, world, &mut ladder);
-    if let Some(verdict) = own {
-        return verdict.with(ladder);
+    if let Some(answer) = by_note(record, world, &mut ladder) {
+        return answer.with(ladder);
+    }
+    if let Some(answer) = own_verdict(record, world, &mut ladder) {
+        return spared(answer, record, world, &mut ladder).with(ladder);
     }
     if let Some(answer) = by_session(record, world, &mut ladder) {
         return answer.with(ladder);
     }
-    by_possible_owners(record, world, &mut ladder).with(ladder)
+    let answer = by_possible_owners(record, world, &mut ladder);
+    spared(answer, record, world, &mut ladder).with(ladder)
+}
+
+/// Judges by what the agent's own hook told, which beats all other evidence for life.
+fn by_note(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let session = record.session_id.as_ref().filter(|_| !names_its_process(record))?;
+    let (note, process) =
+        world.bonds.running(session).iter().find(|(note, _)| runs_on(record.format, note.agent.raw()))?;
+    ladder.add_from(
+        "binding",
+        format!("PID {} runs this session, as its own hook told at {}", process.id.pid, note.written_at),
+        note.source(),
+    );
+    alive(Reason::SameProcess)
+}
+
+/// Returns whether a record is about one process and not about who else may run its session: an
+/// agent's own registry keeps one for each.
+fn names_its_process(record: &Record) -> bool {
+    let holder = record.holder.as_ref();
+    holder.is_some_and(|holder| holder.start_ticks.is_some() && holder.binding == Binding::Registry)
+}
+
+/// Takes a death back where a note says that the session may be run out of sight.
+fn spared(answer: Answer, record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let session = record.session_id.as_ref().filter(|_| !names_its_process(record));
+    let why = session.and_then(|session| world.bonds.open(session));
+    match (answer.0, why) {
+        (VerdictState::Dead, Some(reason)) => {
+            ladder.add(
+                "binding",
+                Untrusted::fixed("the session may be run where it cannot be seen from here"),
+                "claimtop's own notes",
+            );
+            Answer(VerdictState::Unknown, reason)
+        }
+        (VerdictState::Dead | VerdictState::Alive | VerdictState::Unknown, _) => answer,
+    }
 }
 
 /// The facts, in the order in which they were weighed.
@@ -353,6 +393,19 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
     }
     // The number alone may be that of another PID namespace; with the session it is certain.
     let session = record.session_id.as_ref();
+    let noted = session.and_then(|session| world.bonds.gone(session)).filter(|(note, _)| {
+        note.pid == pid
+            && world.snapshot.host.pid_namespace == Some(note.pid_namespace)
+            && was_there(note.start_ticks, note.written_at)
+    });
+    if let Some((note, _)) = noted {
+        ladder.add_from(
+            "role",
+            Untrusted::fixed("the agent's own hook named this PID for the session, and later"),
+            note.source(),
+        );
+        return true;
+    }
     let registered = world
         .registered(pid)
         .iter()
@@ -416,12 +469,7 @@ fn living<'a>(
     let is_alive = present(other, holder, process, world, &mut ladder)
         .is_some_and(|answer| answer.0 == VerdictState::Alive);
     let window = window_of(&world.snapshot.processes, &world.windows, pid)?;
-    (is_alive && may_run(window.process.id.pid, session, world)).then_some(process)
-}
-
-/// Returns whether a window is not certain to run another session than this.
-fn may_run(pid: u32, session: &Untrusted, world: &World<'_>) -> bool {
-    world.sessions.get(&pid).is_none_or(|certain| *certain == session)
+    (is_alive && world.may_run(window.process.id.pid, session)).then_some(process)
 }
 
 fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a Process> {
@@ -440,7 +488,7 @@ fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a 
         .windows
         .iter()
         .map(|window| window.process)
-        .find(|process| names(process) && may_run(process.id.pid, session, world))
+        .find(|process| names(process) && world.may_run(process.id.pid, session))
 }
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
@@ -494,7 +542,13 @@ fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> Option<Answe
 
 /// Returns how the agent's process ended that another record of the session names.
 fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Reason> {
-    let others = world.records_of(record.session_id.as_ref()?).iter();
+    let session = record.session_id.as_ref()?;
+    if let Some((note, reason)) = world.bonds.gone(session) {
+        let gone = format!("the agent that ran it, PID {}, is gone: {}", note.pid, reason.name());
+        ladder.add_from("binding", gone, note.source());
+        return Some(reason);
+    }
+    let others = world.records_of(session).iter();
     let dead = |other: &&&Record| {
         let verdict = own_verdict(other, world, &mut Ladder::default());
         verdict.is_some_and(|answer| answer.0 == VerdictState::Dead)
@@ -517,7 +571,7 @@ fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> b
     };
     let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
         // A session can be resumed by a younger process; only another certain session excludes it.
-        Some(session) => may_run(process.id.pid, session, world),
+        Some(session) => world.may_run(process.id.pid, session),
         None => !world.is_born_after(process, record.written_at),
     };
     could && !is_foreign(record, process)

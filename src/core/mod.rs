@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod assess;
+pub mod bound;
 pub mod claim;
 pub mod context;
 pub mod evidence;

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
+use super::bound::Notes;
 use super::file::FilePath;
 use super::process::{ProcessId, ProcessTable};
 use super::record::{Format, Ownership, Problem, Record};
@@ -34,6 +35,8 @@ pub struct Snapshot {
     pub sources: Vec<SourceHealth>,
     /// Agents that claimtop itself has seen alive, also in earlier looks.
     pub seen_agents: Vec<SeenAgent>,
+    /// What agents' own hooks told about who runs which session.
+    pub bound: Notes,
 }
 
 /// The machine and the looker.

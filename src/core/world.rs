@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use jiff::{SignedDuration, Timestamp};
 
 use super::agent::{Role as ProcessRole, Signatures};
+use super::bound::Bonds;
 use super::process::{Process, ProcessState};
 use super::record::{Binding, Format, Record, Row};
 use super::snapshot::{Database, Snapshot};
@@ -25,6 +26,8 @@ pub struct World<'a> {
     pub windows: Vec<Window<'a>>,
     /// The session that the agent's own registry proves for a PID: PID and start both match.
     pub sessions: BTreeMap<u32, &'a Untrusted>,
+    /// What agents' own hooks told about who runs which session.
+    pub bonds: Bonds<'a>,
     /// Every process that could own a record, for all that was read of it, and the words for it.
     pub possible_agents: Vec<(PossibleAgent<'a>, Untrusted)>,
     /// The records of each session.
@@ -53,6 +56,7 @@ impl<'a> World<'a> {
         let registered: BTreeSet<u32> = sessions.keys().copied().collect();
         let windows = windows(&snapshot.processes, signatures, &registered);
         Self {
+            bonds: Bonds::new(snapshot),
             possible_agents: possible_agents(snapshot, signatures),
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
@@ -100,9 +104,24 @@ impl<'a> World<'a> {
         earlier.checked_add(slack).is_ok_and(|earlier| later > earlier)
     }
 
-    /// Returns the sessions that are certain to live, with the PID of each.
+    /// Returns the PIDs that are certain to run a session: those of notes, and those of the
+    /// registry.
     pub fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> {
-        self.sessions.iter().filter(move |(_, id)| **id == session).map(|(pid, _)| *pid)
+        let noted = self.bonds.running(session).iter().map(|(_, process)| process.id.pid);
+        let registered = self.sessions.iter().filter(move |(_, id)| **id == session).map(|(pid, _)| *pid);
+        noted.chain(registered)
+    }
+
+    /// Returns the session that a process is certain to run. What its own hook said comes first:
+    /// older agents leave their registry as it was when a window turns to another session.
+    pub fn session_of(&self, pid: u32) -> Option<&'a Untrusted> {
+        self.bonds.of(pid).map(|note| &note.session_id).or_else(|| self.sessions.get(&pid).copied())
+    }
+
+    /// Returns whether a process is not certain to run another session than this.
+    pub fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
+        let is_noted = || self.bonds.of(pid).is_some_and(|note| note.session_id == *session);
+        self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads the world: files, processes and repositories. It never writes.
 
+pub(crate) mod bindings;
 pub mod clock;
 pub mod collect;
 pub mod fence;

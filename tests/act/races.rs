@@ -17,6 +17,7 @@ use claimtop::act::trouble::Trouble;
 use claimtop::act::witness::Witness;
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
+use claimtop::core::bound::Notes;
 use claimtop::core::journal::Ended;
 use claimtop::core::plan::Action;
 use claimtop::core::process::ProcessTable;
@@ -57,6 +58,7 @@ impl Witness for Simple {
             databases: Vec::new(),
             sources: Vec::new(),
             seen_agents: Vec::new(),
+            bound: Notes::default(),
         };
         for path in &self.files {
             let folder = System.folder(path.parent().unwrap()).unwrap();

@@ -88,6 +88,7 @@ impl Stage {
             home: self.path("home"),
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),
+            bindings: self.path("home/.local/state/claimtop/bindings"),
             roots: roots.iter().map(|root| self.path(root)).collect(),
             obra_databases: Vec::new(),
             confined: true,

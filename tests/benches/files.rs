@@ -31,6 +31,7 @@ fn main() {
         home: world.path().join("home"),
         claude_config: world.path().join("home/.claude"),
         cache: world.path().join("home/.cache"),
+        bindings: world.path().join("home/.local/state/claimtop/bindings"),
         roots: Vec::new(),
         obra_databases: Vec::new(),
         confined: true,

@@ -35,6 +35,7 @@ fn main() {
         home: at("home"),
         claude_config: at("home/.claude"),
         cache: at("home/.cache"),
+        bindings: at("home/.local/state/claimtop/bindings"),
         roots: Vec::new(),
         obra_databases: Vec::new(),
         confined: true,

@@ -16,9 +16,11 @@ mod rows;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
+use claimtop::core::bound::{self, BoundSession, Notes};
 use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
 use claimtop::core::key::Key;
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
@@ -55,6 +57,8 @@ pub(crate) struct WorldFile {
     repo: Vec<RepoSpec>,
     #[serde(default)]
     seen_agent: Vec<SeenSpec>,
+    #[serde(default)]
+    binding: Vec<BindingSpec>,
     #[serde(default)]
     source: Vec<SourceSpec>,
     /// What must come out.
@@ -121,6 +125,8 @@ struct ProcessSpec {
     env: BTreeMap<String, String>,
     #[serde(default)]
     exited: Option<bool>,
+    #[serde(default)]
+    pidfd_inode: Option<u64>,
     /// Listed, but nothing can be read of it.
     #[serde(default)]
     hidden: bool,
@@ -183,6 +189,31 @@ struct SeenSpec {
     /// When it was last seen; now where nothing is said.
     #[serde(default)]
     until: Option<String>,
+}
+
+/// A note that `claimtop bind` left.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BindingSpec {
+    session: String,
+    pid: u32,
+    /// When the process started.
+    started: String,
+    #[serde(default = "a_minute_ago")]
+    written: String,
+    #[serde(default)]
+    agent: Option<String>,
+    #[serde(default)]
+    pidfd_inode: Option<u64>,
+    #[serde(default)]
+    boot_id: Option<String>,
+    #[serde(default)]
+    host: Option<String>,
+    #[serde(default)]
+    pid_namespace: Option<u64>,
+    /// It is there and makes no sense.
+    #[serde(default)]
+    broken: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -334,6 +365,7 @@ impl WorldFile {
                     last_seen_at: seen.until.as_deref().map_or(self.now(), |until| self.at(until)),
                 })
                 .collect(),
+            bound: self.notes(),
             host,
         };
         for file in &self.file {
@@ -341,6 +373,35 @@ impl WorldFile {
         }
         rows::read(self, &mut snapshot);
         snapshot
+    }
+
+    fn notes(&self) -> Notes {
+        let (broken, sound): (Vec<_>, Vec<_>) = self.binding.iter().partition(|spec| spec.broken);
+        Notes {
+            notes: sound.into_iter().map(|spec| Arc::new(self.note(spec))).collect(),
+            unreadable: broken.into_iter().map(|spec| spec.session.as_str().into()).collect(),
+            partial: None,
+        }
+    }
+
+    fn note(&self, spec: &BindingSpec) -> BoundSession {
+        let written_at = self.at(&spec.written);
+        let since_boot = written_at.duration_since(self.booted_at()).as_millis();
+        BoundSession {
+            schema: bound::SCHEMA.into(),
+            session_id: spec.session.as_str().into(),
+            agent: spec.agent.as_deref().unwrap_or("claude-code").into(),
+            host: spec.host.as_ref().unwrap_or(&self.host.name).as_str().into(),
+            boot_id: spec.boot_id.as_ref().unwrap_or(&self.host.boot_id).as_str().into(),
+            pid_namespace: spec.pid_namespace.unwrap_or(self.host.pid_namespace),
+            pid: spec.pid,
+            start_ticks: self.ticks(&spec.started),
+            pidfd_inode: spec.pidfd_inode,
+            context_id: spec.pid.to_string().into(),
+            cwd: None,
+            written_at,
+            since_boot_ms: u64::try_from(since_boot).unwrap_or_default(),
+        }
     }
 
     /// Judges the world.
@@ -381,7 +442,7 @@ impl WorldFile {
             comm: spec.name.as_str().into(),
             tty: spec.tty.clone(),
             session: spec.pid,
-            pidfd_inode: None,
+            pidfd_inode: spec.pidfd_inode,
             has_exited: spec.exited,
             details: Some(Details {
                 uid: Some(spec.uid.unwrap_or(self.host.uid)),
@@ -670,6 +731,11 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     }
     snapshot.records.retain(|_| dice.roll(chance) != 0);
     snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);
+    let known = snapshot.bound.notes.len();
+    snapshot.bound.notes.retain(|_| dice.roll(chance) != 0);
+    if snapshot.bound.notes.len() < known {
+        snapshot.bound.partial = Some("forgotten".to_owned());
+    }
     snapshot.databases.retain(|_| dice.roll(chance) != 0);
     for database in &mut snapshot.databases {
         database.is_complete &= dice.roll(chance) != 0;

@@ -97,6 +97,7 @@ impl Stage {
             tmp: self.root.join("tmp"),
             claude_config: home.join(".claude"),
             cache: home.join(".cache"),
+            bindings: self.root.join("state/bindings"),
             home,
             roots: Vec::new(),
             obra_databases: vec![self.database()],

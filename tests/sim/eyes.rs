@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use claimtop::act::witness::Witness;
 use claimtop::core::agent::{Role, Signatures};
 use claimtop::core::assess::Policy;
+use claimtop::core::bound::Notes;
 use claimtop::core::file::{Content, FileImage};
 use claimtop::core::process::{ProcessId, ProcessTable};
 use claimtop::core::record::Format;
@@ -121,6 +122,7 @@ fn records(world: &mut World) -> Snapshot {
         repos: vec![repo()],
         sources: Vec::new(),
         seen_agents: Vec::new(),
+        bound: Notes::default(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();
     for (path, inode, _) in world.files.all() {

@@ -7,6 +7,7 @@ use super::{Facts, count, file_name, finding, listed, window_evidence, window_na
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::key::Key;
 use crate::core::record::{Binding, Format, RecordKind, Role};
 use crate::core::report::{ContextSource, VerdictState, WindowView};
 use crate::core::text::Untrusted;
@@ -25,12 +26,17 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
 
 /// Two live processes, one session ID: both append to one transcript.
 fn shared_session(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut pids: BTreeMap<&Untrusted, BTreeMap<u32, &Judged<'_>>> = BTreeMap::new();
+    let mut pids: BTreeMap<&Untrusted, BTreeMap<u32, (Evidence, Option<Key>)>> = BTreeMap::new();
+    for (session, pid, note) in facts.world.bonds.all() {
+        if let Some(window) = own_window(pid, facts) {
+            pids.entry(session).or_default().insert(window, (note, None));
+        }
+    }
     for judged in facts.judged.iter().filter(|judged| judged.verdict.state == VerdictState::Alive) {
         let binds = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Marker);
         let of_process = pid_of(judged).filter(|_| binds).and_then(|pid| own_window(pid, facts));
         if let (Some(session), Some(pid)) = (judged.record.session_id.as_ref(), of_process) {
-            pids.entry(session).or_default().entry(pid).or_insert(judged);
+            pids.entry(session).or_default().insert(pid, (judged.evidence.clone(), Some(judged.key.clone())));
         }
     }
     pids.into_iter()
@@ -44,14 +50,18 @@ fn own_window(pid: u32, facts: &Facts<'_>) -> Option<u32> {
     window_of(&world.snapshot.processes, &world.windows, pid).map(|window| window.process.id.pid)
 }
 
-fn tell_shared(session: &Untrusted, holders: &BTreeMap<u32, &Judged<'_>>, facts: &Facts<'_>) -> Finding {
+fn tell_shared(
+    session: &Untrusted,
+    holders: &BTreeMap<u32, (Evidence, Option<Key>)>,
+    facts: &Facts<'_>,
+) -> Finding {
     let windows: Vec<&WindowView> = holders.keys().filter_map(|pid| facts.window(*pid)).collect();
     let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
     let subjects = windows
         .iter()
         .map(|window| window.key.clone())
-        .chain(holders.values().map(|judged| judged.key.clone()));
-    let evidence: Vec<Evidence> = holders.values().map(|judged| judged.evidence.clone()).collect();
+        .chain(holders.values().filter_map(|(_, key)| key.clone()));
+    let evidence: Vec<Evidence> = holders.values().map(|(evidence, _)| evidence.clone()).collect();
     let message = format!(
         "{} run one session, {session}: both write its transcript; close one, or start it anew without --resume",
         listed(&names)

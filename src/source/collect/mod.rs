@@ -19,11 +19,13 @@ use self::kept::Kept;
 use self::pass::Pass;
 pub use self::places::Places;
 use self::seen::Seen;
+use super::bindings;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::processes::Scanner;
 use super::{clock, host, obra, repos};
 use crate::core::agent::{Role, Signatures};
+use crate::core::bound::Notes;
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::Record;
 use crate::core::snapshot::{Repo, Snapshot, SourceHealth};
@@ -46,6 +48,7 @@ pub struct Collector {
     /// When all processes were read; `None` when they are to be.
     whole_at: Option<Timestamp>,
     obra: obra::Reader,
+    bindings: bindings::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -69,6 +72,7 @@ impl Collector {
             clock: ClockWatch::default(),
             whole_at: None,
             obra: obra::Reader::default(),
+            bindings: bindings::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
         }
@@ -94,6 +98,7 @@ impl Collector {
         let now = clock::now();
         let mut host = host::host(now);
         self.clock.note(&mut host);
+        let (bound, bound_health) = self.bindings.read(&self.places.bindings, &self.fence);
         let mut databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
         let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
         let mut found = Found::default();
@@ -102,25 +107,27 @@ impl Collector {
         let mut read = Read::new();
         self.read_places(&mut pass);
         self.read_repos(&mut found, &mut pass, &mut read);
-        let mut processes = self.scan(&pass, now);
+        let mut processes = self.scan(&pass, &bound, now);
         self.working = working(&processes, &self.signatures);
         let has_more = self.obra.follow(&self.working, &processes);
         if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
             databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
             self.read_repos(&mut found, &mut pass, &mut read);
-            processes = self.scan(&pass, now);
+            processes = self.scan(&pass, &bound, now);
         }
         let taken_at = clock::now();
         self.measure(&mut processes, taken_at);
         let of_databases: Vec<_> = databases.iter().map(obra::Seen::health).collect();
         sources.splice(0..0, pass.tallies.health(&of_databases));
         sources.push(health::processes(&processes));
+        sources.push(bound_health);
         sources.extend(found.overflow());
         let (mut records, broken, kept) = pass.finish(&mut self.folders);
         self.kept = kept;
         sources.extend(of_databases);
         self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
         records.extend(databases.iter().flat_map(|database| database.records.clone()));
+        self.folders.insert(self.places.bindings.clone());
         let (repos, repo_sources) = self.finish_repos(read);
         sources.extend(repo_sources);
         let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
@@ -134,6 +141,7 @@ impl Collector {
             repos,
             sources,
             seen_agents,
+            bound,
         }
     }
 
@@ -178,8 +186,9 @@ impl Collector {
         (repos, sources)
     }
 
-    fn scan(&mut self, pass: &Pass<'_>, now: Timestamp) -> ProcessTable {
-        let named = named(&pass.records);
+    fn scan(&mut self, pass: &Pass<'_>, bound: &Notes, now: Timestamp) -> ProcessTable {
+        let mut named = named(&pass.records);
+        named.extend(bound.notes.iter().map(|note| note.pid));
         let is_fresh = |at: Timestamp| now.duration_since(at).abs() < WHOLE_EVERY;
         if !pass.has_news && self.whole_at.is_some_and(is_fresh) {
             return self.scanner.rescan(&named);

@@ -18,6 +18,8 @@ pub struct Places {
     pub cache: PathBuf,
     /// Repositories, or folders to find repositories in.
     pub roots: Vec<PathBuf>,
+    /// Where claimtop's own notes about who runs which session lie.
+    pub bindings: PathBuf,
     /// Databases of Obra that a person named.
     pub obra_databases: Vec<PathBuf>,
     /// Whether only these folders are read, and not the repositories that windows and records

@@ -19,7 +19,7 @@ pub(super) use self::linux::pidfd_of;
 use self::other as system;
 use self::usage::Usage;
 use crate::core::agent::{Candidates, Signatures};
-use crate::core::process::ProcessTable;
+use crate::core::process::{ProcessId, ProcessTable};
 
 /// Whose details are read; those of their ancestors are read as well.
 #[derive(Clone, Copy)]
@@ -87,6 +87,12 @@ impl Scanner {
 /// of the first one the environment, unless it is ourselves.
 pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
     system::chain(pid, candidates)
+}
+
+/// Returns the inode of a process's pidfd, unique for one boot and the same in every PID
+/// namespace; `None` where the kernel has none, or when the process is gone.
+pub fn pidfd_inode(id: ProcessId) -> Option<u64> {
+    system::pidfd_inode(id)
 }
 
 /// Returns our own PID.

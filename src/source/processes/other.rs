@@ -14,6 +14,11 @@ pub(super) fn ticks_per_second() -> u64 {
     1
 }
 
+/// There are no pidfds.
+pub(super) fn pidfd_inode(_id: ProcessId) -> Option<u64> {
+    None
+}
+
 /// What one scan leaves for the next.
 #[derive(Default)]
 pub(super) struct Scanner {

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
 use self::known::Known;
+pub(super) use self::pidfd::inode_of as pidfd_inode;
 pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
 use super::{Depth, Wanted};

@@ -44,6 +44,11 @@ pub(in crate::source) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
     Ok(found.is_none_or(|process| process.id == id).then_some(pidfd))
 }
 
+/// Returns the pidfd inode of exactly this process, where the kernel has it.
+pub(in crate::source) fn inode_of(id: ProcessId) -> Option<u64> {
+    inode(&of(id).ok()??)
+}
+
 /// Returns whether the process has exited, all its threads included: then its pidfd is readable.
 pub(super) fn has_exited(pidfd: &OwnedFd) -> Option<bool> {
     let mut fds = [PollFd::new(pidfd, PollFlags::IN)];

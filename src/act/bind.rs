@@ -1,0 +1,54 @@
+//! Keeps the note of a hook: who runs which session.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use super::disk::{Disk, Side, Spot};
+use super::trouble::Trouble;
+use crate::core::bound::BoundSession;
+use crate::core::json;
+
+/// Writes a note, whole or not at all, for its owner only. It takes the place of the same
+/// window's earlier note about the same session and of nothing else, so notes of processes that
+/// are gone stay: they are evidence, and some 400 bytes each.
+///
+/// Nothing is brought to the disk: after a power loss there is another boot, and a note of this
+/// one would say no more than none.
+///
+/// # Errors
+/// The folder or the file cannot be made.
+pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(), Trouble> {
+    let name = OsString::from(note.file_name());
+    let path = folder.join(&name);
+    let bytes = json::to_line(note).map_err(|error| Trouble::Never(error.to_string()))?;
+    disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
+    let opened = disk.folder(folder).map_err(Trouble::at("open", folder))?;
+    // A hook that runs twice at once writes two of these; the name is this process's own.
+    let draft = OsString::from(format!(".{}.{}.new", note.file_name(), std::process::id()));
+    let (from, to) = ((&opened, draft.as_os_str()), (&opened, name.as_os_str()));
+    let mut file = disk.create(from).map_err(Trouble::at("make", &path))?;
+    let written = disk.write(&mut file, bytes.as_bytes());
+    written.and_then(|()| replace(disk, from, to)).map_err(|errno| {
+        // What is left of an own draft helps nobody.
+        let _ = disk.remove(from);
+        Trouble::at("write", &path)(errno)
+    })
+}
+
+/// Moves a draft to its name; where the window's earlier note has it, the two change places and
+/// that one goes.
+fn replace<D: Disk>(
+    disk: &D,
+    (folder, draft): Spot<'_, D::Folder>,
+    to: Spot<'_, D::Folder>,
+) -> Result<(), Errno> {
+    match disk.rename_new((folder, draft), to, Side::Private) {
+        Err(Errno::EXIST) => {
+            disk.exchange(folder, draft, to.1)?;
+            disk.remove((folder, draft))
+        }
+        done => done,
+    }
+}

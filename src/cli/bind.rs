@@ -1,0 +1,163 @@
+//! `bind`: a hook's note about who runs which session. It is silent and never fails its hook.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdin};
+
+use anyhow::{Context, anyhow, bail};
+use jiff::Timestamp;
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{read, retry_on_intr};
+
+use super::args::{BindArguments, Options};
+use super::environment::Environment;
+use super::failure::Exit;
+use super::output::complain;
+use super::settings::{Settings, settings};
+use super::signatures;
+use crate::act::bind;
+use crate::act::system::System;
+use crate::config::Access;
+use crate::core::bound::{BoundSession, SCHEMA};
+use crate::core::context::{agent_above, is_valid_id, resolve};
+use crate::core::text::Untrusted;
+use crate::format::json;
+use crate::run;
+use crate::source::{clock, host, processes};
+
+/// The most bytes that a hook's JSON may have: 1 MiB.
+const MAX_BYTES: usize = 1 << 20;
+/// How long the agent may take to send it: 1 s. What has come by then is all there is.
+const PATIENCE_MS: i64 = 1_000;
+
+/// Reads a plain `bind` without building the whole parser, for it runs in every session's start.
+pub(crate) fn recognise(arguments: &[OsString]) -> Option<BindArguments> {
+    match arguments {
+        [_, command] if command == "bind" => Some(BindArguments { verbose: false }),
+        _ => None,
+    }
+}
+
+/// Returns whether a hook asked for this: then nothing may look like a failure to its agent, for
+/// which some exit codes mean "stop".
+pub(crate) fn is_asked(arguments: &[OsString]) -> bool {
+    arguments.get(1).is_some_and(|command| command == "bind")
+}
+
+/// Writes the note of the calling hook. What goes wrong is told to the log, or to who asks for
+/// it, and never to the agent.
+pub(crate) fn run(asked: BindArguments, options: &Options, environment: Environment) -> Exit {
+    let settings = match settings(options, environment) {
+        Ok(settings) => settings,
+        Err(failure) => {
+            failure.lines().iter().filter(|_| asked.verbose).for_each(|line| complain(line));
+            return Exit::Fine;
+        }
+    };
+    if let Err(error) = note_down(&settings) {
+        if asked.verbose {
+            complain(&format!("claimtop: nothing was bound: {}", Untrusted::new(format!("{error:#}"))));
+        }
+        log(&settings, &error);
+    }
+    Exit::Fine
+}
+
+fn log(settings: &Settings, error: &anyhow::Error) {
+    let folder = settings.state.join("log");
+    if settings.log_level.is_some_and(|level| run::log::start(&folder, level).is_ok()) {
+        tracing::error!("bind: {error:#}");
+    }
+}
+
+fn note_down(settings: &Settings) -> anyhow::Result<()> {
+    if settings.effective.config.access == Access::ReadOnly {
+        bail!("claimtop is read-only");
+    }
+    let since_boot = clock::since_boot().context("the machine does not say how long it has been up")?;
+    let host = host::host(clock::now());
+    let text = read_hook()?;
+    let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
+    let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
+    let session_id =
+        session.filter(|id| is_valid_id(id.raw())).context("the hook's input names no usable session")?;
+    let who = who(settings)?;
+    let note = BoundSession {
+        schema: Untrusted::fixed(SCHEMA),
+        session_id,
+        host: host.name.into(),
+        boot_id: host.boot_id.context("failed to read the boot ID")?.into(),
+        pid_namespace: host.pid_namespace.context("failed to read the PID namespace")?,
+        pidfd_inode: processes::pidfd_inode(who.id),
+        pid: who.id.pid,
+        start_ticks: who.id.start_ticks,
+        agent: who.agent,
+        context_id: who.context_id,
+        cwd: hook.text("cwd"),
+        written_at: Timestamp::from_millisecond(clock::now().as_millisecond())?,
+        since_boot_ms: u64::try_from(since_boot.as_millis())?,
+    };
+    Ok(bind::keep(&System, &settings.places.bindings, &note)?)
+}
+
+/// The agent that runs the hook.
+struct Who {
+    id: crate::core::process::ProcessId,
+    agent: Untrusted,
+    context_id: Untrusted,
+}
+
+fn who(settings: &Settings) -> anyhow::Result<Who> {
+    let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+    let pid = processes::own_pid();
+    let table = processes::chain(pid, &signatures.candidates());
+    let (process, agent) = agent_above(&table, &signatures, pid)
+        .context("no agent up the chain of parents, or one that serves several windows")?;
+    let given = settings.environment.context_id.as_ref().map(Untrusted::raw);
+    let resolution = resolve(&table, &signatures, pid, given, None).context("failed to read this process")?;
+    Ok(Who { id: process.id, agent: agent.into(), context_id: resolution.context_id.value })
+}
+
+/// Reads what the agent sends: until its end, or for as long as there is patience.
+fn read_hook() -> anyhow::Result<Vec<u8>> {
+    let input = stdin();
+    if input.is_terminal() {
+        bail!("the standard input is a terminal and not a hook's");
+    }
+    let began_at = clock::steady();
+    let mut bytes = Vec::with_capacity(16 << 10);
+    loop {
+        let spent = i64::try_from(began_at.elapsed().as_millis()).unwrap_or(PATIENCE_MS);
+        let left = (PATIENCE_MS - spent).max(0);
+        let timeout = Timespec { tv_sec: left / 1_000, tv_nsec: left % 1_000 * 1_000_000 };
+        let mut fds = [PollFd::new(&input, PollFlags::IN)];
+        let is_ready =
+            retry_on_intr(|| poll(&mut fds, Some(&timeout))).context("failed to wait for input")? > 0;
+        bytes.reserve(4 << 10);
+        if !is_ready || retry_on_intr(|| read(&input, spare_capacity(&mut bytes)))? == 0 {
+            return Ok(bytes);
+        }
+        if bytes.len() > MAX_BYTES {
+            bail!("the hook's input has more than {MAX_BYTES} bytes");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &[&str], expected: Option<BindArguments>) {
+        let all: Vec<OsString> = ["claimtop"].iter().chain(arguments).map(OsString::from).collect();
+        assert_eq!(recognise(&all), expected);
+    }
+
+    #[test]
+    fn only_the_plain_form_is_read_early() {
+        check(&["bind"], Some(BindArguments { verbose: false }));
+        check(&["bind", "--verbose"], None);
+        check(&["ls"], None);
+        check(&[], None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Reads the notes that `claimtop bind` left: who runs which session.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::fence::{Fence, resolve};
+use super::open::{Entry, Folder, OpenError, image};
+use crate::core::bound::{BoundSession, Notes};
+use crate::core::context::is_valid_id;
+use crate::core::file::{Content, FileMeta};
+use crate::core::snapshot::{SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+
+/// The most notes that are read, in the order of their names: some 400 bytes each, and years of
+/// work.
+const MAX_NOTES: usize = 20_000;
+
+/// Reads the notes again and again; one that has not changed is not parsed again.
+#[derive(Default)]
+pub(super) struct Reader {
+    kept: HashMap<OsString, Kept>,
+}
+
+struct Kept {
+    meta: FileMeta,
+    note: Option<Arc<BoundSession>>,
+}
+
+impl Reader {
+    /// Reads every note in a folder, and says how that went.
+    pub(super) fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
+        let before = std::mem::take(&mut self.kept);
+        if !fence.allows(&resolve(folder)) {
+            let why = format!("{} is outside the folders that may be read", Untrusted::from_path(folder));
+            return failed(why);
+        }
+        match Folder::open(folder).and_then(|folder| self.read_all(&folder, before)) {
+            Ok(notes) => {
+                let state = if notes.is_whole() { SourceState::Ok } else { SourceState::Partial };
+                let health = health(&notes, state);
+                (notes, health)
+            }
+            Err(error) if error.is_absence() => {
+                (Notes::default(), health(&Notes::default(), SourceState::Absent))
+            }
+            Err(error) => failed(error.to_string()),
+        }
+    }
+
+    fn read_all(&mut self, folder: &Folder, mut before: HashMap<OsString, Kept>) -> Result<Notes, OpenError> {
+        let mut entries = folder.entries(|name| session_of(name).is_some())?;
+        let mut notes = Notes::default();
+        if entries.len() > MAX_NOTES {
+            notes.partial = Some(format!("more than {MAX_NOTES} notes; the others were not read"));
+            entries.truncate(MAX_NOTES);
+        }
+        for entry in entries {
+            let kept = before.remove(&entry.name);
+            let Some(read) = read_one(folder, &entry, kept) else { continue };
+            match &read.note {
+                Some(note) => notes.notes.push(Arc::clone(note)),
+                None => notes.unreadable.extend(session_of(&entry.name)),
+            }
+            self.kept.insert(entry.name, read);
+        }
+        Ok(notes)
+    }
+}
+
+/// Reads one note; `None` when it is gone.
+fn read_one(folder: &Folder, entry: &Entry, kept: Option<Kept>) -> Option<Kept> {
+    let (_, meta) = folder.look_at(&entry.name)?;
+    // A note is only ever replaced whole, by a file with another inode.
+    if let Some(kept) = kept.filter(|kept| kept.meta == meta && kept.note.is_some()) {
+        return Some(kept);
+    }
+    let file = image(folder, entry)?;
+    let note = match &file.content {
+        Content::Bytes(bytes) => BoundSession::parse(bytes).map(Arc::new),
+        Content::Refused(_) | Content::Failed(_) => None,
+    };
+    let note = note.filter(|note| *entry.name == *note.file_name());
+    Some(Kept { meta: file.meta.unwrap_or(meta), note })
+}
+
+/// Returns the session in the name of a note, `{session}.{pid}.json`.
+fn session_of(name: &OsStr) -> Option<Untrusted> {
+    let (session, pid) = name.to_str()?.strip_suffix(".json")?.split_once('.')?;
+    let is_note = is_valid_id(session) && pid.parse::<u32>().is_ok();
+    is_note.then(|| session.into())
+}
+
+fn failed(why: String) -> (Notes, SourceHealth) {
+    let notes = Notes { partial: Some(why), ..Notes::default() };
+    let health = health(&notes, SourceState::Failed);
+    (notes, health)
+}
+
+fn health(notes: &Notes, state: SourceState) -> SourceHealth {
+    let detail = match (state, &notes.partial) {
+        (SourceState::Absent, _) => "no folder; `claimtop hook print` shows how to begin".to_owned(),
+        (_, Some(why)) => why.clone(),
+        (_, None) => format!("{} read, {} unusable", notes.notes.len(), notes.unreadable.len()),
+    };
+    SourceHealth { id: "bindings".to_owned(), state, detail: detail.into() }
+}
