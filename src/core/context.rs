@@ -105,3 +105,53 @@ pub fn resolve(
         chain: links,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::process::{Details, ProcessId, ProcessState};
+
+    fn process(pid: u32, parent: u32, name: &str, exe: &str, argv: &[&str]) -> (u32, Process) {
+        let process = Process {
+            id: ProcessId { pid, start_ticks: 1 },
+            parent,
+            state: ProcessState::Running,
+            comm: name.into(),
+            tty: None,
+            session: pid,
+            pidfd_inode: None,
+            has_exited: None,
+            details: Some(Details {
+                exe: Some(exe.into()),
+                argv: argv.iter().map(|arg| (*arg).into()).collect(),
+                ..Details::default()
+            }),
+        };
+        (pid, process)
+    }
+
+    /// Asks for the context of a hook's shell, 9, below these.
+    #[track_caller]
+    fn check(above: Vec<(u32, Process)>, expected: &str) {
+        let mut table = ProcessTable { by_pid: above.into_iter().collect(), ..ProcessTable::default() };
+        table.by_pid.extend([process(9, 8, "sh", "/usr/bin/dash", &["sh"])]);
+        let signatures = Signatures::built_in().unwrap();
+        let found = resolve(&table, &signatures, 9, None, None).unwrap().context_id;
+        assert_eq!(format!("{} {:?}", found.value, found.source), expected);
+    }
+
+    const CODEX: &str = "/x/@openai/codex-linux-x64/vendor/bin/codex";
+
+    #[test]
+    fn the_nearest_agent_is_the_context() {
+        let claude = "/x/@anthropic-ai/claude-code/bin/claude.exe";
+        let outer = process(7, 1, "codex", CODEX, &["codex"]);
+        check(vec![process(8, 7, "claude", claude, &["claude"]), outer], "8 AgentPid");
+    }
+
+    #[test]
+    fn a_daemons_parent_is_one_window_of_several_and_so_none() {
+        let daemon = process(8, 7, "codex", CODEX, &["codex", "app-server"]);
+        check(vec![daemon, process(7, 1, "codex", CODEX, &["codex"])], "8 ParentPid");
+    }
+}

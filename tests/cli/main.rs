@@ -8,6 +8,7 @@
 )]
 
 mod act;
+mod bind;
 mod context;
 mod program;
 mod world;

@@ -11,6 +11,8 @@ fn help_names_every_command() {
         "doctor",
         "explain",
         "context-id",
+        "bind",
+        "hook",
         "events",
         "release",
         "park",

@@ -6,6 +6,8 @@
 //! never ends a session.
 
 mod index;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -1,0 +1,68 @@
+//! `claimtop bind` as a hook runs it: a shell below an agent starts it with the hook's JSON, 200
+//! times, and each run is timed from the start of the program to its end.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    reason = "a benchmark starts programs and reads clocks"
+)]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const RUNS: usize = 200;
+const WORLD: &str = "CLAIMTOP_BENCH_WORLD";
+
+fn main() {
+    match std::env::var(WORLD) {
+        Ok(world) => measure(Path::new(&world)),
+        Err(_) => below_an_agent(),
+    }
+}
+
+/// Starts itself again below a shell that stands where an agent's program would.
+fn below_an_agent() {
+    let world = tempfile::tempdir().expect("a folder");
+    let bin = world.path().join("node_modules/@anthropic-ai/claude-code/bin");
+    std::fs::create_dir_all(&bin).expect("a folder");
+    let agent = bin.join("claude");
+    std::fs::copy("/bin/sh", &agent).expect("a shell");
+    let own = std::env::current_exe().expect("own path");
+    let script = format!("sh -c '{}; exit $?'; exit $?", own.display());
+    let status = Command::new(&agent).args(["-c", &script]).env(WORLD, world.path()).status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+fn measure(world: &Path) {
+    let hook = world.join("hook.json");
+    std::fs::write(&hook, r#"{"session_id":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/x"}"#)
+        .expect("a file");
+    let bind = run(&hook, world, env!("CARGO_BIN_EXE_claimtop"), &["bind"]);
+    let nothing = run(&hook, world, "/bin/true", &[]);
+    let notes = std::fs::read_dir(world.join(".local/state/claimtop/bindings")).expect("the notes").count();
+    assert_eq!(notes, 1, "every run must have written the note");
+    tell("claimtop bind", bind);
+    tell("/bin/true", nothing);
+}
+
+fn run(hook: &Path, home: &Path, program: &str, arguments: &[&str]) -> Vec<Duration> {
+    let once = || {
+        let input = std::fs::File::open(hook).expect("the hook's JSON");
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("HOME", home).stdin(Stdio::from(input));
+        let began_at = Instant::now();
+        let status = command.status();
+        assert!(status.is_ok_and(|status| status.success()));
+        began_at.elapsed()
+    };
+    let mut times: Vec<Duration> = (0..RUNS).map(|_| once()).collect();
+    times.sort();
+    times
+}
+
+fn tell(name: &str, times: Vec<Duration>) {
+    let at =
+        |percent: usize| times.get(times.len() * percent / 100).map_or(0.0, |time| time.as_secs_f64() * 1e3);
+    println!("{name:14} p50 {:.2} ms  p99 {:.2} ms over {RUNS} runs", at(50), at(99));
+}
