@@ -23,8 +23,7 @@ pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(),
     let name = OsString::from(note.file_name());
     let path = folder.join(&name);
     let bytes = json::to_line(note).map_err(|error| Trouble::Never(error.to_string()))?;
-    disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
-    let opened = disk.folder(folder).map_err(Trouble::at("open", folder))?;
+    let opened = open(disk, folder)?;
     // A hook that runs twice at once writes two of these; the name is this process's own.
     let draft = OsString::from(format!(".{}.{}.new", note.file_name(), std::process::id()));
     let (from, to) = ((&opened, draft.as_os_str()), (&opened, name.as_os_str()));
@@ -35,6 +34,17 @@ pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(),
         let _ = disk.remove(from);
         Trouble::at("write", &path)(errno)
     })
+}
+
+fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Trouble> {
+    match disk.folder(folder) {
+        Err(Errno::NOENT) => {
+            disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
+            disk.folder(folder)
+        }
+        opened => opened,
+    }
+    .map_err(Trouble::at("open", folder))
 }
 
 /// Moves a draft to its name; where the window's earlier note has it, the two change places and

@@ -75,7 +75,6 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
         bail!("claimtop is read-only");
     }
     let since_boot = clock::since_boot().context("the machine does not say how long it has been up")?;
-    let host = host::host(clock::now());
     let text = read_hook()?;
     let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
@@ -85,9 +84,9 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     let note = BoundSession {
         schema: Untrusted::fixed(SCHEMA),
         session_id,
-        host: host.name.into(),
-        boot_id: host.boot_id.context("failed to read the boot ID")?.into(),
-        pid_namespace: host.pid_namespace.context("failed to read the PID namespace")?,
+        host: host::name().into(),
+        boot_id: host::boot_id().context("failed to read the boot ID")?.into(),
+        pid_namespace: host::pid_namespace().context("failed to read the PID namespace")?,
         pidfd_inode: processes::pidfd_inode(who.id),
         pid: who.id.pid,
         start_ticks: who.id.start_ticks,

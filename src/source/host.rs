@@ -35,7 +35,7 @@ impl ClockWatch {
 /// Reads everything about the machine; `now` and the uptime give the moment of the boot.
 pub fn host(now: Timestamp) -> Host {
     Host {
-        name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        name: name(),
         boot_id: boot_id(),
         pid_namespace: pid_namespace(),
         boot_at: clock::since_boot().and_then(|up| now.checked_sub(up).ok()),
@@ -46,14 +46,19 @@ pub fn host(now: Timestamp) -> Host {
     }
 }
 
+/// Reads the host name.
+pub fn name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Reads the ID that the kernel draws at every boot (random(4)).
-fn boot_id() -> Option<String> {
+pub fn boot_id() -> Option<String> {
     let bytes = open::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     Some(text.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// Reads the inode of our own PID namespace (pid_namespaces(7)).
-fn pid_namespace() -> Option<u64> {
+pub fn pid_namespace() -> Option<u64> {
     Some(open::meta_of(&stat("/proc/self/ns/pid").ok()?).ino)
 }
