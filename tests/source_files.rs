@@ -414,3 +414,24 @@ fn a_lock_that_is_held_names_its_holder() {
     }
     assert_eq!(locks.holder(&meta), Some(std::process::id()));
 }
+
+#[test]
+fn whoever_has_gits_lock_open_is_told_as_its_holder() {
+    let world = World::new();
+    let tree = repository(&world, "home/src/shop");
+    let lock = world.write("home/src/shop/.git/index.lock", "DIRC");
+    let mut collector = collector(Places { roots: vec![tree], ..world.places() });
+    let mut holder = || {
+        let snapshot = collector.look();
+        let record = snapshot.records.iter().find(|record| record.format == Format::Git).unwrap();
+        record.holder.as_ref().and_then(|holder| holder.pid.as_ref()?.valid())
+    };
+    assert_eq!(holder(), None);
+    let open = std::fs::File::open(&lock).unwrap();
+    let mut child = std::process::Command::new("sleep").arg("60").stdin(open).spawn().unwrap();
+    let found = holder();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(found, Some(child.id()));
+    assert_eq!(holder(), None);
+}

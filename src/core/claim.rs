@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assess::Judged;
 use super::key::Key;
 use super::process::Process;
-use super::record::{Record, Resource, ResourceKind, StatedClaim, SurfaceState};
+use super::record::{LetGo, Record, Resource, ResourceKind, StatedClaim, SurfaceState};
 use super::report::{ClaimStatus, ClaimView, Reason, Releasable, VerdictState};
 use super::world::World;
 
@@ -121,6 +121,10 @@ fn releasable(
     world: &World<'_>,
 ) -> Releasable {
     if !is_known(claim) || judged.record.ownership.uid != world.snapshot.host.uid {
+        return Releasable::No;
+    }
+    let is_dead = judged.verdict.state == VerdictState::Dead;
+    if judged.record.format.let_go() == LetGo::OnlyDead && !is_dead {
         return Releasable::No;
     }
     let is_taken_by_agent = judged.verdict.reason == Reason::BornLater

@@ -4,6 +4,7 @@
 //! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
 //! hook), its death proves nothing as long as some window could still be the owner.
 
+mod git;
 mod obra;
 
 use jiff::{SignedDuration, Timestamp};
@@ -21,8 +22,10 @@ use super::world::{PossibleAgent, World, has_exited};
 /// session to a process, else by whether any living window could own it.
 pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut ladder = Ladder::default();
-    if record.format == Format::Obra {
-        return obra::judge(record, world, &mut ladder).with(ladder);
+    match record.format {
+        Format::Obra => return obra::judge(record, world, &mut ladder).with(ladder),
+        Format::Git => return git::judge(record, world, &mut ladder).with(ladder),
+        Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => {}
     }
     if let Some(answer) = by_note(record, world, &mut ladder) {
         return answer.with(ladder);
@@ -584,7 +587,7 @@ fn runs_on(format: Format, agent: &str) -> bool {
         Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
             agent.contains("claude")
         }
-        Format::Entire => true,
+        Format::Entire | Format::Git => true,
     }
 }
 

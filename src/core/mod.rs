@@ -8,6 +8,7 @@ pub mod context;
 pub mod evidence;
 pub mod file;
 pub mod finding;
+pub mod git;
 pub mod journal;
 pub mod json;
 pub mod key;

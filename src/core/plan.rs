@@ -5,6 +5,7 @@ mod rows;
 use serde::{Deserialize, Serialize};
 
 use super::finding::Code;
+use super::git::WORKTREE_LOCK;
 use super::journal::Ended;
 use super::key::Key;
 use super::record::{Format, Generation, RecordKind};
@@ -228,9 +229,16 @@ impl About<'_> {
                 "close the window",
             )),
             (Format::Obra, _) => rows::never(self.report, record),
-            (Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode, _) => {
-                None
-            }
+            (Format::Git, _) if !is_dead => Some(git_is_alive(record)),
+            (
+                Format::Maia
+                | Format::Observability
+                | Format::Entire
+                | Format::Leo
+                | Format::ClaudeCode
+                | Format::Git,
+                _,
+            ) => None,
         }
     }
 
@@ -286,6 +294,18 @@ impl About<'_> {
 
     fn empty(self) -> Plan {
         Plan { record: self.record.key.clone(), name: self.name, ..refused(self.key, "", "") }
+    }
+}
+
+/// Says why a lock of git's stays, and what git itself would do.
+fn git_is_alive(record: &RecordView) -> (&'static str, &'static str) {
+    if record.variant == WORKTREE_LOCK {
+        ("its holder is not proven dead", "git worktree unlock <tree> lets it go, if its owner agrees")
+    } else {
+        (
+            "a git process that may hold it is not ruled out",
+            "wait for every git process to end, then look again",
+        )
     }
 }
 
@@ -358,7 +378,12 @@ fn what(record: &RecordView) -> String {
         Format::Entire if record.kind == RecordKind::Session => {
             format!("end the session {} in its state file; nothing is deleted", record.title)
         }
-        Format::Entire | Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode => {
+        Format::Entire
+        | Format::Maia
+        | Format::Observability
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Git => {
             format!("park the {} record {}", record.format.name(), record.title)
         }
         Format::Obra if record.kind == RecordKind::Metadata => {

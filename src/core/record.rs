@@ -26,12 +26,14 @@ pub enum Format {
     ClaudeCode,
     /// The Obra orchestrator's SQLite database.
     Obra,
+    /// Git's own locks.
+    Git,
 }
 
 impl Format {
     /// Every format, in the order in which they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::ClaudeCode, Self::Maia, Self::Observability, Self::Entire, Self::Leo, Self::Obra];
+    pub const ALL: [Self; 7] =
+        [Self::ClaudeCode, Self::Maia, Self::Observability, Self::Entire, Self::Leo, Self::Obra, Self::Git];
 
     /// Returns the name that the interface fixes.
     pub fn name(self) -> &'static str {
@@ -42,6 +44,28 @@ impl Format {
             Self::Leo => "leo",
             Self::ClaudeCode => "claude-code",
             Self::Obra => "obra",
+            Self::Git => "git",
+        }
+    }
+}
+
+/// Whether claimtop lets the records of a system go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LetGo {
+    /// By its verdict: what is dead with one key, the rest with more.
+    ByVerdict,
+    /// Only what is proven dead.
+    OnlyDead,
+}
+
+impl Format {
+    /// Returns by what rule claimtop lets its records go.
+    pub fn let_go(self) -> LetGo {
+        match self {
+            Self::Maia | Self::Observability | Self::Entire | Self::Leo | Self::ClaudeCode | Self::Obra => {
+                LetGo::ByVerdict
+            }
+            Self::Git => LetGo::OnlyDead,
         }
     }
 }

@@ -5,6 +5,7 @@
 pub mod claude_code;
 mod draft;
 pub mod entire;
+pub mod git;
 pub mod json;
 pub mod leo;
 pub mod maia;
@@ -67,11 +68,13 @@ pub enum FileKind {
     Leo(leo::Kind),
     /// One of Claude Code's.
     ClaudeCode(claude_code::Kind),
+    /// One of git's.
+    Git(git::Kind),
 }
 
 /// Every folder of every format.
 pub fn places() -> impl Iterator<Item = &'static Place> {
-    [maia::PLACES, observability::PLACES, entire::PLACES, leo::PLACES, claude_code::PLACES]
+    [maia::PLACES, observability::PLACES, entire::PLACES, leo::PLACES, claude_code::PLACES, git::PLACES]
         .into_iter()
         .flatten()
 }
@@ -124,6 +127,7 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Entire(kind) => entire::read(kind, file, reading),
         FileKind::Leo(kind) => leo::read(kind, file, reading),
         FileKind::ClaudeCode(kind) => claude_code::read(kind, file, reading),
+        FileKind::Git(kind) => git::read(kind, file, reading),
     }
 }
 
@@ -132,7 +136,12 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
 pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -> Option<Columns> {
     match format {
         Format::Obra => obra::released(table, before, now),
-        Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => None,
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Git => None,
     }
 }
 
@@ -140,6 +149,11 @@ pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -
 pub fn is_backed_up(format: Format) -> bool {
     match format {
         Format::Obra => true,
-        Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => false,
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Git => false,
     }
 }

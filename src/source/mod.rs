@@ -8,6 +8,7 @@ pub mod host;
 pub mod locks;
 pub(crate) mod obra;
 pub mod open;
+mod opener;
 pub mod processes;
 pub mod repos;
 pub mod sqlite;

@@ -176,7 +176,8 @@ fn began_at(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
             | Format::Entire
             | Format::Leo
             | Format::ClaudeCode
-            | Format::Obra,
+            | Format::Obra
+            | Format::Git,
             _,
             _,
         ) => None,

@@ -127,7 +127,7 @@ fn is_own_kind(judged: &Judged<'_>) -> bool {
     match judged.record.format {
         Format::Maia => true,
         Format::Leo => judged.record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_")),
-        Format::Observability | Format::Entire | Format::ClaudeCode | Format::Obra => false,
+        Format::Observability | Format::Entire | Format::ClaudeCode | Format::Obra | Format::Git => false,
     }
 }
 

@@ -17,10 +17,11 @@ use crate::core::finding::Code;
 use crate::core::record::{Format, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
-use crate::format::{self, Base, FileKind, Parsed, Place, Reading};
+use crate::format::{self, Base, FileKind, Parsed, Place, Reading, git};
 use crate::source::fence::{Fence, resolve};
 use crate::source::locks::Locks;
 use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
+use crate::source::opener;
 
 /// What one pass has read so far.
 pub(super) struct Pass<'a> {
@@ -129,7 +130,7 @@ impl<'a> Pass<'a> {
             self.passed.insert((id, entry.name));
             return;
         };
-        file.locked_by = file.meta.and_then(|meta| self.locked_by(&entry.name, &meta));
+        file.locked_by = file.meta.and_then(|meta| self.locked_by(kind, &entry.name, &meta));
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
             Parsed::Record(record) => {
@@ -150,7 +151,8 @@ impl<'a> Pass<'a> {
     /// Returns whether a file is certain to have the content that was read before.
     fn is_unchanged(&mut self, before: &KeptFile, folder: &Folder, entry: &Entry) -> bool {
         folder.look_at(&entry.name).is_some_and(|(sort, meta)| {
-            sort == FileType::RegularFile && before.is_of(&meta, self.locked_by(&entry.name, &meta))
+            sort == FileType::RegularFile
+                && before.is_of(&meta, self.locked_by(before.kind, &entry.name, &meta))
         })
     }
 
@@ -178,8 +180,12 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Returns who holds a kernel lock on a file; only lock files are asked for.
-    fn locked_by(&mut self, name: &OsStr, meta: &FileMeta) -> Option<u32> {
+    /// Returns who holds a kernel lock on a file, or has git's lock open, which knows no other
+    /// holder; only lock files are asked for.
+    fn locked_by(&mut self, kind: FileKind, name: &OsStr, meta: &FileMeta) -> Option<u32> {
+        if kind == FileKind::Git(git::Kind::Command) {
+            return opener::of(name, meta);
+        }
         let is_lock = name.as_bytes().ends_with(b".lock");
         is_lock.then(|| self.locks.get_or_insert_with(Locks::read).holder(meta)).flatten()
     }

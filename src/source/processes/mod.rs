@@ -19,6 +19,7 @@ pub(super) use self::linux::pidfd_of;
 use self::other as system;
 use self::usage::Usage;
 use crate::core::agent::{Candidates, Signatures};
+use crate::core::git;
 use crate::core::process::{ProcessId, ProcessTable};
 
 /// Whose details are read; those of their ancestors are read as well.
@@ -44,6 +45,14 @@ pub struct Scanner {
     candidates: Candidates,
     system: system::Scanner,
     usage: Usage,
+}
+
+impl Wanted<'_> {
+    /// Returns whether a process of this thread name is looked at more closely: a possible agent,
+    /// or a git that may hold a lock.
+    fn matters(&self, comm: &str) -> bool {
+        self.candidates.may_be(comm) || git::is_named_so(comm)
+    }
 }
 
 impl Scanner {

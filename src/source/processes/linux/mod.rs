@@ -108,7 +108,7 @@ impl Scanner {
 
 /// Returns possible agents, whoever records name, and all their ancestors.
 fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>) -> BTreeSet<u32> {
-    let candidates = table.by_pid.values().filter(|process| wanted.candidates.may_be(process.comm.raw()));
+    let candidates = table.by_pid.values().filter(|process| wanted.matters(process.comm.raw()));
     let named = wanted.named.iter().filter(|pid| table.by_pid.contains_key(pid)).copied();
     let mut those = BTreeSet::new();
     for pid in candidates.map(|process| process.id.pid).chain(named) {

@@ -1,0 +1,86 @@
+//! Verdicts on git's locks, which name no process: whether any git lives that may hold them.
+//!
+//! A lock is dead only if all processes can be seen, none of git's and its kin lives anywhere
+//! (an environment variable can lead one that works elsewhere to this repository), and nobody has
+//! the file open.
+
+use super::{Answer, Ladder, alive, by_session, is_before_boot, own_verdict, unknown, unseen};
+use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK, lockers, tree_of, works_at};
+use crate::core::process::Process;
+use crate::core::record::Record;
+use crate::core::report::{Reason, VerdictState};
+use crate::core::text::Untrusted;
+use crate::core::world::{PossibleAgent, World};
+
+/// Judges one lock.
+pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let own = own_verdict(record, world, ladder);
+    match own {
+        Some(Answer(VerdictState::Alive | VerdictState::Unknown, _)) => {}
+        _ if record.variant == WORKTREE_LOCK => return worktree(record, own, world, ladder),
+        Some(Answer(VerdictState::Dead, _)) | None => {}
+    }
+    own.or_else(|| unseen(false, world, ladder))
+        .or_else(|| hidden(world, ladder))
+        .or_else(|| by_gits(record, world, ladder))
+        .unwrap_or_else(|| dead(record, world, ladder))
+}
+
+/// Finds a process of git's that lives: in the very tree it holds the lock, as far as anybody can
+/// tell; anywhere else it may.
+fn by_gits(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let is_here = |process: &&Process| works_at(process, record, &world.snapshot.repos);
+    if let Some(process) = lockers(world).find(is_here) {
+        ladder.add("git", format!("{} {} works here", process.comm, process.id.pid), "process table");
+        return alive(Reason::ProcessPresent);
+    }
+    let process = lockers(world).next()?;
+    let words = format!("{} {} lives and may work here", process.comm, process.id.pid);
+    ladder.add("git", words, "process table");
+    unknown(Reason::ProcessPresent)
+}
+
+fn hidden(world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let table = &world.snapshot.processes;
+    let pid = table.listed.iter().find(|pid| table.get(**pid).is_none())?;
+    ladder.add("process", format!("{pid} cannot be read, and may be git's"), "/proc");
+    unknown(Reason::NoPermission)
+}
+
+fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    ladder.add("git", Untrusted::fixed("no process of git's lives"), "complete scan of /proc");
+    if record.variant == COMMAND_LOCK {
+        ladder.add("open file", Untrusted::fixed("no process has the lock open"), "/proc/<pid>/fd");
+    }
+    let is_before = is_before_boot(record, world, ladder);
+    let reason = if is_before { Reason::OtherBoot } else { Reason::NoProcess };
+    Answer(VerdictState::Dead, ladder.helper_gone.filter(|_| !is_before).unwrap_or(reason))
+}
+
+/// Judges the lock of a whole tree whose process, if it names one, is gone. Its session may have
+/// come back under another PID: so nobody who could be an agent may work in the tree.
+fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    if let Some(answer) = by_session(record, world, ladder) {
+        return answer;
+    }
+    let tree = tree_of(record, &world.snapshot.repos).map(|tree| tree.path.as_path());
+    let is_in = |agent: &PossibleAgent<'_>| match agent {
+        PossibleAgent::Hidden(_) => true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => {
+            let cwd = process.details.as_ref().and_then(|details| details.cwd.as_ref());
+            cwd.is_none_or(|cwd| tree.is_none_or(|tree| std::path::Path::new(cwd.raw()).starts_with(tree)))
+        }
+    };
+    if let Some((agent, _)) = world.possible_agents.iter().find(|(agent, _)| is_in(agent)) {
+        ladder.add("working tree", format!("{} may work in it", agent.name()), "working directories");
+        return Answer(VerdictState::Unknown, Reason::WrongRole);
+    }
+    match own {
+        Some(answer) => answer,
+        None if ladder.helper_gone.is_some() => Answer(VerdictState::Unknown, Reason::WrongRole),
+        None => {
+            ladder.add("owner", Untrusted::fixed("its reason names no process"), "record");
+            Answer(VerdictState::Unknown, Reason::NoPid)
+        }
+    }
+}

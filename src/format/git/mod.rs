@@ -1,0 +1,140 @@
+//! Git's own locks: `index.lock` and its like, `gc.pid`, and the locks of working trees.
+//!
+//! A lock file names no process at all: git makes it, holds it and renames it, and whoever was
+//! killed leaves it behind. Who lives is told by processes (`core::liveness`). A working tree's
+//! `locked` holds a free reason (git-worktree(1), `lock`), in which agents name themselves.
+
+mod reason;
+#[cfg(test)]
+mod tests;
+
+use super::json::{self, parsed};
+use super::{Base, FileKind, Parsed, Place, Reading, draft};
+use crate::core::file::{Content, FileImage, Refusal};
+use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK};
+use crate::core::record::{
+    Binding, Format, Holder, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid,
+    Surface, SurfaceState,
+};
+use crate::core::shared::Shared;
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A lock for the length of one command: its file is the new version of what it locks.
+    Command,
+    /// `gc.pid`: the PID and the host of a running `git gc` (gitrepository-layout(5)).
+    Gc,
+    /// `worktrees/<id>/locked`: why a working tree may not be pruned, moved or removed.
+    Worktree,
+}
+
+/// The locks that block whoever works in a tree, and what each is of.
+const LOCKS: [(&str, &str); 5] = [
+    ("index.lock", "index"),
+    ("HEAD.lock", "head"),
+    ("config.lock", "configuration"),
+    ("packed-refs.lock", "packed refs"),
+    ("shallow.lock", "shallow commits"),
+];
+
+/// Where the files are.
+pub const PLACES: &[Place] = &[
+    Place {
+        format: Format::Git,
+        base: Base::GitCommon,
+        dir: "worktrees/*",
+        recognise: |name| (name == "locked").then_some(Kind::Worktree).or(command(name)).map(FileKind::Git),
+    },
+    Place {
+        format: Format::Git,
+        base: Base::GitCommon,
+        dir: "",
+        recognise: |name| (name == "gc.pid").then_some(Kind::Gc).or(command(name)).map(FileKind::Git),
+    },
+];
+
+fn command(name: &str) -> Option<Kind> {
+    LOCKS.iter().any(|(lock, _)| *lock == name).then_some(Kind::Command)
+}
+
+/// Reads one file.
+pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    parsed(match kind {
+        Kind::Command => of_command(file, reading),
+        Kind::Gc => gc(file, reading),
+        Kind::Worktree => worktree(file, reading),
+    })
+}
+
+/// Reads a lock of which only the name matters: it can be large, and half written.
+fn of_command(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    if !matches!(file.content, Content::Refused(Refusal::TooBig(_))) {
+        json::bytes(Format::Git, file, reading)?;
+    }
+    let what = LOCKS.iter().find(|(lock, _)| *lock == file.name()).map_or("lock", |(_, what)| *what);
+    let mut record = lock(what, file, reading);
+    record.variant = COMMAND_LOCK;
+    record.holder = file
+        .locked_by
+        .map(|pid| Holder::new(StatedPid::from_number(pid.into()), Role::Unknown, Binding::Owner));
+    Ok(record)
+}
+
+/// Reads `gc.pid`, such as `4711 desk`; git takes it for stale after 12 h.
+fn gc(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let bytes = json::bytes(Format::Git, file, reading)?;
+    let text = String::from_utf8_lossy(bytes);
+    let mut words = text.split_ascii_whitespace();
+    let pid = words.next().and_then(|pid| pid.parse().ok()).map(StatedPid::from_number);
+    let pid = pid.ok_or_else(|| draft::unusable(Format::Git, file, reading, "it names no PID"))?;
+    let mut record = lock("garbage collection", file, reading);
+    record.variant = "gc lock";
+    let host = words.next().map(Untrusted::from);
+    record.holder = Some(Holder { host, ..Holder::new(pid, Role::Unknown, Binding::Owner) });
+    Ok(record)
+}
+
+/// Reads the lock of a working tree; its reason may name the agent that wrote it.
+fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let bytes = json::bytes(Format::Git, file, reading)?;
+    let text = String::from_utf8_lossy(bytes.trim_ascii_end());
+    let mut record = lock("working tree", file, reading);
+    record.variant = WORKTREE_LOCK;
+    let stated = reason::parse(&text);
+    record.holder = stated.holder;
+    record.session_id = stated.session;
+    let reason = if text.is_empty() { "(none given)".into() } else { draft::excerpt(&text, 200) };
+    record.facts = [("reason", reason)].into();
+    Ok(record)
+}
+
+/// Starts the record of a lock on something of a repository or of one of its linked trees.
+fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
+    let mut record = draft::record(Format::Git, RecordKind::Lock, file, reading);
+    record.title = title(what, file).into();
+    record.started_at = Some(record.written_at);
+    record.claims = vec![StatedClaim {
+        resource: Resource { kind: ResourceKind::Lock, id: record.title.clone() },
+        since: record.started_at,
+        surfaces: Shared::fixed(&[Surface { name: "lock file", state: SurfaceState::Agrees }]),
+    }];
+    record.problems = json::ownership_problems(file, reading, None);
+    record
+}
+
+/// Names a lock by what it is of: `index of /src/shop`, `index of tree fix of /src/shop`.
+fn title(what: &str, file: &FileImage) -> String {
+    let folder = file.path.parent().map(Untrusted::from_path).unwrap_or_default();
+    let (common, tree) = match folder.raw().rsplit_once("/worktrees/") {
+        Some((common, id)) if !id.contains('/') => (common, Some(id)),
+        _ => (folder.raw(), None),
+    };
+    let repo = common.strip_suffix("/.git").unwrap_or(common);
+    match tree {
+        Some(id) => format!("{what} {id} of {repo}"),
+        None => format!("{what} of {repo}"),
+    }
+}

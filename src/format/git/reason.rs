@@ -1,0 +1,78 @@
+//! Why a working tree is locked, where an agent wrote the reason.
+
+use crate::core::context::is_valid_id;
+use crate::core::liveness::is_uuid;
+use crate::core::record::{Binding, Holder, Role, StatedPid};
+use crate::core::text::Untrusted;
+
+/// What a reason states.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Stated {
+    /// The process, if it names one.
+    pub(super) holder: Option<Holder>,
+    /// The session, if it names one by its ID.
+    pub(super) session: Option<Untrusted>,
+}
+
+/// Reads a reason as Claude Code writes it: `claude agent <id> (pid N start TICKS)` for a
+/// sub-agent, `claude session <name> (pid N)` for a session; others write `pid=N` or `pid N`. What
+/// a person writes names nobody.
+pub(super) fn parse(reason: &str) -> Stated {
+    let words: Vec<&str> =
+        reason.split(|c: char| c.is_whitespace() || "()=:,;".contains(c)).filter(|w| !w.is_empty()).collect();
+    let number = |name: &str| {
+        let at = words.iter().position(|word| word.eq_ignore_ascii_case(name))?;
+        words.get(at + 1)?.parse::<u64>().ok()
+    };
+    let session = words.iter().find(|word| is_uuid(word) && is_valid_id(word));
+    let holder = number("pid").map(|pid| {
+        let is_claudes = words.first() == Some(&"claude");
+        // Who else writes a PID may well be a script that was gone a moment later.
+        let role = if is_claudes { Role::Agent } else { Role::Unknown };
+        let start_ticks = number("start").filter(|_| is_claudes);
+        Holder { start_ticks, ..Holder::new(StatedPid::from_number(pid.into()), role, Binding::Owner) }
+    });
+    Stated { holder, session: session.map(|id| Untrusted::from(*id)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(reason: &str, expected: Option<(u32, Role, Option<u64>)>) {
+        let holder = parse(reason).holder;
+        let found =
+            holder.and_then(|holder| Some((holder.pid.as_ref()?.valid()?, holder.role, holder.start_ticks)));
+        assert_eq!(found, expected, "{reason}");
+    }
+
+    #[test]
+    fn an_agents_reason_names_its_process() {
+        check("claude agent a1b2 (pid 4711 start 686753)", Some((4711, Role::Agent, Some(686_753))));
+        check("claude session fix-login (pid 4711)", Some((4711, Role::Agent, None)));
+        check("pid=4711", Some((4711, Role::Unknown, None)));
+        check("hermes worker pid: 4711 start 5", Some((4711, Role::Unknown, None)));
+    }
+
+    #[test]
+    fn a_persons_reason_names_nobody() {
+        for reason in ["", "on a portable drive", "ask pid first", "pid", "rapid 7", "claude start 5"] {
+            check(reason, None);
+        }
+    }
+
+    #[test]
+    fn a_session_is_named_by_its_whole_id() {
+        let id = "95fe798d-3725-4649-974a-0dec79220193";
+        assert_eq!(parse(&format!("claude session {id} (pid 7)")).session, Some(id.into()));
+        assert_eq!(parse("claude session fix (pid 7)").session, None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn reading_is_total(text: String) {
+            parse(&text);
+        }
+    }
+}
