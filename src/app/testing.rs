@@ -122,6 +122,7 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
         evidence: [Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now())]
             .into(),
         remedy,
+        story: None,
     }
 }
 

@@ -19,6 +19,7 @@ use super::report::{
 };
 use super::rules::{self, Facts};
 use super::snapshot::{Repo, Snapshot, Worktree};
+use super::story;
 use super::text::Untrusted;
 use super::window::Window;
 use super::world::World;
@@ -63,14 +64,16 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
         window.records = records.iter().filter(|r| own(&r.window)).map(|r| r.key.clone()).collect();
         window.claims = claims.iter().filter(|c| own(&c.window)).map(|c| c.key.clone()).collect();
     }
-    let findings = rules::findings(&Facts {
+    let facts = Facts {
         world: &world,
         judged: &judged,
         windows: &windows,
         records: &records,
         claims: &claims,
         index: rules::Index::new(&judged),
-    });
+    };
+    let mut findings = rules::findings(&facts);
+    story::tell(&mut findings, &facts);
     Report {
         schema: SCHEMA,
         taken_at: snapshot.taken_at,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use super::key::Key;
 use super::shared::Shared;
+use super::story::Story;
 
 /// How bad it is; later is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -167,4 +168,7 @@ pub struct Finding {
     pub evidence: Shared<Evidence>,
     /// What helps.
     pub remedy: Remedy,
+    /// How it came to be, where that can be told.
+    #[serde(flatten)]
+    pub story: Option<Box<Story>>,
 }

@@ -21,6 +21,7 @@ pub mod row;
 pub mod rules;
 pub mod shared;
 pub mod snapshot;
+pub mod story;
 pub mod summary;
 pub mod text;
 pub mod window;

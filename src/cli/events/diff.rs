@@ -354,6 +354,7 @@ mod tests {
             message: message.to_owned(),
             evidence: Vec::new().into(),
             remedy: Remedy::Release,
+            story: None,
         }
     }
 

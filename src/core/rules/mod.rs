@@ -55,7 +55,7 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the record of a key.
-    fn of_key(&self, key: &Key) -> Option<&'a Judged<'a>> {
+    pub(in crate::core) fn of_key(&self, key: &Key) -> Option<&'a Judged<'a>> {
         self.by_key.get(key).copied()
     }
 
@@ -96,7 +96,15 @@ fn finding(
     evidence: impl Into<Shared<Evidence>>,
     remedy: Remedy,
 ) -> Finding {
-    Finding { code, severity: code.severity(), subjects, message, evidence: evidence.into(), remedy }
+    Finding {
+        code,
+        severity: code.severity(),
+        subjects,
+        message,
+        evidence: evidence.into(),
+        remedy,
+        story: None,
+    }
 }
 
 /// Returns a verdict's evidence, and where its record stands.
@@ -105,7 +113,7 @@ fn with_record(judged: &Judged<'_>) -> Shared<Evidence> {
 }
 
 /// States what a window is, as evidence.
-fn window_evidence(window: &WindowView) -> Evidence {
+pub(in crate::core) fn window_evidence(window: &WindowView) -> Evidence {
     let value = format!("{} PID {}", window.agent, window.pid);
     let evidence = Evidence::new("window", value, format!("/proc/{}/stat", window.pid));
     match window.started_at {
@@ -115,7 +123,7 @@ fn window_evidence(window: &WindowView) -> Evidence {
 }
 
 /// Names a window for a sentence: its own name, or its agent, with the PID.
-fn window_name(window: &WindowView) -> String {
+pub(in crate::core) fn window_name(window: &WindowView) -> String {
     match window.name.as_ref() {
         Some(name) => format!("{name} (PID {})", window.pid),
         None => format!("{} (PID {})", window.agent, window.pid),
@@ -123,7 +131,7 @@ fn window_name(window: &WindowView) -> String {
 }
 
 /// Joins names for a sentence: `a`, `a and b`, `a, b and c`.
-fn listed(names: &[String]) -> String {
+pub(in crate::core) fn listed(names: &[String]) -> String {
     match names.split_last() {
         None => String::new(),
         Some((only, [])) => only.clone(),
@@ -133,13 +141,13 @@ fn listed(names: &[String]) -> String {
 
 impl<'a> Facts<'a> {
     /// Returns the window of a PID.
-    fn window(&self, pid: u32) -> Option<&'a WindowView> {
+    pub(in crate::core) fn window(&self, pid: u32) -> Option<&'a WindowView> {
         self.windows.iter().find(|window| window.pid == pid)
     }
 }
 
 /// Returns a file's name, or a whole row's, for a sentence.
-fn file_name(judged: &Judged<'_>) -> String {
+pub(in crate::core) fn file_name(judged: &Judged<'_>) -> String {
     match &judged.record.location {
         Location::File(path) => path
             .file_name()

@@ -1,0 +1,236 @@
+//! Stories of who is who: shared, inherited and unstable identities.
+
+use super::chain::{Chain, Ending, so};
+use super::scene::{Scene, all_evidence, all_windows, carried, pid_of, session_name, stated};
+use super::{Cause, Story};
+use crate::core::assess::Judged;
+use crate::core::context::CONTEXT_VARIABLE;
+use crate::core::evidence::Evidence;
+use crate::core::finding::Code;
+use crate::core::process::ancestry;
+use crate::core::record::{Format, RecordKind};
+use crate::core::report::{ContextSource, WindowView};
+use crate::core::rules::{file_name, listed, window_evidence, window_name};
+use crate::core::text::Untrusted;
+
+/// Two processes, one session: resumed while it ran, or started with an ID that was in use.
+pub(super) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
+    let mut chain = Chain::default();
+    scene.tell_starts(&mut chain);
+    for judged in &scene.records {
+        let says = pid_of(judged).map_or_else(String::new, |pid| format!(" for PID {pid}"));
+        scene.tell_write(&mut chain, judged, &format!("{says}, naming {}", session_name(judged)));
+    }
+    let (first, last) = (scene.windows.first()?, scene.windows.last()?);
+    let (session, later) = (session_name(scene.records.first()?), window_name(last));
+    let (cause, told) = if scene.argument(last, &["--session-id"]).is_some() {
+        let told = format!(
+            "{later} was started with an ID that was in use: {session} ran in {} already",
+            window_name(first)
+        );
+        (Cause::SessionIdInUse, told)
+    } else {
+        let told = format!("{later} resumed {session} while {} still ran it", window_name(first));
+        (Cause::ResumedSession, told)
+    };
+    let ending = Ending::new(
+        cause,
+        format!("close {later}, or start it anew without the session's ID"),
+        format!("PID {} or PID {} gone: then the session is the other's alone", first.pid, last.pid),
+    );
+    chain.end(ending, so(told, all_windows(&scene.windows)))
+}
+
+/// Two windows, one context ID, which their environment gave them.
+pub(super) fn shared_context(scene: &Scene<'_>) -> Option<Story> {
+    let mut chain = Chain::default();
+    scene.tell_starts(&mut chain);
+    let id = &scene.windows.first()?.context_id;
+    for window in scene.windows.iter().filter(|window| window.context_id.source == ContextSource::Env) {
+        let source = format!("/proc/{}/environ", window.pid);
+        let told = format!("{} has {CONTEXT_VARIABLE}={} in its environment", window_name(window), id.value);
+        chain.saw(window.started_at, told, [Evidence::new(CONTEXT_VARIABLE, id.value.clone(), source)]);
+    }
+    let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
+    let told = format!("{} were handed one ID and read and write one record", listed(&names));
+    let ending = Ending::new(
+        Cause::SharedEnvironment,
+        format!("unset {CONTEXT_VARIABLE} where it is exported, and start one of them anew"),
+        format!("another {CONTEXT_VARIABLE} in the environment of one of them"),
+    );
+    chain.end(ending, so(told, all_windows(&scene.windows)))
+}
+
+/// Several unreleased records, one terminal ID.
+pub(super) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
+    let mut chain = Chain::default();
+    let terminal = scene.records.first()?.record.terminal_id.as_ref()?;
+    for judged in &scene.records {
+        scene.tell_begin(&mut chain, judged);
+        let told = format!("{} took the terminal ID {terminal}", session_name(judged));
+        chain.saw(judged.record.started_at, told, [judged.evidence.clone()]);
+        scene.tell_end(&mut chain, judged);
+    }
+    let is_weak = scene
+        .records
+        .iter()
+        .flat_map(|judged| &judged.record.problems)
+        .any(|p| p.code == Code::WeakTerminalId);
+    let words = stated(scene.records.first()?, "terminal ID").map_or_else(String::new, Untrusted::shown);
+    let (cause, told) = if is_weak {
+        let told = format!(
+            "{terminal} is {words}: every conversation behind it looks itself up by the same ID and finds the others' records"
+        );
+        (Cause::PortOnlyTerminal, told)
+    } else {
+        let told = format!(
+            "the record of an earlier session kept {terminal}, and the next session behind it took it over"
+        );
+        (Cause::DeadInheritance, told)
+    };
+    let ending = Ending::new(
+        cause,
+        "park the record whose session is over; give each conversation an ID of its own (CLAUDE_SESSION_ID)",
+        "one of the sessions seen to have ended, or a marker that ties each of them to a process",
+    );
+    chain.end(ending, so(told, all_evidence(&scene.records)))
+}
+
+/// A live window that carries an older session.
+pub(super) fn inherited(scene: &Scene<'_>) -> Option<Story> {
+    let (window, judged) = (scene.windows.first()?, scene.records.first()?);
+    match judged.record.format {
+        Format::Leo => inherited_by_terminal(scene, window, judged),
+        Format::Maia | Format::Observability | Format::Entire | Format::ClaudeCode | Format::Obra => {
+            inherited_by_pid(scene, window, judged)
+        }
+    }
+}
+
+/// The record is named by a PID that the kernel gave away again.
+fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged<'_>) -> Option<Story> {
+    let mut chain = Chain::default();
+    scene.tell_begin(&mut chain, judged);
+    scene.tell_write(&mut chain, judged, &format!(", for PID {}", window.pid));
+    scene.tell_end(&mut chain, judged);
+    scene.tell_start(&mut chain, window);
+    let told = format!(
+        "the kernel gave PID {} to {} while {} still named it: it now carries the dead window's session{}",
+        window.pid,
+        window_name(window),
+        file_name(judged),
+        carried(judged)
+    );
+    let ending = Ending::new(
+        Cause::PidReuse,
+        format!("park {}; the window then makes a record of its own", file_name(judged)),
+        format!("a session_start in {} that is not before the window's own start", file_name(judged)),
+    );
+    chain.end(ending, so(told, [window_evidence(window), judged.evidence.clone()]))
+}
+
+/// The hook of a new window matched the terminal ID of a dead one's record.
+fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged<'_>) -> Option<Story> {
+    let session = marker.record.session_id.as_ref()?;
+    let file = scene.facts.judged.iter().find(|judged| {
+        judged.record.format == Format::Leo
+            && judged.record.kind == RecordKind::Session
+            && judged.record.session_id.as_ref() == Some(session)
+    })?;
+    let mut chain = Chain::default();
+    scene.tell_begin(&mut chain, file);
+    let dead = pid_of(file).filter(|pid| scene.process(*pid).is_none());
+    if let Some(pid) = dead {
+        let at = file.record.heartbeat_at.unwrap_or(file.record.written_at);
+        let scan = Evidence::new("pid", format!("{pid} runs no more"), "/proc");
+        chain.concluded(
+            Some(at),
+            format!("the session's own process, PID {pid}, ended after this sign of it, the last"),
+            [scan, file.evidence.clone()],
+        );
+    }
+    let terminal = file.record.terminal_id.as_ref();
+    let kept = terminal.map_or_else(String::new, |id| format!(" terminal ID {id},"));
+    chain.saw(
+        Some(file.record.written_at),
+        format!("{} kept{kept} session {session}{}", file_name(file), carried(file)),
+        [file.evidence.clone()],
+    );
+    scene.tell_start(&mut chain, window);
+    let at = marker.record.started_at.or(Some(marker.record.written_at));
+    chain.saw(
+        at,
+        format!("the hook of {} wrote session {session} into {}", window_name(window), file_name(marker)),
+        [marker.evidence.clone()],
+    );
+    let is_weak = file.record.problems.iter().any(|problem| problem.code == Code::WeakTerminalId);
+    let (cause, how) = match (is_weak, terminal) {
+        (true, Some(id)) => (
+            Cause::PortOnlyTerminal,
+            format!("the hook matched {id}, which is no more than what all windows there share"),
+        ),
+        (false, Some(id)) => (
+            Cause::DeadInheritance,
+            format!("the hook matched terminal ID {id} of a record that nobody had released"),
+        ),
+        (_, None) => (
+            Cause::AdoptedByConflict,
+            "the database answered that the identity is taken, and the client took that session over"
+                .to_owned(),
+        ),
+    };
+    let told =
+        format!("{how}: {} now carries the earlier window's session{}", window_name(window), carried(file));
+    let ending = Ending::new(
+        cause,
+        format!(
+            "park {} and {}, then start {} anew: it gets a session of its own",
+            file_name(marker),
+            file_name(file),
+            window_name(window)
+        ),
+        format!("a registry or a tick of PID {} that names another session", window.pid),
+    );
+    chain.end(ending, so(told, [window_evidence(window), marker.evidence.clone(), file.evidence.clone()]))
+}
+
+/// One window, a record for each shell.
+pub(super) fn unstable(scene: &Scene<'_>) -> Option<Story> {
+    let window = scene.windows.first()?;
+    let mut chain = Chain::default();
+    scene.tell_start(&mut chain, window);
+    for judged in &scene.records {
+        let Some(pid) = pid_of(judged) else { continue };
+        let between: Vec<String> = ancestry(&scene.facts.world.snapshot.processes, pid)
+            .into_iter()
+            .take_while(|process| process.id.pid != window.pid)
+            .map(|process| format!("{} {}", process.comm, process.id.pid))
+            .collect();
+        let at = judged.record.started_at.or(Some(judged.record.written_at));
+        let told = format!(
+            "a call below {} wrote {} under PID {pid}, which is {}",
+            window_name(window),
+            file_name(judged),
+            listed(&between)
+        );
+        let parents = Evidence::new(
+            "parents",
+            format!("{} of PID {}", between.join(" of "), window.pid),
+            format!("/proc/{pid}/stat"),
+        );
+        chain.saw(at, told, [judged.evidence.clone(), parents]);
+    }
+    let told = format!(
+        "no caller found the agent by its name, so each took its own parent's PID: {} has as many context IDs as calls",
+        window_name(window)
+    );
+    let ending = Ending::new(
+        Cause::PpidFallback,
+        format!(
+            "let the hook ask claimtop context-id (here {}), or export {CONTEXT_VARIABLE}",
+            window.context_id.value
+        ),
+        "two calls that write one record: then the ID is stable",
+    );
+    chain.end(ending, so(told, all_evidence(&scene.records)))
+}

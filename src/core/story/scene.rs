@@ -1,0 +1,168 @@
+//! What a story is told from: the windows, records and claims that a finding is about.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use super::chain::Chain;
+use crate::core::assess::Judged;
+use crate::core::evidence::Evidence;
+use crate::core::finding::Finding;
+use crate::core::key::Key;
+use crate::core::process::Process;
+use crate::core::record::StatedPid;
+use crate::core::report::{ClaimView, VerdictState, WindowView};
+use crate::core::rules::{Facts, file_name, window_evidence, window_name};
+use crate::core::text::Untrusted;
+
+/// All that stories can be told from, with ways in.
+pub(super) struct Stage<'a> {
+    facts: &'a Facts<'a>,
+    windows: HashMap<&'a Key, &'a WindowView>,
+    claims: HashMap<&'a Key, &'a ClaimView>,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(facts: &'a Facts<'a>) -> Self {
+        Self {
+            facts,
+            windows: facts.windows.iter().map(|window| (&window.key, window)).collect(),
+            claims: facts.claims.iter().map(|claim| (&claim.key, claim)).collect(),
+        }
+    }
+
+    /// Calls up what a finding is about, in the order in which it began.
+    pub(super) fn scene(&'a self, finding: &'a Finding) -> Scene<'a> {
+        let subjects = || finding.subjects.iter();
+        let mut windows: Vec<&WindowView> =
+            subjects().filter_map(|key| self.windows.get(key).copied()).collect();
+        windows.sort_by_key(|window| (window.start_ticks, window.pid));
+        let claims: Vec<&ClaimView> = subjects().filter_map(|key| self.claims.get(key).copied()).collect();
+        let of_claims = claims.iter().map(|claim| &claim.record);
+        let mut records: Vec<&Judged<'_>> =
+            subjects().chain(of_claims).filter_map(|key| self.facts.index.of_key(key)).collect();
+        records.sort_by(|a, b| (began_at(a), &a.path).cmp(&(began_at(b), &b.path)));
+        records.dedup_by(|a, b| a.key == b.key);
+        Scene { facts: self.facts, windows, records, claims }
+    }
+}
+
+/// When a record's session began, as far as is known.
+pub(super) fn began_at(judged: &Judged<'_>) -> Timestamp {
+    judged.record.started_at.unwrap_or(judged.record.written_at)
+}
+
+/// The cast of one story.
+pub(super) struct Scene<'a> {
+    pub(super) facts: &'a Facts<'a>,
+    /// The windows, the oldest first.
+    pub(super) windows: Vec<&'a WindowView>,
+    /// The records, also those of the claims, the oldest first.
+    pub(super) records: Vec<&'a Judged<'a>>,
+    /// The claims.
+    pub(super) claims: Vec<&'a ClaimView>,
+}
+
+impl<'a> Scene<'a> {
+    /// Returns the running process of a PID.
+    pub(super) fn process(&self, pid: u32) -> Option<&'a Process> {
+        self.facts.world.snapshot.processes.get(pid)
+    }
+
+    /// Returns the window that a record belongs to, by its verdict or by its PID.
+    pub(super) fn window_of(&self, judged: &Judged<'_>) -> Option<&'a WindowView> {
+        let pid = judged.window.or_else(|| pid_of(judged))?;
+        self.facts.window(pid)
+    }
+
+    /// Returns an argument of a window's process that begins with `name`, with its value.
+    pub(super) fn argument(&self, window: &WindowView, names: &[&str]) -> Option<String> {
+        let argv = &self.process(window.pid)?.details.as_ref()?.argv;
+        let at = argv.iter().position(|argument| names.contains(&argument.raw()))?;
+        let value = argv.get(at + 1).map_or_else(String::new, |value| format!(" {value}"));
+        Some(format!("{}{value}", argv.get(at)?))
+    }
+
+    /// Tells the start of a window.
+    pub(super) fn tell_start(&self, chain: &mut Chain, window: &WindowView) {
+        let with = self.argument(window, &["--resume", "-r", "--session-id", "--continue", "-c"]);
+        let with = with.map_or_else(String::new, |argument| format!(", with {argument}"));
+        let told = format!("{} started{with}", window_name(window));
+        chain.saw(window.started_at, told, [window_evidence(window)]);
+    }
+
+    /// Tells the starts of all windows.
+    pub(super) fn tell_starts(&self, chain: &mut Chain) {
+        self.windows.iter().for_each(|window| self.tell_start(chain, window));
+    }
+
+    /// Tells how a record's session began, by what it says itself.
+    pub(super) fn tell_begin(&self, chain: &mut Chain, judged: &Judged<'_>) {
+        let Some(at) = judged.record.started_at else { return };
+        let what = session_name(judged);
+        chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence.clone()]);
+    }
+
+    /// Tells the last write of a record.
+    pub(super) fn tell_write(&self, chain: &mut Chain, judged: &Judged<'_>, says: &str) {
+        let told = format!("{} was last written{says}", file_name(judged));
+        chain.saw(Some(judged.record.written_at), told, [judged.evidence.clone()]);
+    }
+
+    /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
+    pub(super) fn tell_end(&self, chain: &mut Chain, judged: &Judged<'_>) {
+        let Some(pid) = pid_of(judged).filter(|_| judged.verdict.state == VerdictState::Dead) else { return };
+        let seen = self.facts.world.snapshot.seen_agents.iter().filter(|seen| seen.id.pid == pid);
+        let seen_at = seen.map(|seen| seen.last_seen_at).max();
+        if let Some(at) = seen_at {
+            let evidence = Evidence::new("seen alive", format!("PID {pid}"), "an earlier look of claimtop");
+            chain.saw(Some(at), format!("claimtop saw PID {pid} alive for the last time"), [evidence.at(at)]);
+        }
+        let sign_at = judged.record.heartbeat_at.or(judged.record.started_at).max(seen_at);
+        let sign_at = sign_at.unwrap_or(judged.record.written_at);
+        let told = format!(
+            "the process that PID {pid} meant ended after this sign of it, the last ({})",
+            judged.verdict.reason.name()
+        );
+        chain.concluded(Some(sign_at), told, judged.verdict.evidence.clone());
+    }
+}
+
+/// Returns the PID that a record states.
+pub(super) fn pid_of(judged: &Judged<'_>) -> Option<u32> {
+    judged.record.holder.as_ref()?.pid.as_ref().and_then(StatedPid::valid)
+}
+
+/// Names a record's session, or its record.
+pub(super) fn session_name(judged: &Judged<'_>) -> String {
+    match &judged.record.session_id {
+        Some(session) => format!("session {session}"),
+        None => format!("the session of {}", judged.record.title),
+    }
+}
+
+/// Names the claims that a record carries, ready to follow a sentence.
+pub(super) fn carried(judged: &Judged<'_>) -> String {
+    let claims: Vec<String> = judged
+        .record
+        .claims
+        .iter()
+        .map(|claim| format!("{} {}", claim.resource.kind.name(), claim.resource.id))
+        .collect();
+    if claims.is_empty() { String::new() } else { format!(" and its claim on {}", claims.join(" and ")) }
+}
+
+/// Returns a record's fact, or nothing.
+pub(super) fn stated<'a>(judged: &Judged<'a>, name: &str) -> Option<&'a Untrusted> {
+    crate::core::assess::fact(judged.record, name)
+}
+
+/// Returns the evidence of some records.
+pub(super) fn all_evidence(records: &[&Judged<'_>]) -> Vec<Evidence> {
+    records.iter().map(|judged| judged.evidence.clone()).collect()
+}
+
+/// Returns the evidence of some windows.
+pub(super) fn all_windows(windows: &[&WindowView]) -> Vec<Evidence> {
+    windows.iter().map(|window| window_evidence(window)).collect()
+}
