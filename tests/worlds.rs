@@ -8,8 +8,9 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::finding::Code;
+use claimtop::core::finding::{Code, Severity};
 use claimtop::core::report::VerdictState;
+use claimtop::core::story::Known;
 
 fn cases() -> Vec<PathBuf> {
     fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
@@ -39,6 +40,25 @@ fn every_world_comes_out_as_it_says() {
         }
     }
     assert!(failed.is_empty(), "{} worlds differ:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
+    for path in cases() {
+        for finding in common::load(&path).report().findings {
+            let told = format!("{}: {}", path.display(), finding.message);
+            let Some(story) = &finding.story else {
+                assert_ne!(finding.severity, Severity::Collision, "{told}: no story");
+                continue;
+            };
+            let dates: Vec<_> = story.events.iter().filter_map(|event| event.at).collect();
+            assert!(dates.is_sorted(), "{told}: {story:#?}");
+            assert!(story.events.iter().all(|event| !event.evidence.is_empty()), "{told}: {story:#?}");
+            assert!(story.events.iter().any(|event| event.known == Known::Observed), "{told}");
+            assert_eq!(story.events.last().map(|event| event.known), Some(Known::Inferred), "{told}");
+            assert!(!story.advice.is_empty() && !story.would_change.is_empty(), "{told}");
+        }
+    }
 }
 
 proptest::proptest! {

@@ -11,6 +11,9 @@ use super::tone::{Line, Mark, Span, Tone};
 /// Columns for the names of fields.
 const LABEL: usize = 15;
 
+/// Columns for the moments of a story: a time with its date.
+const DATE: usize = 20;
+
 /// Lines that are filled one after the other.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -84,6 +87,19 @@ impl Page {
             seconds => format!("{} ago", age::words(seconds)),
         };
         self.field(label, &format!("{ago}, {}", age::clock(self.now, at)), Tone::Plain);
+    }
+
+    /// Returns the moment that ages are told for.
+    pub(super) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Adds a sentence behind the moment at which it happened; what only explains the sentence
+    /// before has no moment and is dim.
+    pub(super) fn dated(&mut self, at: &str, text: &str) {
+        let tone = if text.starts_with('(') { Tone::Dim } else { Tone::Plain };
+        let lead = Line::new("  ", Tone::Dim).then(&pad(at, DATE), Tone::Dim).then(" ", Tone::Dim);
+        self.hanging(lead, text, tone);
     }
 
     /// Adds one fact: what it says, where that was read, and when.

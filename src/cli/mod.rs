@@ -23,6 +23,7 @@ mod screen;
 mod settings;
 mod show_config;
 mod statusline;
+mod story;
 mod words;
 
 use std::ffi::OsString;

@@ -13,6 +13,7 @@
 
 mod plans;
 mod rows;
+mod stories;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ use serde::Deserialize;
 
 use self::plans::ExpectPlan;
 use self::rows::{DatabaseSpec, RowSpec};
+use self::stories::ExpectFinding;
 
 /// One world.
 #[derive(Debug, Deserialize)]
@@ -245,6 +247,9 @@ pub(crate) struct Expect {
     /// The PIDs of all windows, where that matters.
     #[serde(default)]
     pub(crate) windows: Option<Vec<u32>>,
+    /// How findings came to be.
+    #[serde(default)]
+    pub(crate) finding: Vec<ExpectFinding>,
     /// Plans that could be asked for.
     #[serde(default)]
     pub(crate) plan: Vec<ExpectPlan>,
@@ -633,6 +638,7 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
     expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));
     expect.window.iter().for_each(|wanted| check_window(wanted, report, &mut out));
+    expect.finding.iter().for_each(|wanted| stories::check_finding(wanted, report, &mut out));
     expect.plan.iter().for_each(|wanted| plans::check_plan(wanted, report, &mut out));
     if let Some(pids) = &expect.windows {
         let found: Vec<u32> = report.windows.iter().map(|window| window.pid).collect();

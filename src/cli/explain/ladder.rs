@@ -2,9 +2,8 @@
 
 use super::find::Subject;
 use crate::cli::columns::{Cell, Columns};
-use crate::cli::doctor;
 use crate::cli::output::{Paint, Tone};
-use crate::cli::words;
+use crate::cli::{doctor, story, words};
 use crate::core::evidence::Evidence;
 use crate::core::finding::Finding;
 use crate::core::report::{ClaimView, HolderView, RecordView, Report, Verdict, WindowView};
@@ -140,7 +139,11 @@ fn of_findings(findings: &[&Finding], paint: Paint) -> String {
     if findings.is_empty() {
         return format!("\n{}\n", paint.paint(Tone::Good, "No problem is known of it."));
     }
-    let entries: String = findings.iter().map(|finding| indented(&doctor::entry(finding, paint))).collect();
+    let entry = |finding: &&Finding| {
+        let story = finding.story.as_ref().map_or_else(String::new, |told| story::text(told, paint));
+        indented(&(doctor::entry(finding, paint) + &story))
+    };
+    let entries: String = findings.iter().map(entry).collect();
     format!("\n{}\n{entries}", paint.paint(Tone::Heading, "Problems"))
 }
 

@@ -112,14 +112,20 @@ impl<'a> Scene<'a> {
     /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
     pub(super) fn tell_end(&self, chain: &mut Chain, judged: &Judged<'_>) {
         let Some(pid) = pid_of(judged).filter(|_| judged.verdict.state == VerdictState::Dead) else { return };
-        let seen = self.facts.world.snapshot.seen_agents.iter().filter(|seen| seen.id.pid == pid);
+        // Whoever has the number now was seen too, and is not the one who ended.
+        let now = self.process(pid).map(|process| process.id);
+        let seen = self.facts.world.snapshot.seen_agents.iter();
+        let seen = seen.filter(|seen| seen.id.pid == pid && Some(seen.id) != now);
         let seen_at = seen.map(|seen| seen.last_seen_at).max();
         if let Some(at) = seen_at {
             let evidence = Evidence::new("seen alive", format!("PID {pid}"), "an earlier look of claimtop");
             chain.saw(Some(at), format!("claimtop saw PID {pid} alive for the last time"), [evidence.at(at)]);
         }
-        let sign_at = judged.record.heartbeat_at.or(judged.record.started_at).max(seen_at);
-        let sign_at = sign_at.unwrap_or(judged.record.written_at);
+        let known = [judged.record.heartbeat_at, judged.record.started_at, seen_at];
+        let sign_at = known.into_iter().flatten().max().unwrap_or(judged.record.written_at);
+        // Whoever has the number now cannot have come before the other went.
+        let heir_at = self.process(pid).and_then(|heir| self.facts.world.started_at(heir));
+        let sign_at = heir_at.map_or(sign_at, |heir_at| sign_at.max(judged.record.written_at).min(heir_at));
         let told = format!(
             "the process that PID {pid} meant ended after this sign of it, the last ({})",
             judged.verdict.reason.name()

@@ -1,0 +1,37 @@
+//! How a problem came to be: the events in order, each with what says so.
+
+use crate::app::age;
+use crate::app::page::Page;
+use crate::app::text::outside;
+use crate::app::tone::Tone;
+use crate::core::story::{Event, Known, Story};
+
+/// Writes a story below its problem.
+pub(super) fn write(page: &mut Page, story: &Story) {
+    page.heading(&format!("How it came to be: {}", story.cause.name()));
+    for event in &story.events {
+        write_event(page, event);
+    }
+    page.gap();
+    page.field("Do", &story.advice, Tone::Key);
+    page.field("Would change", &story.would_change, Tone::Plain);
+}
+
+fn write_event(page: &mut Page, event: &Event) {
+    let label = event.at.map_or_else(String::new, |at| age::clock(page.now(), at));
+    let (told, from) = match event.known {
+        Known::Observed => (event.told.clone(), "seen in"),
+        Known::Inferred => (format!("so: {}", event.told), "follows from"),
+    };
+    page.dated(&label, &told);
+    let mut sources: Vec<String> = Vec::new();
+    for evidence in &event.evidence {
+        let source = outside(Some(&evidence.source));
+        if !source.is_empty() && !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    if !sources.is_empty() {
+        page.dated("", &format!("({from} {})", sources.join(", ")));
+    }
+}
