@@ -21,6 +21,7 @@ mod movement;
 mod planned;
 pub mod prune;
 mod recover;
+pub mod ring;
 pub mod road;
 pub mod rows;
 mod sight;

@@ -36,6 +36,10 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Freeze => freeze(state),
         Command::Jump => jump(state),
         Command::Copy => return copy(state),
+        Command::Lately => {
+            state.layers.push(Layer::Lately { scroll: 0 });
+            return vec![Effect::ReadHistory, Effect::Redraw];
+        }
         Command::Help => state.layers.push(Layer::Help { scroll: 0 }),
         Command::Back => return back(state),
         Command::Repaint => return vec![Effect::Repaint],

@@ -49,6 +49,8 @@ pub enum Command {
     Jump,
     /// Copy what names the selected thing.
     Copy,
+    /// Tell what has changed lately.
+    Lately,
     /// List the keys.
     Help,
     /// Close what was opened last.
@@ -157,6 +159,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(&[P::Char('s')], C::Sort, "s", "sort", "Order by the next column", 8),
     bind(&[P::Char('S')], C::Reverse, "S", "", "Turn the order round", 0),
     bind(&[P::Char('f')], C::Freeze, "f", "freeze", "Keep the picture as it is, or let it live again", 9),
+    bind(&[P::Char('t')], C::Lately, "t", "", "What has changed in the last ten minutes", 0),
     bind(&[P::Char('J')], C::Jump, "J", "", "Tell the terminal or pane of the window", 0),
     bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
     bind(&[P::Char('y')], C::Yes, "y", "do it", "Do what is planned", 1),
@@ -247,7 +250,9 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Yes => state.sheet().is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
         C::Beside => state.sheet().is_some_and(Sheet::takes_beside),
         C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
-        C::Filter | C::Sort | C::Reverse => top.is_none() && state.view != View::History,
+        C::Filter => top.is_none(),
+        C::Sort | C::Reverse => top.is_none() && state.view != View::History,
+        C::Lately => top.is_none() && state.index.is_some(),
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())
         }

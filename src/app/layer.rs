@@ -16,6 +16,11 @@ pub enum Layer {
     },
     /// The plans of an action.
     Sheet(Box<Sheet>),
+    /// What has changed lately.
+    Lately {
+        /// The first line shown.
+        scroll: usize,
+    },
     /// The keys that are active now.
     Help {
         /// The first line shown.
@@ -27,7 +32,7 @@ impl Layer {
     /// Returns the first line shown.
     pub fn scroll(&self) -> usize {
         match self {
-            Self::Evidence { scroll, .. } | Self::Help { scroll } => *scroll,
+            Self::Evidence { scroll, .. } | Self::Lately { scroll } | Self::Help { scroll } => *scroll,
             Self::Sheet(sheet) => sheet.scroll,
         }
     }
@@ -35,7 +40,7 @@ impl Layer {
     /// Returns the first line shown, for changing it.
     pub fn scroll_mut(&mut self) -> &mut usize {
         match self {
-            Self::Evidence { scroll, .. } | Self::Help { scroll } => scroll,
+            Self::Evidence { scroll, .. } | Self::Lately { scroll } | Self::Help { scroll } => scroll,
             Self::Sheet(sheet) => &mut sheet.scroll,
         }
     }

@@ -16,6 +16,7 @@ mod news;
 pub mod order;
 mod page;
 pub mod pages;
+mod past;
 pub mod rows;
 pub mod sheet;
 pub mod state;

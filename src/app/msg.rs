@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::core::journal::History;
 use crate::core::plan::{Offer, Request, Told};
 use crate::core::report::Report;
+use crate::core::timeline::Past;
 
 use super::geometry::Size;
 
@@ -33,6 +34,8 @@ pub enum Msg {
     Finished,
     /// The journal was read.
     History(Arc<History>),
+    /// What was observed before was read.
+    Remembered(Vec<Past>),
 }
 
 /// Whether changes are told or must be looked for.
@@ -118,6 +121,8 @@ pub enum Effect {
     CallOff,
     /// Read the journal.
     ReadHistory,
+    /// Keep what was observed beyond the end.
+    Keep(Vec<Arc<Past>>),
     /// Leave the terminal and stop, as Ctrl-Z asks.
     Suspend,
     /// End.

@@ -9,6 +9,7 @@ use super::keymap;
 use super::ladder;
 use super::layer::Layer;
 use super::page::Page;
+use super::past;
 use super::sheet;
 use super::state::{Picture, State};
 use super::tone::Tone;
@@ -34,6 +35,7 @@ pub fn panel(state: &State) -> Option<Panel> {
             sheet::write(&mut page, open);
             format!("Plan: {}", sheet::verb(open.action))
         }
+        Layer::Lately { .. } => past::write_lately(&mut page, state),
         Layer::Help { .. } => write_help(&mut page, state),
     };
     Some(Panel { title, page, scroll: layer.scroll() })
@@ -53,10 +55,13 @@ fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
     if let Some(entry) = state.entry(key) {
         return ladder::write_entry(page, entry);
     }
-    match &state.index {
-        Some(index) => ladder::write(page, index, key),
-        None => String::new(),
+    if let Some(one) = past::of_key(&state.timeline, key) {
+        return past::write(page, one, &state.timeline);
     }
+    let Some(index) = &state.index else { return String::new() };
+    let title = ladder::write(page, index, key);
+    past::write_of(page, &state.timeline, key);
+    title
 }
 
 /// Lists the keys that are active beneath the help.

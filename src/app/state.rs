@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::config::Access;
+use crate::config::{Access, Switch};
+use crate::core::change::diff;
 use crate::core::journal::{Entry, History};
 use crate::core::key::Key;
 use crate::core::report::Report;
+use crate::core::timeline::{Past, Timeline};
 
 use super::filter::Filter;
 use super::geometry::Size;
@@ -27,6 +29,8 @@ pub struct Options {
     pub badge: Option<String>,
     /// Whether actions are refused.
     pub access: Access,
+    /// Whether what is observed is kept beyond the end.
+    pub history: Switch,
 }
 
 /// Whether the picture lives.
@@ -66,6 +70,10 @@ pub struct State {
     pub layers: Vec<Layer>,
     /// The journal as it was read last.
     pub history: Arc<History>,
+    /// What was observed.
+    pub timeline: Timeline,
+    /// The newest report of all, shown or not.
+    seen: Option<Arc<Report>>,
     /// An answer to the last key.
     pub message: Option<String>,
     /// The size of the terminal.
@@ -92,6 +100,8 @@ impl State {
             news: BTreeSet::new(),
             layers: Vec::new(),
             history: Arc::default(),
+            timeline: Timeline::default(),
+            seen: None,
             message: None,
             size,
             now,
@@ -121,6 +131,17 @@ impl State {
         self.index = Some(Arc::new(Index::new(report)));
     }
 
+    /// Adds what a report shows to what was observed, also while the picture is frozen, and
+    /// returns it. The first report shows what is there and no change.
+    pub(super) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
+        let before = self.seen.replace(Arc::clone(report));
+        let Some(before) = before else { return Vec::new() };
+        let past: Vec<Arc<Past>> =
+            diff(Some(&before), report).iter().map(|change| Arc::new(Past::from(change))).collect();
+        self.timeline.add(past.iter().cloned());
+        past
+    }
+
     /// Returns an entry of the journal by the key of its row.
     pub fn entry(&self, key: &Key) -> Option<&Entry> {
         self.history.entry(key.as_str().parse().ok()?)
@@ -130,7 +151,7 @@ impl State {
     pub fn sheet(&self) -> Option<&Sheet> {
         match self.layers.last() {
             Some(Layer::Sheet(sheet)) => Some(sheet),
-            Some(Layer::Evidence { .. } | Layer::Help { .. }) | None => None,
+            Some(Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. }) | None => None,
         }
     }
 
@@ -138,7 +159,7 @@ impl State {
     pub(super) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
         self.layers.iter_mut().find_map(|layer| match layer {
             Layer::Sheet(sheet) => Some(&mut **sheet),
-            Layer::Evidence { .. } | Layer::Help { .. } => None,
+            Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. } => None,
         })
     }
 
@@ -156,7 +177,7 @@ impl State {
     pub fn subject(&self) -> Option<&Key> {
         let open = self.layers.iter().rev().find_map(|layer| match layer {
             Layer::Evidence { key, .. } => Some(key),
-            Layer::Sheet(_) | Layer::Help { .. } => None,
+            Layer::Sheet(_) | Layer::Help { .. } | Layer::Lately { .. } => None,
         });
         open.or_else(|| self.selected())
     }
@@ -176,7 +197,7 @@ impl State {
     /// Makes the rows anew and keeps the selection on its thing.
     pub(super) fn refresh(&mut self) {
         let Some(index) = self.index.clone() else { return };
-        let mut table = rows::table(&index, &self.history, self.view, self.told_at());
+        let mut table = rows::table(&index, (&self.history, &self.timeline), self.view, self.told_at());
         table.rows.retain(|row| self.filter.keeps(row));
         order::arrange(&mut table, self.place().sort);
         self.table = table;

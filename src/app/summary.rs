@@ -70,9 +70,8 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
             Line::new(key, Tone::Key).then(&format!(" shows how to {verb}"), Tone::Dim)
         }
         (None, None) => Line::new("Enter", Tone::Key).then(" shows why", Tone::Dim),
-        (Some(Layer::Evidence { .. }), None) | (Some(Layer::Sheet(_) | Layer::Help { .. }), _) => {
-            Line::default()
-        }
+        (Some(Layer::Evidence { .. }), None)
+        | (Some(Layer::Sheet(_) | Layer::Help { .. } | Layer::Lately { .. }), _) => Line::default(),
     }
 }
 

@@ -16,7 +16,14 @@ use super::{navigate, pages};
 /// Changes the state by one message. Asks for a drawing only if something visible changed.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Looked(report) => looked(state, report),
+        Msg::Looked(report) => {
+            let past = state.observe(&report);
+            let mut effects = looked(state, report);
+            if state.options.history.is_on() && !past.is_empty() {
+                effects.push(Effect::Keep(past));
+            }
+            effects
+        }
         Msg::Hints(hints) => changed(state, |state| state.hints = hints),
         Msg::Pressed(press) => pressed(state, press),
         Msg::Pointed(pointer) => pointed(state, pointer),
@@ -31,6 +38,10 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Finished => in_sheet(state, |sheet| sheet.stage = Stage::Finished),
         Msg::History(history) => changed(state, |state| {
             state.history = history;
+            state.refresh();
+        }),
+        Msg::Remembered(past) => changed(state, |state| {
+            state.timeline.remember(past);
             state.refresh();
         }),
         Msg::Tick(now) => changed(state, |state| {

@@ -46,8 +46,13 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => Some(act::hand(settings).map_err(|failure| failure.lines().join("; "))),
     };
-    let options = run::Options { badge: about.badge, hints: Some(hints), hand, at_end: about.at_end };
-    run::run(looker, &config(settings), options).map_err(|error| Failure::new(Exit::Failed, error))?;
+    let config = config(settings);
+    // Whoever may change nothing keeps nothing either.
+    let is_kept = config.history.is_on() && !config.access.is_read_only();
+    let history = is_kept.then(|| settings.state.join("history.ring"));
+    let (badge, at_end) = (about.badge, about.at_end);
+    let options = run::Options { badge, hints: Some(hints), hand, history, at_end };
+    run::run(looker, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }
 

@@ -35,6 +35,7 @@ fn values(settings: &Settings) -> Columns {
     row("keep_parked_days", config.kept.days.to_string(), origins.kept);
     row("title", config.calls.title.is_on().to_string(), origins.title);
     row("bell", config.calls.bell.is_on().to_string(), origins.bell);
+    row("keep_history", config.history.is_on().to_string(), origins.history);
     row("notify", config.calls.notify.name().to_owned(), origins.notify);
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);

@@ -23,6 +23,7 @@ struct Keys {
     title: Option<bool>,
     bell: Option<bool>,
     notify: Option<Notify>,
+    keep_history: Option<bool>,
     roots: Vec<Spanned<String>>,
     obra_databases: Vec<Spanned<String>>,
     agent: Vec<Signature>,
@@ -60,6 +61,7 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         title: keys.title.map(Switch::from_truth),
         bell: keys.bell.map(Switch::from_truth),
         notify: keys.notify,
+        history: keys.keep_history.map(Switch::from_truth),
     })
 }
 
@@ -112,7 +114,7 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
-                    keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\n\
+                    keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\nkeep_history = true\n\
                     roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(layer.access, Some(Access::ReadOnly));
         assert_eq!(layer.kept, Some(Kept { days: 7 }));
         assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));
-        assert_eq!(layer.notify, Some(Notify::Osc777));
+        assert_eq!((layer.notify, layer.history), (Some(Notify::Osc777), Some(Switch::On)));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
         assert_eq!(layer.obra_databases, [PathBuf::from("/home/dev/o.db")]);
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
@@ -138,7 +140,8 @@ mod tests {
         check_error(
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
-             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `roots`, `obra_databases`, `agent`",
+             `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
+             `roots`, `obra_databases`, `agent`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

@@ -58,6 +58,8 @@ pub struct Layer {
     pub bell: Option<Switch>,
     /// How the desktop is asked.
     pub notify: Option<Notify>,
+    /// Whether what is observed is kept.
+    pub history: Option<Switch>,
 }
 
 /// The origin of each setting.
@@ -87,6 +89,8 @@ pub struct Origins {
     pub bell: Origin,
     /// Of the notification.
     pub notify: Origin,
+    /// Of the kept history.
+    pub history: Origin,
 }
 
 /// The settings with the origin of each.
@@ -110,6 +114,7 @@ impl Effective {
         cover(&mut self.config.calls.title, &mut self.origins.title, layer.title, origin);
         cover(&mut self.config.calls.bell, &mut self.origins.bell, layer.bell, origin);
         cover(&mut self.config.calls.notify, &mut self.origins.notify, layer.notify, origin);
+        cover(&mut self.config.history, &mut self.origins.history, layer.history, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);
         self.origins.obra_databases.extend(layer.obra_databases.iter().map(|_| origin));

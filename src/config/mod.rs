@@ -33,6 +33,8 @@ pub struct Config {
     pub kept: Kept,
     /// How a person who is looking elsewhere is called.
     pub calls: Calls,
+    /// Whether what is observed is kept on disk.
+    pub history: Switch,
 }
 
 /// How a person who is looking elsewhere is called.
@@ -58,9 +60,10 @@ impl Default for Calls {
 }
 
 /// Whether something is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Switch {
     /// It is not.
+    #[default]
     Off,
     /// It is.
     On,

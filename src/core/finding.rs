@@ -19,6 +19,17 @@ pub enum Severity {
     Collision,
 }
 
+impl Severity {
+    /// Returns the name that JSON has.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Collision => "collision",
+        }
+    }
+}
+
 /// What helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod assess;
 pub mod bound;
+pub mod change;
 pub mod claim;
 pub mod context;
 pub mod evidence;
@@ -24,5 +25,6 @@ pub mod snapshot;
 pub mod story;
 pub mod summary;
 pub mod text;
+pub mod timeline;
 pub mod window;
 pub mod world;

@@ -240,6 +240,41 @@ pub enum LocationView {
     },
 }
 
+impl VerdictState {
+    /// Returns the name that JSON has.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alive => "alive",
+            Self::Dead => "dead",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl ClaimStatus {
+    /// Returns the name that JSON has.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contested => "contested",
+            Self::Dead => "dead",
+            Self::Ghost => "ghost",
+            Self::Expired => "expired",
+            Self::Unproven => "unproven",
+            Self::Quiet => "quiet",
+            Self::Held => "held",
+        }
+    }
+}
+
+impl std::fmt::Display for LocationView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File { path } => write!(f, "{path}"),
+            Self::Row { database, table, id } => write!(f, "{database} {table} {id}"),
+        }
+    }
+}
+
 impl LocationView {
     /// Returns whether it is the file at a path.
     pub fn is(&self, path: &std::path::Path) -> bool {

@@ -1,6 +1,7 @@
 //! The thread that acts: the screen asks it, and it tells what became of each request.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
@@ -9,12 +10,14 @@ use tokio::sync::mpsc::Sender;
 
 use super::Event;
 use crate::act::hand::Hand;
+use crate::act::ring::Ring;
 use crate::act::road::{Answer, Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::app::msg::{Confirmed, Msg};
 use crate::core::journal::Ended;
 use crate::core::plan::{Confirmation, Offer, Request, Told};
 use crate::core::text::shown;
+use crate::core::timeline::Past;
 
 /// What the thread is asked to do.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub(super) enum Work {
     Act(Confirmed),
     /// Read the journal.
     ReadHistory,
+    /// Keep what was observed.
+    Keep(Vec<Arc<Past>>),
 }
 
 /// The way to the thread.
@@ -48,16 +53,25 @@ impl Acting {
 }
 
 /// Starts the thread. It ends when nobody asks any more.
-pub(super) fn start(hand: Result<Hand, String>, sender: Sender<Event>) -> io::Result<Acting> {
+pub(super) fn start(
+    hand: Result<Hand, String>,
+    history: Option<PathBuf>,
+    sender: Sender<Event>,
+) -> io::Result<Acting> {
     let (work, asked) = channel();
     let is_called_off = Arc::new(AtomicBool::new(false));
-    let worker = Worker { hand, seen: Vec::new(), sender, is_called_off: Arc::clone(&is_called_off) };
-    std::thread::Builder::new().name("acting".to_owned()).spawn(move || worker.run(&asked))?;
+    let worker =
+        Worker { hand, ring: None, seen: Vec::new(), sender, is_called_off: Arc::clone(&is_called_off) };
+    std::thread::Builder::new()
+        .name("acting".to_owned())
+        .spawn(move || worker.remembering(history).run(&asked))?;
     Ok(Acting { work, is_called_off })
 }
 
 struct Worker {
     hand: Result<Hand, String>,
+    /// Keeps what was observed, if that is wanted and goes.
+    ring: Option<Ring>,
     /// What was offered last.
     seen: Vec<Seen>,
     sender: Sender<Event>,
@@ -72,7 +86,29 @@ impl Worker {
                 Work::Offer(requests) => self.offer(&requests),
                 Work::Act(confirmed) => self.act(&confirmed),
                 Work::ReadHistory => self.read_history(),
+                Work::Keep(past) => self.keep(&past),
             }
+        }
+    }
+
+    /// Opens what is kept and tells what it holds. Whoever cannot keep shows all the same.
+    fn remembering(mut self, history: Option<PathBuf>) -> Self {
+        match history.map(|path| Ring::open(&path)) {
+            None => {}
+            Some(Ok((ring, past))) => {
+                self.ring = Some(ring);
+                self.tell(Msg::Remembered(past));
+            }
+            Some(Err(error)) => tracing::warn!(%error, "what is observed is not kept"),
+        }
+        self
+    }
+
+    fn keep(&mut self, past: &[Arc<Past>]) {
+        let Some(ring) = &mut self.ring else { return };
+        if let Err(error) = past.iter().try_for_each(|past| ring.keep(past)) {
+            tracing::warn!(%error, "what is observed is kept no longer");
+            self.ring = None;
         }
     }
 

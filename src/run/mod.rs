@@ -15,6 +15,7 @@ mod signals;
 mod terminal;
 mod watch_tty;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -62,6 +63,8 @@ pub struct Options {
     pub hints: Option<Receiver<Hint>>,
     /// What acts, or why nothing can be done.
     pub hand: Option<Result<Hand, String>>,
+    /// Where what is observed is kept, if it is.
+    pub history: Option<PathBuf>,
     /// What is left to do when the program ends without coming back to its caller.
     pub at_end: Option<AtEnd>,
 }
@@ -104,14 +107,14 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         terminal::Guard::enter(config.mouse, config.calls.title).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
-    let acting = acting::start(hand, sender.clone()).context("failed to start acting")?;
+    let acting = acting::start(hand, options.history, sender.clone()).context("failed to start acting")?;
     let say = move |said| match sender.blocking_send(event(said)) {
         Ok(()) => Audience::Listens,
         Err(_) => Audience::Gone,
     };
     looking::start(looker, options.hints, say).context("failed to start looking")?;
     let calls = config.calls;
-    let screen = ScreenOptions { badge: options.badge, access: config.access };
+    let screen = ScreenOptions { badge: options.badge, access: config.access, history: config.history };
     runtime.block_on(screen::show(guard, events, screen, (look(config), calls), acting))
 }
 

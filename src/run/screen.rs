@@ -170,6 +170,7 @@ impl Screen {
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
+                Effect::Keep(past) => self.acting.ask(Work::Keep(past)),
                 Effect::CallOff => self.acting.call_off(),
                 Effect::Suspend => return self.stop(),
                 Effect::Quit => return Ok(Flow::End),

@@ -19,7 +19,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
 }
 
 fn lines(state: &State) -> Vec<Line> {
-    if state.view == View::History {
+    if state.view == View::History && state.filter.is_empty() {
         return history();
     }
     let Some(report) = state.report() else {
@@ -44,7 +44,7 @@ fn lines(state: &State) -> Vec<Line> {
 
 fn history() -> Vec<Line> {
     vec![
-        Line::new("Nothing has been done yet.", Tone::Strong),
+        Line::new(nothing(View::History), Tone::Strong),
         Line::default(),
         Line::new("The journal keeps each release, migration and parking: when, why, and", Tone::Dim),
         Line::new("whether it can be undone.", Tone::Dim),
@@ -57,7 +57,7 @@ fn nothing(view: View) -> &'static str {
         View::Sessions => "No session record was found.",
         View::Claims => "Nothing is claimed.",
         View::Problems => "No problems.",
-        View::History => "Nothing has been done yet.",
+        View::History => "Nothing has been done yet, and nothing has changed.",
     }
 }
 

@@ -151,7 +151,8 @@ fn a_filter_without_rows_says_how_to_get_out() {
 #[test]
 fn badges_tell_what_is_not_as_usual() {
     let mut state = state(testing::busy(), (120, 24), "f");
-    state.options = Options { badge: Some("demo".to_owned()), access: Access::ReadOnly };
+    state.options =
+        Options { badge: Some("demo".to_owned()), access: Access::ReadOnly, ..Options::default() };
     update(&mut state, Msg::Hints(Hints::Lost));
     let screen = lines(&render(&state, look(Glyphs::Unicode))).join("\n");
     for badge in ["[frozen 0 s]", "[entire failed]", "[looking every 2 s]", "[read-only]", "[demo]"] {

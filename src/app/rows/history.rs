@@ -1,11 +1,14 @@
-//! The rows of the history view: the journal, the newest entry first.
+//! The rows of the history view: what was done and what was observed, the newest first.
 
 use jiff::Timestamp;
 
+use crate::app::past::key_of;
 use crate::app::sheet::verb;
 use crate::app::tone::{Mark, Span, Tone};
+use crate::core::change::Kind;
 use crate::core::journal::{Ended, Entry, History};
 use crate::core::key::Key;
+use crate::core::timeline::{Past, Timeline};
 
 use super::{Cell, Column, Row, column, number, sentence};
 
@@ -18,11 +21,15 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Undo", 6, 8, 3),
 ];
 
-pub(super) fn rows(journal: &History, now: Timestamp) -> Vec<Row> {
-    journal.entries.iter().rev().map(|entry| row(entry, now)).collect()
+pub(super) fn rows(journal: &History, timeline: &Timeline, now: Timestamp) -> Vec<Row> {
+    let acts = journal.entries.iter().rev().map(|entry| (entry.at, of_entry(entry, now)));
+    let seen = timeline.newest_first().map(|(number, past)| (past.at, of_past(number, past, now)));
+    let mut all: Vec<(Timestamp, Row)> = acts.chain(seen).collect();
+    all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    all.into_iter().map(|(_, row)| row).collect()
 }
 
-fn row(entry: &Entry, now: Timestamp) -> Row {
+fn of_entry(entry: &Entry, now: Timestamp) -> Row {
     let number = i64::try_from(entry.number).unwrap_or(i64::MAX);
     let cells = vec![
         Cell { span: outcome(entry), ..Cell::default() },
@@ -35,6 +42,18 @@ fn row(entry: &Entry, now: Timestamp) -> Row {
     Row { key: Key::typed(&entry.number.to_string()), cells, severity: None }
 }
 
+fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
+    let cells = vec![
+        Cell { span: past_sign(past.event), ..Cell::default() },
+        Cell::default(),
+        Cell::age(now, Some(past.at)),
+        Cell::text(sort(past.event), Tone::Dim),
+        Cell::text(&past.told, Tone::Plain),
+        Cell::default(),
+    ];
+    Row { key: key_of(number), cells, severity: None }
+}
+
 /// Returns how an entry ended, with its sign.
 pub(in crate::app) fn outcome(entry: &Entry) -> Span {
     match entry.outcome.as_ref().map(|outcome| outcome.ended) {
@@ -44,6 +63,28 @@ pub(in crate::app) fn outcome(entry: &Entry) -> Span {
         Some(Ended::Stuck) => Span::marked(Mark::Dead, "stuck", Tone::Bad),
         Some(Ended::Unknown) => Span::marked(Mark::Unknown, "unknown", Tone::Notice),
         None => Span::marked(Mark::Unknown, "open", Tone::Notice),
+    }
+}
+
+/// Returns what happened to what was observed, with its sign.
+pub(in crate::app) fn past_sign(event: Kind) -> Span {
+    match event {
+        Kind::WindowAppeared | Kind::RecordAppeared => Span::marked(Mark::Alive, "came", Tone::Plain),
+        Kind::WindowChanged | Kind::RecordChanged | Kind::ClaimChanged => {
+            Span::marked(Mark::Info, "changed", Tone::Plain)
+        }
+        Kind::WindowGone | Kind::RecordGone => Span::marked(Mark::Dead, "went", Tone::Plain),
+        Kind::FindingRaised => Span::marked(Mark::Warning, "raised", Tone::Warning),
+        Kind::FindingCleared => Span::marked(Mark::Alive, "cleared", Tone::Good),
+    }
+}
+
+fn sort(event: Kind) -> &'static str {
+    match event {
+        Kind::WindowAppeared | Kind::WindowChanged | Kind::WindowGone => "window",
+        Kind::RecordAppeared | Kind::RecordChanged | Kind::RecordGone => "record",
+        Kind::ClaimChanged => "claim",
+        Kind::FindingRaised | Kind::FindingCleared => "problem",
     }
 }
 

@@ -8,11 +8,12 @@ mod windows;
 
 use jiff::Timestamp;
 
-pub(super) use self::history::outcome as outcome_of;
+pub(super) use self::history::{outcome as outcome_of, past_sign};
 
 use crate::core::finding::{Finding, Severity};
 use crate::core::journal::History;
 use crate::core::key::Key;
+use crate::core::timeline::Timeline;
 
 use super::lookup::Index;
 use super::tone::{Span, Tone, of_severity};
@@ -155,13 +156,13 @@ fn badness(severity: Option<Severity>) -> i64 {
 }
 
 /// Makes the rows of a view, worst first, as they read at `now`.
-pub fn table(index: &Index, journal: &History, view: View, now: Timestamp) -> Table {
+pub fn table(index: &Index, past: (&History, &Timeline), view: View, now: Timestamp) -> Table {
     let (columns, mut rows) = match view {
         View::Windows => (windows::COLUMNS, windows::rows(index, now)),
         View::Sessions => (sessions::COLUMNS, sessions::rows(index, now)),
         View::Claims => (claims::COLUMNS, claims::rows(index, now)),
         View::Problems => (problems::COLUMNS, problems::rows(index)),
-        View::History => (history::COLUMNS, history::rows(journal, now)),
+        View::History => (history::COLUMNS, history::rows(past.0, past.1, now)),
     };
     rows.sort_by_key(|row| badness(row.severity));
     Table { columns, unfiltered: rows.len(), rows }

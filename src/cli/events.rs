@@ -1,7 +1,5 @@
 //! `events`: what changes, one line for each change, until somebody has had enough.
 
-mod diff;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +8,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::interval;
 
-use self::diff::{Event, diff};
 use super::failure::{Exit, Failure, Outcome};
 use super::look::Looker;
-use super::output::{Shape, is_reader_gone, print};
+use super::output::{Paint, Shape, Tone, is_reader_gone, print};
+use super::words;
+use crate::core::change::{Change, Subject, diff};
 use crate::core::json;
-use crate::core::report::Report;
+use crate::core::report::{ClaimStatus, Report};
 use crate::run::looking::{self, Audience, Said};
 
 /// How often to ask whether anybody still reads.
@@ -74,14 +73,32 @@ async fn stream(mut said: Receiver<Said>, shape: Shape) -> Outcome {
     }
 }
 
-fn lines(events: &[Event], shape: Shape) -> Result<String, Failure> {
+fn lines(changes: &[Change], shape: Shape) -> Result<String, Failure> {
     let mut out = String::new();
-    for event in events {
+    for change in changes {
         match shape {
-            Shape::Text(paint) => out.push_str(&event.line(paint)),
-            Shape::Json => out.push_str(&json::to_line(event)?),
+            Shape::Text(paint) => out.push_str(&line(change, paint)),
+            Shape::Json => out.push_str(&json::to_line(change)?),
         }
         out.push('\n');
     }
     Ok(out)
+}
+
+/// Tells a change in one line for people.
+fn line(change: &Change, paint: Paint) -> String {
+    let time = paint.paint(Tone::Dim, &change.at.strftime("%H:%M:%SZ").to_string());
+    let what = paint.paint(tone(&change.subject), &change.subject.told());
+    format!("{time}  {:<15}  {what}", change.event.name())
+}
+
+fn tone(subject: &Subject) -> Tone {
+    match subject {
+        Subject::Window { state, .. } => words::window_state(*state).1,
+        Subject::Record { verdict, .. } => words::verdict(*verdict).1,
+        Subject::Claim { status, .. } => {
+            status.map_or(Tone::Dim, |status: ClaimStatus| words::status(status).1)
+        }
+        Subject::Finding { severity, .. } => words::severity(*severity).1,
+    }
 }

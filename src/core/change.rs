@@ -1,38 +1,38 @@
-//! What differs between two looks, as events.
+//! What differs between two looks, as changes of windows, records, claims and findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::cli::output::{Paint, Tone};
-use crate::cli::words;
-use crate::core::finding::{Code, Finding, Severity};
-use crate::core::key::Key;
-use crate::core::record::{Format, Resource};
-use crate::core::report::{
+use super::finding::{Code, Finding, Severity};
+use super::key::Key;
+use super::record::{Format, Resource};
+use super::report::{
     ClaimStatus, ClaimView, LocationView, Reason, RecordView, Report, VerdictState, WindowState, WindowView,
 };
-use crate::core::text::{Untrusted, shown};
+use super::text::{Untrusted, shown};
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Event {
+pub struct Change {
     /// When the look that shows it was finished.
-    pub(crate) at: Timestamp,
+    pub at: Timestamp,
     /// What happened.
-    pub(crate) event: Kind,
+    pub event: Kind,
     /// To what.
     #[serde(flatten)]
-    pub(crate) subject: Subject,
+    pub subject: Subject,
 }
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub enum Kind {
     /// An agent runs.
     WindowAppeared,
+    /// An agent was stopped or went on, or has another session or folder.
+    WindowChanged,
     /// An agent runs no more.
     WindowGone,
     /// A record is there.
@@ -51,9 +51,10 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Returns the name that the interface fixes.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::WindowAppeared => "window-appeared",
+            Self::WindowChanged => "window-changed",
             Self::WindowGone => "window-gone",
             Self::RecordAppeared => "record-appeared",
             Self::RecordChanged => "record-changed",
@@ -68,7 +69,7 @@ impl Kind {
 /// What an event is about, with what is needed to tell it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Subject {
+pub enum Subject {
     /// A window.
     Window {
         /// Its key.
@@ -127,24 +128,38 @@ pub(crate) enum Subject {
 
 /// Returns what changed from one look to the next; without an earlier look everything that is
 /// there appears.
-pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Event> {
+pub fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let mut subjects = Vec::new();
     windows(before.map_or(&[], |report| &report.windows), &now.windows, &mut subjects);
     records(before.map_or(&[], |report| &report.records), &now.records, &mut subjects);
     claims(before.map_or(&[], |report| &report.claims), &now.claims, &mut subjects);
     findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
-    subjects.into_iter().map(|(event, subject)| Event { at: now.taken_at, event, subject }).collect()
+    subjects.into_iter().map(|(event, subject)| Change { at: now.taken_at, event, subject }).collect()
 }
 
 type Told = Vec<(Kind, Subject)>;
 
 fn windows(before: &[WindowView], now: &[WindowView], told: &mut Told) {
-    for gone in before.iter().filter(|window| !now.iter().any(|other| other.key == window.key)) {
+    let earlier = by_key(before, |window| &window.key);
+    let later = by_key(now, |window| &window.key);
+    for gone in before.iter().filter(|window| !later.contains_key(&window.key)) {
         told.push((Kind::WindowGone, of_window(gone)));
     }
-    for new in now.iter().filter(|window| !before.iter().any(|other| other.key == window.key)) {
-        told.push((Kind::WindowAppeared, of_window(new)));
+    for window in now {
+        match earlier.get(&window.key) {
+            None => told.push((Kind::WindowAppeared, of_window(window))),
+            Some(other) if has_moved(other, window) => told.push((Kind::WindowChanged, of_window(window))),
+            Some(_) => {}
+        }
     }
+}
+
+/// What an agent says of itself and its load change all the time, and nothing follows from it.
+fn has_moved(before: &WindowView, now: &WindowView) -> bool {
+    before.state != now.state
+        || before.session_id != now.session_id
+        || before.cwd != now.cwd
+        || before.context_id != now.context_id
 }
 
 fn records(before: &[RecordView], now: &[RecordView], told: &mut Told) {
@@ -251,36 +266,34 @@ fn of_finding(finding: &Finding) -> Subject {
     }
 }
 
-impl Event {
-    /// Tells the event in one line for people.
-    pub(crate) fn line(&self, paint: Paint) -> String {
-        let time = self.at.strftime("%H:%M:%SZ").to_string();
-        let (tone, what) = self.subject.told();
-        format!("{}  {:<15}  {}", paint.paint(Tone::Dim, &time), self.event.name(), paint.paint(tone, &what))
-    }
-}
-
 impl Subject {
-    fn told(&self) -> (Tone, String) {
+    /// Returns the keys of what it is about, its own first.
+    pub fn keys(&self) -> Vec<Key> {
         match self {
-            Self::Window { key, pid, agent, state, cwd } => {
+            Self::Window { key, .. } | Self::Record { key, .. } => vec![key.clone()],
+            Self::Claim { key, record, .. } => vec![key.clone(), record.clone()],
+            Self::Finding { subjects, .. } => subjects.clone(),
+        }
+    }
+
+    /// Tells it in one line, safe to show.
+    pub fn told(&self) -> String {
+        match self {
+            Self::Window { key, pid, agent, cwd, .. } => {
                 let folder = cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {cwd}"));
-                (words::window_state(*state).1, format!("{key} {agent} {pid}{folder}"))
+                format!("{key} {} {pid}{folder}", shown(agent))
             }
             Self::Record { key, format, title, verdict, reason, location, .. } => {
-                let (word, tone) = words::verdict(*verdict);
-                let place = words::place(location);
-                (tone, format!("{key} {} {title}: {word} ({}) {place}", format.name(), reason.name()))
+                let (word, why) = (verdict.name(), reason.name());
+                format!("{key} {} {title}: {word} ({why}) {location}", format.name())
             }
             Self::Claim { key, resource, status, was, .. } => {
-                let word = |status: &Option<ClaimStatus>| status.map(words::status);
-                let (now, tone) = word(status).unwrap_or(("gone", Tone::Dim));
-                let was = word(was).map_or_else(String::new, |(was, _)| format!(", was {was}"));
-                (tone, format!("{key} {} {}: {now}{was}", resource.kind.name(), resource.id))
+                let now = status.map_or("gone", ClaimStatus::name);
+                let was = was.map_or_else(String::new, |was| format!(", was {}", was.name()));
+                format!("{key} {} {}: {now}{was}", resource.kind.name(), resource.id)
             }
             Self::Finding { code, severity, message, .. } => {
-                let (word, tone) = words::severity(*severity);
-                (tone, format!("{word} {}: {}", code.name(), shown(message)))
+                format!("{} {}: {}", severity.name(), code.name(), shown(message))
             }
         }
     }
@@ -288,10 +301,10 @@ impl Subject {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::Remedy;
+    use super::super::record::ResourceKind;
+    use super::super::report::{ContextId, ContextSource, Releasable, ReportHost, SCHEMA};
     use super::*;
-    use crate::core::finding::Remedy;
-    use crate::core::record::ResourceKind;
-    use crate::core::report::{ContextId, ContextSource, Releasable, ReportHost, SCHEMA};
 
     fn report() -> Report {
         Report {
@@ -382,8 +395,8 @@ mod tests {
         let before = Report { claims: vec![claim(ClaimStatus::Held)], ..report() };
         let now = Report { claims: vec![claim(ClaimStatus::Dead)], ..report() };
         let lines: Vec<String> =
-            diff(Some(&before), &now).iter().map(|event| event.line(Paint::Plain)).collect();
-        assert_eq!(lines, ["00:00:00Z  claim-changed    c-1 work-item SD-1: dead, was held"]);
+            diff(Some(&before), &now).iter().map(|change| change.subject.told()).collect();
+        assert_eq!(lines, ["c-1 work-item SD-1: dead, was held"]);
     }
 
     #[test]
@@ -396,7 +409,7 @@ mod tests {
     #[test]
     fn an_event_is_one_flat_object() {
         let now = Report { windows: vec![window(7)], ..report() };
-        let json = crate::core::json::to_line(&diff(None, &now)).unwrap();
+        let json = super::super::json::to_line(&diff(None, &now)).unwrap();
         assert_eq!(
             json,
             r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null}]"#

@@ -1,0 +1,172 @@
+//! What was observed, kept on disk: a file of a fixed size in which the newest takes the place of
+//! the oldest.
+//!
+//! It consists of slots of one length, each a line of JSON or nothing, so that no write changes
+//! its size and a torn one loses a single change. The text in it is already safe to show.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::Path;
+
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, open};
+use serde::{Deserialize, Serialize};
+
+use crate::core::json;
+use crate::core::timeline::Past;
+
+/// The bytes of a slot, its newline included.
+const SLOT: usize = 512;
+
+/// How many slots there are: a megabyte in all.
+const SLOTS: u64 = 2_048;
+
+/// The most characters that are kept of what a change says.
+const TOLD: usize = 240;
+
+/// The most keys that are kept of a change.
+const KEYS: usize = 6;
+
+/// One slot.
+#[derive(Serialize, Deserialize)]
+struct Slot {
+    /// The number of the change, counted from the first that was ever kept.
+    number: u64,
+    #[serde(flatten)]
+    past: Past,
+}
+
+/// The open file.
+#[derive(Debug)]
+pub struct Ring {
+    file: File,
+    next: u64,
+}
+
+impl Ring {
+    /// Opens the file, makes it where there is none, and reads what it holds, oldest first.
+    /// Whoever holds it keeps the history of all: a second claimtop is refused.
+    ///
+    /// # Errors
+    /// It cannot be made, is no plain file, or another claimtop keeps it.
+    pub fn open(path: &Path) -> io::Result<(Self, Vec<Past>)> {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = open(path, flags, Mode::RUSR | Mode::WUSR)?;
+        if FileType::from_raw_mode(fstat(&fd)?.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("it is no plain file"));
+        }
+        flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+        fchmod(&fd, Mode::RUSR | Mode::WUSR)?;
+        let file = File::from(fd);
+        file.set_len(SLOTS * SLOT as u64)?;
+        let mut slots = read(&file)?;
+        slots.sort_by_key(|slot| slot.number);
+        let next = slots.last().map_or(0, |slot| slot.number + 1);
+        Ok((Self { file, next }, slots.into_iter().map(|slot| slot.past).collect()))
+    }
+
+    /// Keeps one more in place of the oldest.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn keep(&mut self, past: &Past) -> io::Result<()> {
+        let mut keys = past.keys.clone();
+        keys.truncate(KEYS);
+        let mut room = TOLD;
+        // Escapes make text longer than it is: what does not fit is cut until it does.
+        let line = loop {
+            let told = past.told.chars().take(room).collect();
+            let past = Past { told, keys: keys.clone(), ..past.clone() };
+            let line = json::to_line(&Slot { number: self.next, past })?;
+            if line.len() < SLOT || room == 0 {
+                break line;
+            }
+            room /= 2;
+        };
+        let mut slot = line.into_bytes();
+        slot.resize(SLOT - 1, b' ');
+        slot.push(b'\n');
+        self.file.write_all_at(&slot, self.next % SLOTS * SLOT as u64)?;
+        self.next += 1;
+        Ok(())
+    }
+}
+
+/// Reads every slot that is whole.
+fn read(file: &File) -> io::Result<Vec<Slot>> {
+    let mut bytes = vec![0; usize::try_from(SLOTS).unwrap_or_default() * SLOT];
+    file.read_exact_at(&mut bytes, 0)?;
+    let slots = bytes.chunks(SLOT).filter_map(|slot| serde_json::from_slice(slot.trim_ascii_end()).ok());
+    Ok(slots.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::core::change::Kind;
+    use crate::core::key::Key;
+
+    fn past(second: i64, told: &str) -> Past {
+        let at = Timestamp::from_second(second).unwrap();
+        Past { at, event: Kind::RecordChanged, keys: vec![Key::typed("r-1")], told: told.to_owned() }
+    }
+
+    #[test]
+    fn the_newest_take_the_place_of_the_oldest_and_the_size_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/history.ring");
+        let (mut ring, before) = Ring::open(&path).unwrap();
+        assert!(before.is_empty());
+        for second in 0..3_000 {
+            ring.keep(&past(second, &format!("change {second}"))).unwrap();
+        }
+        drop(ring);
+        let (_ring, kept) = Ring::open(&path).unwrap();
+        assert_eq!(kept.len(), 2_048);
+        assert_eq!(kept.first().map(|past| past.at.as_second()), Some(952));
+        assert_eq!(kept.last().map(|past| past.told.as_str()), Some("change 2999"));
+        let meta = std::fs::metadata(&path).unwrap();
+        assert_eq!((meta.len(), meta.mode() & 0o777), (1 << 20, 0o600));
+    }
+
+    #[test]
+    fn text_of_any_length_fits_and_nothing_raw_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.ring");
+        let (mut ring, _) = Ring::open(&path).unwrap();
+        for told in ["\u{202e}\u{9b}\u{1b}".repeat(1_000), "é".repeat(10_000), "\"\\".repeat(5_000)] {
+            ring.keep(&past(1, &told)).unwrap();
+        }
+        drop(ring);
+        let (_ring, kept) = Ring::open(&path).unwrap();
+        assert_eq!(kept.len(), 3);
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut File::open(&path).unwrap(), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.chars().all(|c| c == '\n' || c == '\0' || !crate::core::text::is_forbidden(c)));
+    }
+
+    #[test]
+    fn a_second_keeper_and_a_link_are_refused_and_a_torn_slot_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.ring");
+        let (mut ring, _) = Ring::open(&path).unwrap();
+        assert!(Ring::open(&path).is_err());
+        ring.keep(&past(1, "one")).unwrap();
+        ring.keep(&past(2, "two")).unwrap();
+        ring.file.write_all_at(b"{\"number\":7,\"at\":}", 0).unwrap();
+        drop(ring);
+        let (_ring, kept) = Ring::open(&path).unwrap();
+        assert_eq!(kept.iter().map(|past| past.told.as_str()).collect::<Vec<_>>(), ["two"]);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(Ring::open(&link).is_err());
+    }
+}
