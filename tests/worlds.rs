@@ -1,33 +1,15 @@
 //! Every world under `tests/cases` comes out as it says, and every finding code of the file
 //! formats has a world that raises it and one that comes close and does not.
 
-#![expect(clippy::unwrap_used, reason = "tests say by panicking what is wrong")]
-
 mod common;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use claimtop::core::finding::{Code, Severity};
 use claimtop::core::report::VerdictState;
 use claimtop::core::story::Known;
-
-fn cases() -> Vec<PathBuf> {
-    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => walk(&path, out),
-                false => out.push(path),
-            }
-        }
-    }
-    let mut all = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"), &mut all);
-    all.retain(|path| path.extension().is_some_and(|ext| ext == "toml"));
-    all.sort();
-    all
-}
+use common::worlds as cases;
 
 #[test]
 fn every_world_comes_out_as_it_says() {

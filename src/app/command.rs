@@ -36,6 +36,8 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Freeze => freeze(state),
         Command::Jump => jump(state),
         Command::Copy => return copy(state),
+        Command::Record => return vec![Effect::Record],
+        Command::Step(step) => return vec![Effect::Step(step)],
         Command::Lately => {
             state.layers.push(Layer::Lately { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];

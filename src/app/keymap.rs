@@ -5,7 +5,7 @@ use crate::core::plan::Action;
 
 use super::filter::Focus;
 use super::layer::Layer;
-use super::msg::Press;
+use super::msg::{Press, Step};
 use super::sheet::{Sheet, Stage};
 use super::state::State;
 use super::view::View;
@@ -51,6 +51,10 @@ pub enum Command {
     Copy,
     /// Tell what has changed lately.
     Lately,
+    /// Begin a recording, or end it.
+    Record,
+    /// Go to another look of a recording.
+    Step(Step),
     /// List the keys.
     Help,
     /// Close what was opened last.
@@ -160,6 +164,25 @@ pub const BINDINGS: &[Binding] = &[
     bind(&[P::Char('S')], C::Reverse, "S", "", "Turn the order round", 0),
     bind(&[P::Char('f')], C::Freeze, "f", "freeze", "Keep the picture as it is, or let it live again", 9),
     bind(&[P::Char('t')], C::Lately, "t", "", "What has changed in the last ten minutes", 0),
+    bind(&[P::Char('w')], C::Record, "w", "", "Record what is seen into a file, or end that", 0),
+    bind(
+        &[P::Char('.'), P::Char('>')],
+        C::Step(Step::Next),
+        ". ,",
+        "next, previous",
+        "Next and previous look of the recording that shows a change",
+        1,
+    ),
+    bind(&[P::Char(','), P::Char('<')], C::Step(Step::Previous), ",", "", "", 0),
+    bind(
+        &[P::Char(']')],
+        C::Step(Step::MinuteOn),
+        "] [",
+        "a minute",
+        "A minute on and back in the recording",
+        1,
+    ),
+    bind(&[P::Char('[')], C::Step(Step::MinuteBack), "[", "", "", 0),
     bind(&[P::Char('J')], C::Jump, "J", "", "Tell the terminal or pane of the window", 0),
     bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
     bind(&[P::Char('y')], C::Yes, "y", "do it", "Do what is planned", 1),
@@ -252,6 +275,8 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
         C::Filter => top.is_none(),
         C::Sort | C::Reverse => top.is_none() && state.view != View::History,
+        C::Record => top.is_none() && state.options.tape.is_on(),
+        C::Step(_) => state.options.replayed.is_some(),
         C::Lately => top.is_none() && state.index.is_some(),
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())

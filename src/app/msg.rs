@@ -34,6 +34,10 @@ pub enum Msg {
     Finished,
     /// The journal was read.
     History(Arc<History>),
+    /// A recording was begun or has ended.
+    Taped(Taped),
+    /// Another look of a recording is shown.
+    Stepped(Position),
     /// What was observed before was read.
     Remembered(Vec<Past>),
 }
@@ -46,6 +50,41 @@ pub enum Hints {
     Kept,
     /// Nobody tells: the world is looked at every other second.
     Lost,
+}
+
+/// What became of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taped {
+    /// What is seen goes into this file.
+    Begun(String),
+    /// It is whole, in this file.
+    Ended(String),
+    /// It cannot be made; why.
+    Failed(String),
+}
+
+/// Where to go in a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To the next look that shows a change.
+    Next,
+    /// To the last look before that shows a change.
+    Previous,
+    /// A minute on.
+    MinuteOn,
+    /// A minute back.
+    MinuteBack,
+}
+
+/// Where in a recording one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The look, counted from 1.
+    pub look: usize,
+    /// How many there are.
+    pub of: usize,
+    /// When it was taken.
+    pub at: Timestamp,
 }
 
 /// A key press, however the terminal wrote it.
@@ -125,6 +164,10 @@ pub enum Effect {
     Keep(Vec<Arc<Past>>),
     /// Leave the terminal and stop, as Ctrl-Z asks.
     Suspend,
+    /// Begin a recording, or end it.
+    Record,
+    /// Go to another look of a recording.
+    Step(Step),
     /// End.
     Quit,
 }

@@ -16,7 +16,7 @@ use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
 use super::lookup::Index;
-use super::msg::Hints;
+use super::msg::{Hints, Position};
 use super::rows::{self, Row, Table};
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
@@ -31,6 +31,10 @@ pub struct Options {
     pub access: Access,
     /// Whether what is observed is kept beyond the end.
     pub history: Switch,
+    /// Whether a key may begin a recording.
+    pub tape: Switch,
+    /// Where in a recording one is, when one is shown instead of the world.
+    pub replayed: Option<Position>,
 }
 
 /// Whether the picture lives.
@@ -74,6 +78,8 @@ pub struct State {
     pub timeline: Timeline,
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
+    /// Where what is seen is recorded, while it is.
+    pub taped: Option<String>,
     /// An answer to the last key.
     pub message: Option<String>,
     /// The size of the terminal.
@@ -102,6 +108,7 @@ impl State {
             history: Arc::default(),
             timeline: Timeline::default(),
             seen: None,
+            taped: None,
             message: None,
             size,
             now,
@@ -134,6 +141,12 @@ impl State {
     /// Adds what a report shows to what was observed, also while the picture is frozen, and
     /// returns it. The first report shows what is there and no change.
     pub(super) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
+        // Going back in a recording undoes nothing.
+        let is_back =
+            |seen: &Arc<Report>| self.options.replayed.is_some() && report.taken_at <= seen.taken_at;
+        if self.seen.as_ref().is_some_and(is_back) {
+            return Vec::new();
+        }
         let before = self.seen.replace(Arc::clone(report));
         let Some(before) = before else { return Vec::new() };
         let past: Vec<Arc<Past>> =
@@ -224,6 +237,9 @@ impl State {
 
     /// Returns in how many seconds something on the screen reads differently by age alone.
     pub fn changes_in(&self) -> Option<i64> {
+        if self.options.replayed.is_some() {
+            return None;
+        }
         pages::moments(self).map(|at| super::age::changes_in(super::age::seconds(self.now, at))).min()
     }
 }

@@ -8,7 +8,7 @@ use super::command::perform;
 use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Motion};
-use super::msg::{Effect, Msg, Pointer, Press};
+use super::msg::{Effect, Msg, Pointer, Press, Taped};
 use super::sheet::{Sheet, Stage};
 use super::state::{Picture, State};
 use super::{navigate, pages};
@@ -40,6 +40,8 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.history = history;
             state.refresh();
         }),
+        Msg::Taped(taped) => changed(state, |state| tell_taped(state, taped)),
+        Msg::Stepped(position) => changed(state, |state| state.options.replayed = Some(position)),
         Msg::Remembered(past) => changed(state, |state| {
             state.timeline.remember(past);
             state.refresh();
@@ -49,6 +51,16 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.refresh();
         }),
     }
+}
+
+fn tell_taped(state: &mut State, taped: Taped) {
+    let (path, message) = match taped {
+        Taped::Begun(path) => (Some(path.clone()), format!("Recording into {path}; w ends it")),
+        Taped::Ended(path) => (None, format!("Recorded into {path}; claimtop replay shows it")),
+        Taped::Failed(why) => (None, format!("Nothing is recorded: {why}")),
+    };
+    state.taped = path;
+    state.message = Some(message);
 }
 
 /// Changes the open sheet, if there still is one.
@@ -78,7 +90,11 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
     if state.report().is_some_and(|shown| says_the_same(shown, &report)) {
         return Vec::new();
     }
-    state.now = state.now.max(report.taken_at);
+    // In a recording it is always the moment of the look.
+    state.now = match state.options.replayed {
+        Some(_) => report.taken_at,
+        None => state.now.max(report.taken_at),
+    };
     state.take(report);
     state.refresh();
     pages::clamp_scroll(state);

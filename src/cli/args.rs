@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use jiff::Timestamp;
 
 use super::hook::Agent;
 use crate::config::{ColorChoice, Theme};
@@ -187,7 +188,17 @@ pub(crate) enum Command {
         /// Print it once as JSON
         #[arg(long, requires = "once")]
         json: bool,
+        /// Record it into a new file
+        #[arg(long, value_name = "FILE")]
+        record: Option<PathBuf>,
+        /// Print the frames after three looks and these keys
+        #[arg(long, value_name = "KEYS", requires = "once", hide = true)]
+        frames: Option<String>,
     },
+    /// Record what is seen, look by look, until interrupted
+    Record(RecordArguments),
+    /// Show a recording on the same screens, with the same verdicts; nothing can be done in it
+    Replay(ReplayArguments),
     /// Print one line for a status bar: windows, collisions, dead claims
     Statusline,
     /// Print every setting with where it came from, and every path in use
@@ -216,6 +227,47 @@ pub(crate) struct Consent {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The arguments of `record`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecordArguments {
+    /// The recording: a file that is not there yet
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Replace paths, prompts and names, each by the same word everywhere; what is replaced is
+    /// listed before it is written
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Take one look only
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// End when the file would have more than so many MiB
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub(crate) limit_mb: u16,
+    /// Copy this recording instead of looking, as a rule with --redact
+    #[arg(long, value_name = "RECORDING", conflicts_with = "once")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// The arguments of `replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayArguments {
+    /// The recording
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Begin with the last look at or before this time, such as 2026-11-20T10:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<Timestamp>,
+    /// Print that look once instead of opening the full screen
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print it once as JSON
+    #[arg(long, requires = "once")]
+    pub(crate) json: bool,
+    /// Print the frames of all looks after these keys
+    #[arg(long, value_name = "KEYS", hide = true)]
+    pub(crate) frames: Option<String>,
 }
 
 /// The arguments of `context-id`.

@@ -8,11 +8,13 @@ use super::failure::Exit;
 use super::settings::Settings;
 use crate::core::agent::Signatures;
 use crate::core::assess::{Policy, assess};
+use crate::core::change::diff;
 use crate::core::process::ProcessId;
 use crate::core::report::Report;
 use crate::core::snapshot::{Snapshot, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::run;
+use crate::run::tape::{Kept, Tape};
 use crate::source::Collector;
 use crate::source::watch::{Hint, Watch};
 
@@ -24,6 +26,10 @@ pub(crate) struct Looker {
     stage: Option<PathBuf>,
     /// Follows what the last look found, for those who look again and again.
     watch: Option<Watch>,
+    /// Where looks are recorded, if they are.
+    tape: Option<Tape>,
+    /// The last report that was recorded.
+    taped: Option<Report>,
 }
 
 impl run::Looker for Looker {
@@ -32,7 +38,8 @@ impl run::Looker for Looker {
     }
 
     fn has_news(&mut self) -> bool {
-        self.collector.has_news()
+        let waits = self.taped.is_none() && self.tape.as_ref().is_some_and(|tape| tape.path().is_some());
+        waits || self.collector.has_news()
     }
 }
 
@@ -40,12 +47,28 @@ impl Looker {
     /// Prepares to look at the world of these settings; reads nothing yet.
     pub(crate) fn new(settings: &Settings, signatures: Signatures) -> Self {
         let collector = Collector::new(settings.places.clone(), signatures.clone());
-        Self { collector, policy: Policy { signatures }, stage: None, watch: None }
+        Self { collector, policy: Policy { signatures }, stage: None, watch: None, tape: None, taped: None }
+    }
+
+    /// Returns how agents look.
+    pub(crate) fn signatures(&self) -> Signatures {
+        self.policy.signatures.clone()
     }
 
     /// Lets only programs below this folder count as agents.
     pub(crate) fn only_below(mut self, stage: PathBuf) -> Self {
         self.stage = Some(stage);
+        self
+    }
+
+    /// Returns where looks are recorded, if they are.
+    pub(crate) fn tape(&self) -> Option<Tape> {
+        self.tape.clone()
+    }
+
+    /// Records every look on this tape while it is on.
+    pub(crate) fn taped(mut self, tape: Tape) -> Self {
+        self.tape = Some(tape);
         self
     }
 
@@ -71,11 +94,29 @@ impl Looker {
     /// Takes one look and judges it.
     pub(crate) fn report(&mut self) -> Report {
         let mut snapshot = self.snapshot();
-        let Some(watch) = &mut self.watch else { return assess(&snapshot, &self.policy) };
-        snapshot.sources.extend(health(watch));
+        if let Some(watch) = &self.watch {
+            snapshot.sources.extend(health(watch));
+        }
         let report = assess(&snapshot, &self.policy);
+        self.record(&snapshot, &report);
+        let Some(watch) = &mut self.watch else { return report };
         watch.follow(&self.collector.folders(), &holders(&report, &snapshot));
         report
+    }
+
+    /// Records a look, if somebody wants that at present.
+    fn record(&mut self, snapshot: &Snapshot, report: &Report) {
+        let Some(tape) = self.tape.as_ref().filter(|tape| tape.path().is_some()) else {
+            self.taped = None;
+            return;
+        };
+        let is_event = self.taped.as_ref().is_none_or(|before| !diff(Some(before), report).is_empty());
+        match tape.keep(snapshot, is_event) {
+            Kept::Off | Kept::Written => {}
+            Kept::Full => tracing::warn!("the recording is full"),
+            Kept::Failed(error) => tracing::warn!(%error, "the recording has failed"),
+        }
+        self.taped = Some(report.clone());
     }
 }
 

@@ -12,6 +12,7 @@ mod environment;
 mod events;
 mod explain;
 mod failure;
+mod frames;
 mod generate;
 mod hook;
 mod journal;
@@ -19,6 +20,8 @@ mod list;
 mod look;
 mod output;
 mod places;
+mod record;
+mod replay;
 mod screen;
 mod settings;
 mod show_config;
@@ -27,6 +30,7 @@ mod story;
 mod words;
 
 use std::ffi::OsString;
+use std::io::{IsTerminal, stdout};
 
 use anyhow::Context;
 use clap::Parser;
@@ -130,7 +134,17 @@ fn command(arguments: Arguments) -> Outcome {
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(bind::run(asked, options, environment)),
         Command::Hook { what: HookCommand::Print { agent } } => hook::print_settings(agent),
-        Command::Demo { once, json } => demo::run(options, environment, demo::Showing::asked(once, json)),
+        Command::Demo { once, json, record, frames } => demo::run(
+            options,
+            environment,
+            demo::Wish { showing: demo::Showing::asked(once, json), record, frames },
+        ),
+        Command::Record(asked) => {
+            let scene = scene(options, environment)?;
+            let signatures = scene.looker.signatures();
+            record::run(&asked, scene.looker, signatures)
+        }
+        Command::Replay(asked) => replay(&settings::settings(options, environment)?, &asked),
         Command::Statusline => {
             let mut scene = scene(options, environment)?;
             let glyphs = scene.settings.effective.config.glyphs;
@@ -140,6 +154,21 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     }
+}
+
+fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
+    let unreadable = |error| replay::unreadable(&asked.file, error);
+    let player = replay::Player::new(replay::open(&asked.file)?, asked.at).map_err(unreadable)?;
+    if let Some(keys) = &asked.frames {
+        let looks: Result<Vec<_>, _> = (0..player.looks()).map(|look| player.judge(look)).collect();
+        output::print(&frames::frames(looks.map_err(unreadable)?.into_iter(), keys))?;
+        return Ok(failure::Exit::Fine);
+    }
+    if !asked.once && stdout().is_terminal() {
+        return screen::replay(settings, player);
+    }
+    let paint = Paint::for_stdout(settings.effective.config.color);
+    list::show(player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
 }
 
 /// Settings and a looker over the places that they name.

@@ -9,10 +9,12 @@ use super::failure::{Exit, Failure, Outcome};
 use super::list;
 use super::look::Looker;
 use super::output::{Paint, Shape};
+use super::replay::{self, Player};
 use super::settings::Settings;
 use crate::config::layers::Origin;
-use crate::config::{Access, Config, Theme};
+use crate::config::{Access, Calls, Config, Notify, Switch, Theme};
 use crate::core::text::Untrusted;
+use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
 
 /// What is special about a screen.
@@ -40,7 +42,8 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
             .with_context(|| format!("failed to log into {}", Untrusted::from_path(&folder)))
             .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))?;
     }
-    let (looker, hints) = looker.watched();
+    let tape = looker.tape().unwrap_or_else(|| Tape::new(looker.signatures()));
+    let (looker, hints) = looker.taped(tape.clone()).watched();
     let hand = match settings.effective.config.access {
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
@@ -51,8 +54,25 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
     let is_kept = config.history.is_on() && !config.access.is_read_only();
     let history = is_kept.then(|| settings.state.join("history.ring"));
     let (badge, at_end) = (about.badge, about.at_end);
-    let options = run::Options { badge, hints: Some(hints), hand, history, at_end };
+    let tape = Some((tape, settings.state.join("recordings")));
+    let options = run::Options { badge, hints: Some(hints), hand, tape, replay: None, history, at_end };
     run::run(looker, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
+    Ok(Exit::Fine)
+}
+
+/// Opens the full screen over a recording; where the output is no terminal, prints what `ls`
+/// prints of the look at which it begins.
+///
+/// # Errors
+/// The terminal or the output cannot be written, or the recording cannot be read.
+pub(crate) fn replay(settings: &Settings, player: Player) -> Outcome {
+    let (hints, heard) = replay::hints();
+    let shown = Some(player.replay(hints));
+    let options = run::Options { hints: Some(heard), replay: shown, ..run::Options::default() };
+    // Nothing in a recording calls a person away from elsewhere.
+    let calls = Calls { bell: Switch::Off, notify: Notify::Off, ..settings.effective.config.calls };
+    let config = Config { access: Access::ReadOnly, calls, history: Switch::Off, ..config(settings) };
+    run::run(player, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::process::{Details, Process};
 
@@ -10,7 +10,7 @@ use super::process::{Details, Process};
 const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/agents.json"));
 
 /// Every signature in use.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signatures {
     /// The agents, a user's own before the built-in ones.
@@ -19,7 +19,7 @@ pub struct Signatures {
 }
 
 /// How one agent's processes look.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
     /// The name in JSON, such as `claude-code`.
@@ -38,7 +38,7 @@ pub struct Signature {
 }
 
 /// What a process must look like: every key that is given, any value within one key.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pattern {
     /// The main thread's name.
@@ -62,7 +62,7 @@ pub struct Pattern {
 }
 
 /// What an agent's process is to its window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The agent itself.

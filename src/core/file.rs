@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::record::Ownership;
 use super::text::Untrusted;
@@ -50,6 +51,18 @@ impl Deref for FilePath {
 
     fn deref(&self) -> &Path {
         self.exact.as_deref().unwrap_or_else(|| Path::new(self.text.raw()))
+    }
+}
+
+impl Serialize for FilePath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FilePath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|path| PathBuf::from(path).into())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Findings: stable codes, their severity, and what can be done.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
 use super::key::Key;
@@ -49,7 +49,7 @@ pub enum Remedy {
 macro_rules! codes {
     ($( $(#[$doc:meta])* $variant:ident = $name:literal, $severity:ident; )*) => {
         /// A stable finding code; the names are the interface's.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $( $(#[$doc])* #[serde(rename = $name)] $variant, )*
         }

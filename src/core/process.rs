@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::text::Untrusted;
 
 /// What names one process for as long as the machine is up: the PID and the start in raw
@@ -9,7 +11,7 @@ use super::text::Untrusted;
 ///
 /// A PID alone is reused. Two processes can even share PID and tick (a tick is 10 ms), so
 /// where the kernel has pidfs (6.9 and later) [`Process::pidfd_inode`] tells them apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProcessId {
     /// The PID in claimtop's own PID namespace.
     pub pid: u32,
@@ -18,7 +20,7 @@ pub struct ProcessId {
 }
 
 /// The scheduler's state of a process (field 3 of `/proc/<pid>/stat`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProcessState {
     /// R, S, D, I and the like: it exists and may run.
     Running,
@@ -31,7 +33,7 @@ pub enum ProcessState {
 }
 
 /// One process, as far as it could be read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Process {
     /// PID and start.
     pub id: ProcessId,
@@ -54,7 +56,7 @@ pub struct Process {
 }
 
 /// The costlier facts of a process, each absent when it could not be read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Details {
     /// The effective user.
     pub uid: Option<u32>,

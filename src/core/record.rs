@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::file::FilePath;
 use super::finding::Code;
+use super::fixed::{self, Word};
+use super::path_text;
 use super::shared::Shared;
 use super::text::Untrusted;
 
@@ -71,7 +73,7 @@ impl Format {
 }
 
 /// Whether a record has its system's present form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Generation {
     /// As the newest code of that system writes it.
@@ -81,7 +83,7 @@ pub enum Generation {
 }
 
 /// What a record is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordKind {
     /// It describes a session of one window.
@@ -103,7 +105,7 @@ pub enum RecordKind {
 }
 
 /// Which process a stored PID is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The agent itself: its death is the window's death.
@@ -119,7 +121,7 @@ pub enum Role {
 }
 
 /// A PID as a file states it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatedPid {
     /// A number that can be a process of a user: above 1 and at most 4,194,304, the kernel's
     /// `PID_MAX_LIMIT` (proc(5), `pid_max`).
@@ -147,7 +149,7 @@ impl StatedPid {
 }
 
 /// How strongly a stored PID ties a session to a process; later is stronger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Binding {
     /// A session file's PID, often a helper's.
     File,
@@ -164,7 +166,7 @@ pub enum Binding {
 }
 
 /// What a record says about the process that owns it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Holder {
     /// The PID, if one is stored.
     pub pid: Option<StatedPid>,
@@ -201,7 +203,7 @@ impl Holder {
 }
 
 /// What a claim holds. The names are the interface's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResourceKind {
     /// A specialist persona (Maia).
@@ -242,7 +244,7 @@ impl ResourceKind {
 }
 
 /// One thing that can be held.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Resource {
     /// What kind of thing.
     pub kind: ResourceKind,
@@ -251,7 +253,7 @@ pub struct Resource {
 }
 
 /// What one place says of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SurfaceState {
     /// It says the same.
@@ -265,16 +267,17 @@ pub enum SurfaceState {
 }
 
 /// One place where a claim is written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Surface {
     /// The place, such as `file` or `claude_sessions.sd_key`.
-    pub name: &'static str,
+    #[serde(deserialize_with = "fixed::word")]
+    pub name: Word,
     /// What it says.
     pub state: SurfaceState,
 }
 
 /// A claim as one record states it, before it is judged.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatedClaim {
     /// What is held.
     pub resource: Resource,
@@ -285,27 +288,29 @@ pub struct StatedClaim {
 }
 
 /// When a record's own system stops trusting it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expiry {
     /// From this moment on it is stale.
     pub at: Timestamp,
     /// The rule in words, such as `heartbeat older than 900 s`.
-    pub rule: &'static str,
+    #[serde(deserialize_with = "fixed::word")]
+    pub rule: Word,
 }
 
 /// Another system's clean-up that will remove the record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deletion {
     /// From this moment on the next run removes it.
     pub at: Timestamp,
     /// Which clean-up, and by what rule.
-    pub rule: &'static str,
+    #[serde(deserialize_with = "fixed::word")]
+    pub rule: Word,
     /// Whether that clean-up spares a live agent's record by looking at the process.
     pub spares: Spares,
 }
 
 /// Whom another system's clean-up leaves alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Spares {
     /// Nobody: it looks at the age alone.
     Nobody,
@@ -314,7 +319,7 @@ pub enum Spares {
 }
 
 /// Where a record was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Location {
     /// A file.
     File(FilePath),
@@ -323,15 +328,32 @@ pub enum Location {
 }
 
 /// Where a row is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "RowParts")]
 pub struct Row {
     /// The database: its path, or its URL without a password.
     pub database: Untrusted,
     /// The table.
-    pub table: &'static str,
+    pub table: Word,
     /// The primary key as text.
     pub id: Untrusted,
+    #[serde(skip_serializing)]
     text: Untrusted,
+}
+
+/// What is written of a row.
+#[derive(Deserialize)]
+struct RowParts {
+    database: Untrusted,
+    #[serde(deserialize_with = "fixed::word")]
+    table: Word,
+    id: Untrusted,
+}
+
+impl From<RowParts> for Row {
+    fn from(parts: RowParts) -> Self {
+        Self::new(parts.database, parts.table, parts.id)
+    }
 }
 
 impl Row {
@@ -361,7 +383,7 @@ impl Location {
 }
 
 /// One thing wrong with a file or record, found while it was read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// The finding that it raises.
     pub code: Code,
@@ -377,7 +399,7 @@ impl Problem {
 }
 
 /// One session record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The system that wrote it.
     pub format: Format,
@@ -386,7 +408,8 @@ pub struct Record {
     /// Whether its form is the present one.
     pub generation: Generation,
     /// For people: which generation or sort of file, such as `G2 context_{PPID}`.
-    pub variant: &'static str,
+    #[serde(deserialize_with = "fixed::word")]
+    pub variant: Word,
     /// The session ID, if it has one.
     pub session_id: Option<Untrusted>,
     /// What the system ties the record to a window with.
@@ -412,6 +435,7 @@ pub struct Record {
     /// The terminal ID, if the format has one.
     pub terminal_id: Option<Untrusted>,
     /// The working directory or worktree that it names.
+    #[serde(with = "path_text::maybe")]
     pub cwd: Option<PathBuf>,
     /// The files that it says it touches, relative to `cwd`'s repository.
     pub files: Vec<Untrusted>,
@@ -422,13 +446,14 @@ pub struct Record {
     /// What is wrong with it.
     pub problems: Vec<Problem>,
     /// Further facts for the evidence view: name and value.
+    #[serde(deserialize_with = "fixed::facts")]
     pub facts: Shared<(&'static str, Untrusted)>,
     /// Who owns the file, and with which permission bits.
     pub ownership: Ownership,
 }
 
 /// Owner and permission bits of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ownership {
     /// The owner.
     pub uid: u32,

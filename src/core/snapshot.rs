@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use super::path_text;
 
 use super::bound::Notes;
 use super::file::FilePath;
@@ -40,7 +42,7 @@ pub struct Snapshot {
 }
 
 /// The machine and the looker.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
     /// The host name.
     pub name: String,
@@ -58,6 +60,7 @@ pub struct Host {
     /// The effective user of claimtop.
     pub uid: u32,
     /// The zone in which naive local times are read.
+    #[serde(with = "jiff::fmt::serde::tz::required")]
     pub zone: TimeZone,
 }
 
@@ -75,7 +78,7 @@ impl Host {
 }
 
 /// A file with a session file's name that gave no record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BrokenFile {
     /// The system whose name pattern it matches.
     pub format: Format,
@@ -90,9 +93,10 @@ pub struct BrokenFile {
 }
 
 /// A git repository with its working trees.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repo {
     /// The common directory (`.git` of the main working tree).
+    #[serde(with = "path_text")]
     pub common_dir: PathBuf,
     /// The working trees, the main one first.
     pub worktrees: Vec<Worktree>,
@@ -101,9 +105,10 @@ pub struct Repo {
 }
 
 /// One working tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worktree {
     /// Its folder.
+    #[serde(with = "path_text")]
     pub path: PathBuf,
     /// Its name under `worktrees/` of the common directory; empty for the main one.
     pub id: String,
@@ -116,7 +121,7 @@ pub struct Worktree {
 }
 
 /// A database as one look found it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
     /// Whose it is.
     pub format: Format,
@@ -131,7 +136,7 @@ pub struct Database {
 }
 
 /// What is known of a database that is a file, beside its rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseFile {
     /// The processes of its own system that live, whatever they have open.
     pub runners: Vec<u32>,
@@ -142,7 +147,7 @@ pub struct DatabaseFile {
 }
 
 /// How a source fared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
     /// Read completely.
@@ -156,7 +161,7 @@ pub enum SourceState {
 }
 
 /// One source's health badge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceHealth {
     /// A stable name, such as `processes`, `maia` or `repo:/home/dev/src`.
     pub id: String,
@@ -167,7 +172,7 @@ pub struct SourceHealth {
 }
 
 /// An agent that claimtop has seen alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenAgent {
     /// Which process.
     pub id: ProcessId,

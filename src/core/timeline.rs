@@ -62,10 +62,10 @@ impl Timeline {
         self.add([]);
     }
 
-    /// Returns all with their numbers, the newest first.
-    pub fn newest_first(&self) -> impl Iterator<Item = (u64, &Past)> {
+    /// Returns all up to a moment with their numbers, the newest first.
+    pub fn until(&self, moment: Timestamp) -> impl Iterator<Item = (u64, &Past)> {
         let first = self.gone;
-        let all = self.past.iter().enumerate().rev();
+        let all = self.past.iter().enumerate().rev().filter(move |(_, past)| past.at <= moment);
         all.map(move |(at, past)| (first + at as u64, &**past))
     }
 
@@ -75,16 +75,14 @@ impl Timeline {
         self.past.get(at).map(|past| &**past)
     }
 
-    /// Returns what happened to a thing, the newest first.
-    pub fn of(&self, key: &Key) -> impl Iterator<Item = &Past> {
-        self.newest_first().map(|(_, past)| past).filter(move |past| past.keys.contains(key))
+    /// Returns what happened to a thing up to a moment, the newest first.
+    pub fn of(&self, key: &Key, moment: Timestamp) -> impl Iterator<Item = &Past> {
+        self.until(moment).map(|(_, past)| past).filter(move |past| past.keys.contains(key))
     }
 
     /// Returns what has happened [`LATELY`], the newest first.
     pub fn lately(&self, now: Timestamp) -> impl Iterator<Item = &Past> {
-        self.newest_first()
-            .map(|(_, past)| past)
-            .take_while(move |past| now.duration_since(past.at) <= LATELY)
+        self.until(now).map(|(_, past)| past).take_while(move |past| now.duration_since(past.at) <= LATELY)
     }
 }
 
@@ -110,9 +108,9 @@ mod tests {
         timeline.add([Arc::new(past(5_000))]);
         assert_eq!(timeline.get(0), None);
         assert_eq!(timeline.get(1).map(|past| past.told.as_str()), Some("1"));
-        assert_eq!(timeline.newest_first().next().map(|(number, _)| number), Some(4_096));
-        assert_eq!(timeline.of(&Key::typed("w-1")).count(), MOST);
-        assert_eq!(timeline.of(&Key::typed("w-2")).count(), 0);
+        assert_eq!(timeline.until(Timestamp::MAX).next().map(|(number, _)| number), Some(4_096));
+        assert_eq!(timeline.of(&Key::typed("w-1"), Timestamp::MAX).count(), MOST);
+        assert_eq!(timeline.of(&Key::typed("w-2"), Timestamp::MAX).count(), 0);
     }
 
     #[test]
@@ -126,7 +124,7 @@ mod tests {
     fn what_was_kept_comes_before_what_was_seen() {
         let mut timeline = filled(10..12);
         timeline.remember(vec![past(3), past(11)]);
-        let seconds: Vec<i64> = timeline.newest_first().map(|(_, past)| past.at.as_second()).collect();
+        let seconds: Vec<i64> = timeline.until(Timestamp::MAX).map(|(_, past)| past.at.as_second()).collect();
         assert_eq!(seconds, [11, 10, 3]);
     }
 }

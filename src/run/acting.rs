@@ -9,15 +9,17 @@ use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
 use tokio::sync::mpsc::Sender;
 
 use super::Event;
+use super::tape::{self, Tape, Wish};
 use crate::act::hand::Hand;
 use crate::act::ring::Ring;
 use crate::act::road::{Answer, Receipt, Seen};
 use crate::act::trouble::Trouble;
-use crate::app::msg::{Confirmed, Msg};
+use crate::app::msg::{Confirmed, Msg, Taped};
 use crate::core::journal::Ended;
 use crate::core::plan::{Confirmation, Offer, Request, Told};
-use crate::core::text::shown;
+use crate::core::text::{Untrusted, shown};
 use crate::core::timeline::Past;
+use crate::source::clock;
 
 /// What the thread is asked to do.
 #[derive(Debug)]
@@ -28,8 +30,18 @@ pub(super) enum Work {
     Act(Confirmed),
     /// Read the journal.
     ReadHistory,
+    /// Begin a recording, or end it.
+    Record,
     /// Keep what was observed.
     Keep(Vec<Arc<Past>>),
+}
+
+/// What is kept of what is seen.
+pub(super) struct Keeping {
+    /// Where changes are kept, if they are.
+    pub(super) history: Option<PathBuf>,
+    /// What a key records on, and the folder of its recordings.
+    pub(super) tape: Option<(Tape, PathBuf)>,
 }
 
 /// The way to the thread.
@@ -55,16 +67,22 @@ impl Acting {
 /// Starts the thread. It ends when nobody asks any more.
 pub(super) fn start(
     hand: Result<Hand, String>,
-    history: Option<PathBuf>,
+    keeping: Keeping,
     sender: Sender<Event>,
 ) -> io::Result<Acting> {
     let (work, asked) = channel();
     let is_called_off = Arc::new(AtomicBool::new(false));
-    let worker =
-        Worker { hand, ring: None, seen: Vec::new(), sender, is_called_off: Arc::clone(&is_called_off) };
+    let worker = Worker {
+        hand,
+        ring: None,
+        tape: keeping.tape,
+        seen: Vec::new(),
+        sender,
+        is_called_off: Arc::clone(&is_called_off),
+    };
     std::thread::Builder::new()
         .name("acting".to_owned())
-        .spawn(move || worker.remembering(history).run(&asked))?;
+        .spawn(move || worker.remembering(keeping.history).run(&asked))?;
     Ok(Acting { work, is_called_off })
 }
 
@@ -72,6 +90,7 @@ struct Worker {
     hand: Result<Hand, String>,
     /// Keeps what was observed, if that is wanted and goes.
     ring: Option<Ring>,
+    tape: Option<(Tape, PathBuf)>,
     /// What was offered last.
     seen: Vec<Seen>,
     sender: Sender<Event>,
@@ -86,6 +105,7 @@ impl Worker {
                 Work::Offer(requests) => self.offer(&requests),
                 Work::Act(confirmed) => self.act(&confirmed),
                 Work::ReadHistory => self.read_history(),
+                Work::Record => self.record(),
                 Work::Keep(past) => self.keep(&past),
             }
         }
@@ -102,6 +122,22 @@ impl Worker {
             Some(Err(error)) => tracing::warn!(%error, "what is observed is not kept"),
         }
         self
+    }
+
+    /// Begins a recording, or ends the one that is being made.
+    fn record(&self) {
+        let Some((tape, folder)) = &self.tape else { return };
+        let shown = |path: PathBuf| Untrusted::from_path(&path).shown();
+        if let Some(path) = tape.end() {
+            return self.tell(Msg::Taped(Taped::Ended(shown(path))));
+        }
+        let began_at = clock::now();
+        let path = tape::usual_path(folder, began_at);
+        let begun = tape.begin(Wish { path: path.clone(), began_at, limit: tape::LIMIT, redact: None });
+        self.tell(Msg::Taped(match begun {
+            Ok(()) => Taped::Begun(shown(path)),
+            Err(error) => Taped::Failed(error.to_string()),
+        }));
     }
 
     fn keep(&mut self, past: &[Arc<Past>]) {

@@ -12,6 +12,7 @@ pub mod log;
 pub mod looking;
 mod screen;
 mod signals;
+pub mod tape;
 mod terminal;
 mod watch_tty;
 
@@ -22,11 +23,13 @@ use std::sync::mpsc::Receiver;
 use anyhow::Context;
 use tokio::sync::mpsc;
 
+use self::acting::Keeping;
 use self::looking::{Audience, Said};
+use self::tape::Tape;
 use crate::act::hand::Hand;
-use crate::app::msg::{Hints, Msg};
+use crate::app::msg::{Hints, Msg, Position, Step};
 use crate::app::state::Options as ScreenOptions;
-use crate::config::{ColorChoice, Config};
+use crate::config::{ColorChoice, Config, Switch};
 use crate::core::report::Report;
 use crate::source::watch::Hint;
 use crate::ui::Look;
@@ -54,6 +57,17 @@ impl<F: FnMut() -> Report> Looker for F {
 /// still end the program.
 pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
 
+/// Goes to another look of a recording, has it looked at, and returns where that is.
+pub type Stepper = Box<dyn FnMut(Step) -> Position>;
+
+/// A recording that is shown instead of the world.
+pub struct Replay {
+    /// Where it begins.
+    pub at: Position,
+    /// Goes elsewhere.
+    pub step: Stepper,
+}
+
 /// What the caller adds to the configuration.
 #[derive(Default)]
 pub struct Options {
@@ -63,6 +77,10 @@ pub struct Options {
     pub hints: Option<Receiver<Hint>>,
     /// What acts, or why nothing can be done.
     pub hand: Option<Result<Hand, String>>,
+    /// What a key records on, and the folder of its recordings.
+    pub tape: Option<(Tape, PathBuf)>,
+    /// A recording that is shown instead of the world.
+    pub replay: Option<Replay>,
     /// Where what is observed is kept, if it is.
     pub history: Option<PathBuf>,
     /// What is left to do when the program ends without coming back to its caller.
@@ -107,15 +125,24 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         terminal::Guard::enter(config.mouse, config.calls.title).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
-    let acting = acting::start(hand, options.history, sender.clone()).context("failed to start acting")?;
+    let tape = Switch::from_truth(options.tape.is_some());
+    let acting =
+        acting::start(hand, Keeping { history: options.history, tape: options.tape }, sender.clone())
+            .context("failed to start acting")?;
     let say = move |said| match sender.blocking_send(event(said)) {
         Ok(()) => Audience::Listens,
         Err(_) => Audience::Gone,
     };
     looking::start(looker, options.hints, say).context("failed to start looking")?;
     let calls = config.calls;
-    let screen = ScreenOptions { badge: options.badge, access: config.access, history: config.history };
-    runtime.block_on(screen::show(guard, events, screen, (look(config), calls), acting))
+    let screen = ScreenOptions {
+        badge: options.badge,
+        access: config.access,
+        history: config.history,
+        tape,
+        replayed: options.replay.as_ref().map(|replay| replay.at),
+    };
+    runtime.block_on(screen::show(guard, events, screen, (look(config), calls), (acting, options.replay)))
 }
 
 fn event(said: Said) -> Event {

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::app::attention::Attention;
 use crate::app::geometry::Size;
-use crate::app::msg::{Effect, Msg};
+use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::update;
 use crate::config::Calls;
@@ -20,7 +20,7 @@ use crate::ui::Look;
 
 use super::acting::{Acting, Work};
 use super::terminal::Guard;
-use super::{Event, calls, clipboard, keyboard};
+use super::{Event, Replay, calls, clipboard, keyboard};
 
 /// The shortest time between two frames that no key asked for: 30 a second.
 const FRAME: Duration = Duration::from_millis(33);
@@ -38,6 +38,7 @@ struct Screen {
     state: State,
     look: Look,
     acting: Acting,
+    replay: Option<Replay>,
     attention: Attention,
     calls: Calls,
     /// When the next frame is due, if one is.
@@ -55,7 +56,7 @@ pub(super) async fn show(
     mut events: Receiver<Event>,
     options: Options,
     (look, calls): (Look, Calls),
-    acting: Acting,
+    (acting, replay): (Acting, Option<Replay>),
 ) -> anyhow::Result<()> {
     let state = State::new(options, size()?, clock::now());
     let now = Instant::now();
@@ -64,6 +65,7 @@ pub(super) async fn show(
         state,
         look,
         acting,
+        replay,
         attention: Attention::default(),
         calls,
         due: None,
@@ -170,6 +172,8 @@ impl Screen {
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
+                Effect::Record => self.acting.ask(Work::Record),
+                Effect::Step(step) => self.step(step)?,
                 Effect::Keep(past) => self.acting.ask(Work::Keep(past)),
                 Effect::CallOff => self.acting.call_off(),
                 Effect::Suspend => return self.stop(),
@@ -178,6 +182,14 @@ impl Screen {
         }
         self.plan_tick();
         Ok(Flow::Continue)
+    }
+
+    fn step(&mut self, step: Step) -> anyhow::Result<()> {
+        if let Some(replay) = &mut self.replay {
+            let position = (replay.step)(step);
+            self.told(Msg::Stepped(position))?;
+        }
+        Ok(())
     }
 
     fn stop(&mut self) -> anyhow::Result<Flow> {

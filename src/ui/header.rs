@@ -80,7 +80,13 @@ fn badges(state: &State, room: u16) -> Line {
     if state.hints == Hints::Lost && room >= 100 {
         add("looking every 2 s", Tone::Dim);
     }
-    if state.options.access == Access::ReadOnly {
+    if state.taped.is_some() {
+        add("rec", Tone::Bad);
+    }
+    if let Some(position) = state.options.replayed {
+        let at = age::clock(state.now, position.at);
+        add(&format!("replay {}/{} {at}", position.look, position.of), Tone::Accent);
+    } else if state.options.access == Access::ReadOnly {
         add("read-only", Tone::Notice);
     }
     if let Some(badge) = &state.options.badge {

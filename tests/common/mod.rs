@@ -308,6 +308,21 @@ pub(crate) struct ExpectWindow {
 const HOME: &str = "/home/dev";
 const TICKS: u64 = 100;
 
+/// Returns the path of every world, sorted.
+pub(crate) fn worlds() -> Vec<PathBuf> {
+    fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a folder of worlds") {
+            let path = entry.expect("a world").path();
+            if path.is_dir() { walk(&path, out) } else { out.push(path) }
+        }
+    }
+    let mut all = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"), &mut all);
+    all.retain(|path| path.extension().is_some_and(|ext| ext == "toml"));
+    all.sort();
+    all
+}
+
 /// Reads a world.
 pub(crate) fn load(path: &Path) -> WorldFile {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -23,7 +23,7 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) fn rows(journal: &History, timeline: &Timeline, now: Timestamp) -> Vec<Row> {
     let acts = journal.entries.iter().rev().map(|entry| (entry.at, of_entry(entry, now)));
-    let seen = timeline.newest_first().map(|(number, past)| (past.at, of_past(number, past, now)));
+    let seen = timeline.until(now).map(|(number, past)| (past.at, of_past(number, past, now)));
     let mut all: Vec<(Timestamp, Row)> = acts.chain(seen).collect();
     all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     all.into_iter().map(|(_, row)| row).collect()

@@ -6,6 +6,7 @@ mod stage;
 pub(super) mod stand_in;
 mod story;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
@@ -18,11 +19,12 @@ use super::args::Options;
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
 use super::look::Looker;
-use super::output::{Paint, Shape};
+use super::output::{Paint, Shape, print};
 use super::screen::{self, About};
 use super::settings::{Settings, settings};
-use super::{list, signatures};
+use super::{frames, list, signatures};
 use crate::run::AtEnd;
+use crate::run::tape::{self, Tape};
 use crate::source::{clock, host};
 
 /// How long processes run before files are written: more than the ticks of both clocks.
@@ -50,20 +52,50 @@ impl Showing {
     }
 }
 
+/// What is asked of the demo.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    /// How the world is shown.
+    pub(super) showing: Showing,
+    /// Where it is recorded, if it is.
+    pub(super) record: Option<PathBuf>,
+    /// The keys after which frames are printed instead.
+    pub(super) frames: Option<String>,
+}
+
 /// Makes the world, shows it, and removes it.
 ///
 /// # Errors
-/// An option names a folder to look in, or the world cannot be made or shown.
-pub(super) fn run(options: &Options, environment: Environment, showing: Showing) -> Outcome {
+/// An option names a folder to look in, or the world cannot be made, recorded or shown.
+pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Outcome {
     refuse_folders(options)?;
     let failed = |error| Failure::new(Exit::Failed, error);
     let world = World::make().map_err(failed)?;
     let settings = world.settings(options, environment)?;
     let looker = Looker::new(&settings, signatures(&settings)?).only_below(world.stage.path().to_owned());
+    let looker = taped(looker, wish.record.as_deref()).map_err(failed)?;
     let world = Held(Arc::new(Mutex::new(Some(world))));
-    let outcome = show(&settings, looker, showing, &world.0);
+    let outcome = match &wish.frames {
+        Some(keys) => frames(looker, keys),
+        None => show(&settings, looker, wish.showing, &world.0),
+    };
     end(&world.0).map_err(failed)?;
     outcome
+}
+
+/// Records what is seen, if that is wanted.
+fn taped(looker: Looker, path: Option<&Path>) -> anyhow::Result<Looker> {
+    let Some(path) = path else { return Ok(looker) };
+    let tape = Tape::new(looker.signatures());
+    let wish = tape::Wish { path: path.to_owned(), began_at: clock::now(), limit: tape::LIMIT, redact: None };
+    tape.begin(wish).context("failed to record")?;
+    Ok(looker.taped(tape))
+}
+
+/// Prints the frames of three looks.
+fn frames(mut looker: Looker, keys: &str) -> Outcome {
+    print(&frames::frames((0..3).map(|_| looker.report()), keys))?;
+    Ok(Exit::Fine)
 }
 
 /// Ends the world also when a panic unwinds.

@@ -16,12 +16,19 @@ use crate::core::report::{ClaimStatus, Report};
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn run(looker: &mut Looker, view: Option<View>, shape: Shape) -> Outcome {
-    let report = looker.report();
+    show(&looker.report(), view, shape)
+}
+
+/// Prints a report; JSON is the whole snapshot, whatever the view.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn show(report: &Report, view: Option<View>, shape: Shape) -> Outcome {
     match shape {
-        Shape::Text(paint) => print(&text(&report, view, paint, terminal_width()))?,
-        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&report)?))?,
+        Shape::Text(paint) => print(&text(report, view, paint, terminal_width()))?,
+        Shape::Json => print(&format!("{}\n", json::to_string_pretty(report)?))?,
     }
-    Ok(look::exit(&report))
+    Ok(look::exit(report))
 }
 
 /// Lays a view out; without one the windows, then what there is besides.

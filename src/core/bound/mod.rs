@@ -60,7 +60,7 @@ pub struct BoundSession {
 }
 
 /// All notes of one look.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Notes {
     /// What could be read.
     pub notes: Vec<Arc<BoundSession>>,

@@ -101,9 +101,12 @@ pub(super) fn inherited(scene: &Scene<'_>) -> Option<Story> {
     let (window, judged) = (scene.windows.first()?, scene.records.first()?);
     match judged.record.format {
         Format::Leo => inherited_by_terminal(scene, window, judged),
-        Format::Maia | Format::Observability | Format::Entire | Format::ClaudeCode | Format::Obra => {
-            inherited_by_pid(scene, window, judged)
-        }
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::ClaudeCode
+        | Format::Obra
+        | Format::Git => inherited_by_pid(scene, window, judged),
     }
 }
 

@@ -155,6 +155,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         | Code::FinishedItemClaimed
         | Code::ExpiredClaim
         | Code::StaleLock
+        | Code::StuckWriter
         | Code::LegacyRecord
         | Code::SplitGenerations
         | Code::StaleRecord

@@ -1,0 +1,137 @@
+//! `replay`: shows a recording on the same screens, with the same verdicts, and cannot act.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use anyhow::{Context, anyhow};
+use jiff::{SignedDuration, Timestamp};
+
+use super::failure::{Exit, Failure};
+use crate::app::msg::{Position, Step};
+use crate::core::assess::{Policy, assess};
+use crate::core::recording::{Recording, Unreadable};
+use crate::core::report::Report;
+use crate::core::text::Untrusted;
+use crate::run::{self, Replay};
+use crate::source::watch::Hint;
+
+/// The most bytes of a recording that are read: 1 GiB.
+const MOST: u64 = 1 << 30;
+
+/// Opens a recording.
+///
+/// # Errors
+/// It cannot be read, or is none that this claimtop knows.
+pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
+    let text = read(path)
+        .with_context(|| format!("failed to read the recording {}", Untrusted::from_path(path)))
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    Recording::open(text).map_err(|error| unreadable(path, error))
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Tells why a recording cannot be shown.
+pub(crate) fn unreadable(path: &Path, error: Unreadable) -> Failure {
+    Failure::new(Exit::Failed, anyhow!(error).context(Untrusted::from_path(path).shown()))
+}
+
+/// A recording that is played.
+pub(crate) struct Player {
+    recording: Arc<Recording>,
+    policy: Policy,
+    at: Arc<AtomicUsize>,
+    /// What was shown last, for a look that cannot be read.
+    last: Report,
+}
+
+impl Player {
+    /// Begins at a moment, or at the first look.
+    ///
+    /// # Errors
+    /// That look cannot be read.
+    pub(crate) fn new(recording: Recording, at: Option<Timestamp>) -> Result<Self, Unreadable> {
+        let number = at.map_or(0, |at| recording.at(at));
+        let policy = Policy { signatures: recording.header.signatures.clone() };
+        let last = assess(&recording.look(number)?, &policy);
+        let at = Arc::new(AtomicUsize::new(number));
+        Ok(Self { recording: Arc::new(recording), policy, at, last })
+    }
+
+    /// Judges one look anew.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn judge(&self, number: usize) -> Result<Report, Unreadable> {
+        self.recording.look(number).map(|look| assess(&look, &self.policy))
+    }
+
+    /// Returns what was shown last, at first the look at which it begins.
+    pub(crate) fn report(&self) -> &Report {
+        &self.last
+    }
+
+    /// Returns how many looks there are.
+    pub(crate) fn looks(&self) -> usize {
+        self.recording.marks().len()
+    }
+
+    /// Returns what the screen needs to go about in it; each step has it looked at again.
+    pub(crate) fn replay(&self, hints: SyncSender<Hint>) -> Replay {
+        let (recording, at) = (Arc::clone(&self.recording), Arc::clone(&self.at));
+        let begin = position(&recording, at.load(Ordering::Relaxed));
+        let step = move |step| {
+            let number = to(&recording, at.load(Ordering::Relaxed), step);
+            at.store(number, Ordering::Relaxed);
+            // As many hints as fit wait for a look already.
+            let _ = hints.try_send(Hint::Process(0));
+            position(&recording, number)
+        };
+        Replay { at: begin, step: Box::new(step) }
+    }
+}
+
+impl run::Looker for Player {
+    fn look(&mut self) -> Report {
+        match self.judge(self.at.load(Ordering::Relaxed)) {
+            Ok(report) => self.last = report,
+            Err(error) => tracing::warn!(%error, "a look of the recording cannot be read"),
+        }
+        self.last.clone()
+    }
+}
+
+fn position(recording: &Recording, number: usize) -> Position {
+    let marks = recording.marks();
+    let at = marks.get(number).map_or(recording.header.began_at, |mark| mark.at);
+    Position { look: number + 1, of: marks.len(), at }
+}
+
+/// Returns where a step leads; where there is nothing more, to the end on that side.
+fn to(recording: &Recording, from: usize, step: Step) -> usize {
+    let marks = recording.marks();
+    let last = marks.len().saturating_sub(1);
+    let now = position(recording, from).at;
+    match step {
+        Step::Next => {
+            (from + 1..=last).find(|at| marks.get(*at).is_some_and(|mark| mark.event)).unwrap_or(last)
+        }
+        Step::Previous => {
+            (0..from).rev().find(|at| marks.get(*at).is_some_and(|mark| mark.event)).unwrap_or(0)
+        }
+        Step::MinuteOn => recording.at(now + SignedDuration::from_mins(1)).max((from + 1).min(last)),
+        Step::MinuteBack => recording.at(now - SignedDuration::from_mins(1)).min(from.saturating_sub(1)),
+    }
+}
+
+/// Makes the channel by which steps ask for a look.
+pub(crate) fn hints() -> (SyncSender<Hint>, std::sync::mpsc::Receiver<Hint>) {
+    sync_channel(8)
+}

@@ -1,0 +1,150 @@
+//! The tape: a recording while it is made, shared by whoever looks and whoever begins and ends it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use crate::core::agent::Signatures;
+use crate::core::recording::redact::Redactor;
+use crate::core::recording::{Encoder, Header, VERSION};
+use crate::core::snapshot::Snapshot;
+
+/// The most bytes of a recording, unless a person asks for more or less: 64 MiB.
+pub const LIMIT: u64 = 64 << 20;
+
+/// What became of a look that was to be kept.
+#[derive(Debug)]
+pub enum Kept {
+    /// Nothing is recorded at present.
+    Off,
+    /// It is written.
+    Written,
+    /// It did not fit any more; the recording has ended whole.
+    Full,
+    /// The disk failed; the recording has ended.
+    Failed(io::Error),
+}
+
+/// Told before anything of a redacted look is written: which words are replaced by which.
+pub type Tell = Box<dyn FnMut(&[(String, String)]) + Send>;
+
+/// A tape; its copies are one.
+#[derive(Clone)]
+pub struct Tape {
+    signatures: Signatures,
+    reel: Arc<Mutex<Option<Reel>>>,
+}
+
+/// A recording that is being made.
+struct Reel {
+    file: File,
+    path: PathBuf,
+    encoder: Encoder,
+    redactor: Option<(Redactor, Tell)>,
+    bytes: u64,
+    limit: u64,
+}
+
+/// How a recording is made.
+pub struct Wish {
+    /// Where it goes: a file that is not there yet.
+    pub path: PathBuf,
+    /// When it is begun.
+    pub began_at: Timestamp,
+    /// The most bytes of it.
+    pub limit: u64,
+    /// Who is told what is replaced; nobody when nothing is.
+    pub redact: Option<Tell>,
+}
+
+impl Tape {
+    /// Makes a tape on which nothing is recorded yet.
+    pub fn new(signatures: Signatures) -> Self {
+        Self { signatures, reel: Arc::default() }
+    }
+
+    /// Begins a recording in a new file, for its owner only.
+    ///
+    /// # Errors
+    /// The file is there already, or it cannot be made or written.
+    pub fn begin(&self, wish: Wish) -> io::Result<()> {
+        if let Some(folder) = wish.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let header = Header {
+            recording: VERSION,
+            claimtop: env!("CARGO_PKG_VERSION").to_owned(),
+            began_at: wish.began_at,
+            redacted: wish.redact.is_some(),
+            signatures: self.signatures.clone(),
+        };
+        let first = Encoder::header(&header)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&wish.path)?;
+        file.write_all(first.as_bytes())?;
+        let redactor = wish.redact.map(|tell| (Redactor::new(&self.signatures), tell));
+        let (encoder, bytes) = (Encoder::default(), first.len() as u64);
+        *self.reel() = Some(Reel { file, path: wish.path, encoder, redactor, bytes, limit: wish.limit });
+        Ok(())
+    }
+
+    /// Ends the recording and returns where it is; nothing where none was made.
+    pub fn end(&self) -> Option<PathBuf> {
+        self.reel().take().map(|reel| reel.path)
+    }
+
+    /// Returns where the recording goes, if one is being made.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.reel().as_ref().map(|reel| reel.path.clone())
+    }
+
+    /// Writes a look; `is_event` says whether it shows a change that people care about.
+    pub fn keep(&self, snapshot: &Snapshot, is_event: bool) -> Kept {
+        let mut held = self.reel();
+        let Some(reel) = held.as_mut() else { return Kept::Off };
+        match reel.keep(snapshot, is_event) {
+            Ok(true) => return Kept::Written,
+            Ok(false) => *held = None,
+            Err(error) => {
+                *held = None;
+                return Kept::Failed(error);
+            }
+        }
+        Kept::Full
+    }
+
+    fn reel(&self) -> std::sync::MutexGuard<'_, Option<Reel>> {
+        self.reel.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reel {
+    /// Returns whether there was room.
+    fn keep(&mut self, snapshot: &Snapshot, is_event: bool) -> io::Result<bool> {
+        let line = match &mut self.redactor {
+            None => self.encoder.look(snapshot, is_event)?,
+            Some((redactor, tell)) => {
+                let look = redactor.look(snapshot);
+                let fresh = redactor.fresh();
+                if !fresh.is_empty() {
+                    tell(&fresh);
+                }
+                self.encoder.look(&look, is_event)?
+            }
+        };
+        if self.bytes + line.len() as u64 > self.limit {
+            return Ok(false);
+        }
+        self.file.write_all(line.as_bytes())?;
+        self.bytes += line.len() as u64;
+        Ok(true)
+    }
+}
+
+/// Returns where a recording goes that a key begins.
+pub fn usual_path(folder: &Path, now: Timestamp) -> PathBuf {
+    folder.join(format!("{}.jsonl", now.strftime("%Y%m%dT%H%M%SZ")))
+}

@@ -1,0 +1,216 @@
+//! Recordings: what was seen comes back, whole and with the same verdicts, on any machine.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests start the program and say by panicking what is wrong"
+)]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::recording::redact::Redactor;
+use claimtop::core::recording::{Encoder, Header, Recording, Unreadable, VERSION};
+use claimtop::core::report::Report;
+use claimtop::core::snapshot::Snapshot;
+use claimtop::run::tape::{Kept, Tape, Wish};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+fn worlds() -> Vec<Snapshot> {
+    let mut worlds: Vec<Snapshot> =
+        common::worlds().iter().map(|path| common::load(path).snapshot()).collect();
+    worlds.push(common::load(&root().join("assets/demo.toml")).snapshot());
+    worlds
+}
+
+fn header() -> Header {
+    Header {
+        recording: VERSION,
+        claimtop: "0.0.0".to_owned(),
+        began_at: jiff::Timestamp::UNIX_EPOCH,
+        redacted: false,
+        signatures: Signatures::built_in().unwrap(),
+    }
+}
+
+fn recorded(looks: &[Snapshot]) -> String {
+    let mut encoder = Encoder::default();
+    let lines = looks.iter().map(|look| encoder.look(look, true).unwrap());
+    Encoder::header(&header()).unwrap() + &lines.collect::<String>()
+}
+
+fn judged(look: &Snapshot) -> Report {
+    assess(look, &Policy { signatures: Signatures::built_in().unwrap() })
+}
+
+#[test]
+fn every_world_comes_back_whole_from_what_differs_from_the_one_before() {
+    let worlds = worlds();
+    let recording = Recording::open(recorded(&worlds)).unwrap();
+    assert_eq!(recording.marks().len(), worlds.len());
+    // Backwards, so that nothing is left over from the look before.
+    for (number, world) in worlds.iter().enumerate().rev() {
+        let look = recording.look(number).unwrap();
+        assert_eq!(format!("{look:#?}"), format!("{world:#?}"), "look {number}");
+        assert_eq!(judged(&look), judged(world));
+    }
+}
+
+#[test]
+fn a_look_that_changes_little_takes_little() {
+    let world = common::load(&root().join("assets/demo.toml")).snapshot();
+    let one = recorded(std::slice::from_ref(&world)).len();
+    let ten = recorded(&vec![world; 10]).len();
+    assert!(ten - one < 9 * 120, "nine looks at the same take {} bytes", ten - one);
+}
+
+#[track_caller]
+fn check_refused(text: String, expected: &str) {
+    let error = Recording::open(text).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn what_is_no_recording_is_refused_and_a_torn_end_is_left_out() {
+    let whole = recorded(&worlds()[..3]);
+    check_refused(String::new(), "no recording");
+    check_refused("{\"schema\":\"claimtop.snapshot.v1\"}\n".to_owned(), "no recording");
+    let newer = whole.replacen("\"recording\":1", "\"recording\":9", 1).replacen("0.0.0", "\\u001b[31m9", 1);
+    check_refused(newer, "later version (form 9");
+    check_refused(whole.lines().next().unwrap().to_owned() + "\n", "no look");
+    check_refused(whole.replacen("\"parts\"", "\"parts", 1), "line 2 is damaged");
+    let torn = whole[..whole.len() - 40].to_owned();
+    assert_eq!(Recording::open(torn).unwrap().marks().len(), 2);
+}
+
+#[test]
+fn a_recording_of_every_version_still_opens() {
+    for version in 1..=VERSION {
+        let path = root().join(format!("tests/recordings/v{version}.jsonl"));
+        let recording = Recording::open(std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(recording.header.recording, version);
+        let policy = Policy { signatures: recording.header.signatures.clone() };
+        let report = assess(&recording.look(recording.marks().len() - 1).unwrap(), &policy);
+        let mut found: Vec<&str> = report.findings.iter().map(|finding| finding.code.name()).collect();
+        found.sort_unstable();
+        let mut expected = common::load(&root().join("assets/demo.toml")).expect.findings;
+        expected.sort_unstable();
+        assert_eq!(found, expected, "version {version}");
+    }
+}
+
+/// Returns what verdicts and findings come to, without any name.
+fn meaning(report: &Report) -> Vec<String> {
+    let records = report
+        .records
+        .iter()
+        .map(|record| format!("{:?} {:?} {:?}", record.format, record.verdict.state, record.verdict.reason));
+    let claims = report.claims.iter().map(|claim| format!("{:?} {:?}", claim.resource.kind, claim.status));
+    let windows = report.windows.iter().map(|window| format!("{} {}", window.pid, window.agent));
+    let findings = report.findings.iter().map(|finding| {
+        let cause = finding.story.as_ref().map(|story| story.cause.name());
+        format!("{} {} {cause:?}", finding.code.name(), finding.subjects.len())
+    });
+    let mut all: Vec<String> = records.chain(claims).chain(windows).chain(findings).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn redaction_takes_every_name_and_no_verdict() {
+    for (path, world) in common::worlds().iter().zip(worlds()) {
+        let mut redactor = Redactor::new(&Signatures::built_in().unwrap());
+        let look = redactor.look(&world);
+        assert_eq!(meaning(&judged(&look)), meaning(&judged(&world)), "{}", path.display());
+        let text = recorded(&[look]);
+        let words: std::collections::BTreeSet<&str> =
+            text.lines().nth(1).unwrap().split(|c: char| !c.is_alphabetic()).collect();
+        for name in ["dev", "shop", "Shop", "anna", "demo"] {
+            assert!(!words.contains(name), "{}: {name} is still there", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_tape_ends_whole_when_it_is_full_and_takes_no_name_that_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let world = common::load(&root().join("assets/demo.toml")).snapshot();
+    let tape = Tape::new(Signatures::built_in().unwrap());
+    let wish = |limit| Wish { path: path.clone(), began_at: world.taken_at, limit, redact: None };
+    assert!(matches!(tape.keep(&world, true), Kept::Off));
+    let size = recorded(std::slice::from_ref(&world)).len() as u64;
+    tape.begin(wish(size + 400)).unwrap();
+    assert!(tape.begin(wish(size)).is_err());
+    let kept: Vec<Kept> = (0..9).map(|_| tape.keep(&world, false)).collect();
+    assert!(matches!(kept.first(), Some(Kept::Written)));
+    assert!(kept.iter().any(|kept| matches!(kept, Kept::Full)), "{kept:?}");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.len() as u64 <= size + 400);
+    assert!(text.ends_with('\n') && Recording::open(text).is_ok());
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&path).unwrap()) & 0o777, 0o600);
+}
+
+/// Runs claimtop with a temporary folder of its own.
+fn claimtop(tmp: &Path, arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_claimtop"))
+        .args(arguments)
+        .env("TMPDIR", tmp)
+        .env("HOME", tmp)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+#[test]
+fn a_recording_of_the_live_demo_replays_to_the_same_frames() {
+    let (tmp, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = kept.path().join("demo.jsonl");
+    let file = file.to_str().unwrap();
+    // Every view, evidence, help, the filter, and the story of each collision.
+    let keys = "2jj3j\n\u{1b}4j\n\u{1b}jjj\n\u{1b}jjjj\n\u{1b}5t\u{1b}?\u{1b}1/shop\n";
+    let live = claimtop(tmp.path(), &["demo", "--once", "--record", file, "--frames", keys]);
+    let again = claimtop(tmp.path(), &["replay", file, "--frames", keys]);
+    assert!(live.stdout.len() > 100_000, "{} bytes of frames", live.stdout.len());
+    assert!(live.stdout == again.stdout, "a frame differs");
+    let redacted = kept.path().join("sent.jsonl");
+    let sent = claimtop(tmp.path(), &["record", redacted.to_str().unwrap(), "--from", file, "--redact"]);
+    let listed = String::from_utf8(sent.stderr).unwrap();
+    assert!(listed.contains("shop becomes wd"), "{listed}");
+    let text = std::fs::read_to_string(&redacted).unwrap();
+    assert!(!text.contains("shop") && text.contains("\"redacted\":true"));
+    let report = |file: &str| -> serde_json::Value {
+        serde_json::from_slice(&claimtop(tmp.path(), &["replay", file, "--once", "--json"]).stdout).unwrap()
+    };
+    let codes = |report: serde_json::Value| -> Vec<String> {
+        let findings = report.get("findings").unwrap().as_array().unwrap().clone();
+        findings.iter().map(|finding| finding.get("code").unwrap().to_string()).collect()
+    };
+    assert_eq!(codes(report(file)), codes(report(redacted.to_str().unwrap())));
+}
+
+#[test]
+fn a_moment_between_two_looks_shows_the_one_before() {
+    let mut first = common::load(&root().join("assets/demo.toml")).snapshot();
+    let mut looks = Vec::new();
+    for minutes in 0..5 {
+        first.taken_at += jiff::SignedDuration::from_mins(minutes);
+        looks.push(first.clone());
+    }
+    let recording = Recording::open(recorded(&looks)).unwrap();
+    let at = |number: usize| recording.marks().get(number).unwrap().at;
+    assert_eq!(recording.at(at(3) + jiff::SignedDuration::from_secs(1)), 3);
+    assert_eq!(recording.at(jiff::Timestamp::UNIX_EPOCH), 0);
+    assert_eq!(recording.at(jiff::Timestamp::MAX), 4);
+    assert!(matches!(recording.look(5), Err(Unreadable::Empty)));
+}
