@@ -30,7 +30,7 @@ struct Shot {
     theme: Theme,
 }
 
-const SHOTS: [Shot; 6] = [
+const SHOTS: [Shot; 8] = [
     Shot { name: "windows", title: "Every window", size: (140, 34), keys: "jj", theme: Theme::Dark },
     Shot { name: "small", title: "On 80 columns", size: (80, 24), keys: "", theme: Theme::Dark },
     Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "3\n", theme: Theme::Dark },
@@ -41,6 +41,8 @@ const SHOTS: [Shot; 6] = [
         keys: "3jjjjjjjjjjjjjr",
         theme: Theme::Dark,
     },
+    Shot { name: "story", title: "How it came to this", size: (120, 30), keys: "4jjj\n", theme: Theme::Dark },
+    Shot { name: "map", title: "Who holds what", size: (130, 44), keys: "v", theme: Theme::Dark },
     Shot { name: "problems", title: "Problems", size: (140, 34), keys: "4jj", theme: Theme::ColorBlind },
     Shot {
         name: "light",

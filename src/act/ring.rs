@@ -68,6 +68,21 @@ impl Ring {
         Ok((Self { file, next }, slots.into_iter().map(|slot| slot.past).collect()))
     }
 
+    /// Reads what a file holds, oldest first, and changes nothing; empty where there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not what it should be.
+    pub fn read(path: &Path) -> io::Result<Vec<Past>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match open(path, flags, Mode::empty()) {
+            Err(rustix::io::Errno::NOENT) => return Ok(Vec::new()),
+            opened => File::from(opened?),
+        };
+        let mut slots = read(&file)?;
+        slots.sort_by_key(|slot| slot.number);
+        Ok(slots.into_iter().map(|slot| slot.past).collect())
+    }
+
     /// Keeps one more in place of the oldest.
     ///
     /// # Errors

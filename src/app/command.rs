@@ -38,6 +38,7 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Copy => return copy(state),
         Command::Record => return vec![Effect::Record],
         Command::Step(step) => return vec![Effect::Step(step)],
+        Command::Map => state.layers.push(Layer::Map { scroll: 0 }),
         Command::Lately => {
             state.layers.push(Layer::Lately { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];

@@ -51,6 +51,8 @@ pub enum Command {
     Copy,
     /// Tell what has changed lately.
     Lately,
+    /// Show the map of who holds what.
+    Map,
     /// Begin a recording, or end it.
     Record,
     /// Go to another look of a recording.
@@ -163,6 +165,14 @@ pub const BINDINGS: &[Binding] = &[
     bind(&[P::Char('s')], C::Sort, "s", "sort", "Order by the next column", 8),
     bind(&[P::Char('S')], C::Reverse, "S", "", "Turn the order round", 0),
     bind(&[P::Char('f')], C::Freeze, "f", "freeze", "Keep the picture as it is, or let it live again", 9),
+    bind(
+        &[P::Char('v')],
+        C::Map,
+        "v",
+        "",
+        "Map of windows, records and what they hold, collisions marked",
+        0,
+    ),
     bind(&[P::Char('t')], C::Lately, "t", "", "What has changed in the last ten minutes", 0),
     bind(&[P::Char('w')], C::Record, "w", "", "Record what is seen into a file, or end that", 0),
     bind(
@@ -277,7 +287,7 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Sort | C::Reverse => top.is_none() && state.view != View::History,
         C::Record => top.is_none() && state.options.tape.is_on(),
         C::Step(_) => state.options.replayed.is_some(),
-        C::Lately => top.is_none() && state.index.is_some(),
+        C::Map | C::Lately => top.is_none() && state.index.is_some(),
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())
         }

@@ -16,6 +16,11 @@ pub enum Layer {
     },
     /// The plans of an action.
     Sheet(Box<Sheet>),
+    /// The map of who holds what.
+    Map {
+        /// The first line shown.
+        scroll: usize,
+    },
     /// What has changed lately.
     Lately {
         /// The first line shown.
@@ -32,7 +37,10 @@ impl Layer {
     /// Returns the first line shown.
     pub fn scroll(&self) -> usize {
         match self {
-            Self::Evidence { scroll, .. } | Self::Lately { scroll } | Self::Help { scroll } => *scroll,
+            Self::Evidence { scroll, .. }
+            | Self::Map { scroll }
+            | Self::Lately { scroll }
+            | Self::Help { scroll } => *scroll,
             Self::Sheet(sheet) => sheet.scroll,
         }
     }
@@ -40,7 +48,10 @@ impl Layer {
     /// Returns the first line shown, for changing it.
     pub fn scroll_mut(&mut self) -> &mut usize {
         match self {
-            Self::Evidence { scroll, .. } | Self::Lately { scroll } | Self::Help { scroll } => scroll,
+            Self::Evidence { scroll, .. }
+            | Self::Map { scroll }
+            | Self::Lately { scroll }
+            | Self::Help { scroll } => scroll,
             Self::Sheet(sheet) => &mut sheet.scroll,
         }
     }

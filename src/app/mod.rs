@@ -10,6 +10,7 @@ pub mod keymap;
 mod ladder;
 pub mod layer;
 pub mod lookup;
+mod mapped;
 pub mod msg;
 mod navigate;
 mod news;

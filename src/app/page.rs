@@ -11,8 +11,8 @@ use super::tone::{Line, Mark, Span, Tone};
 /// Columns for the names of fields.
 const LABEL: usize = 15;
 
-/// Columns for the moments of a story: a time with its date.
-const DATE: usize = 20;
+/// Columns for the moments of a story; those of another day take more.
+const DATE: usize = 9;
 
 /// Lines that are filled one after the other.
 #[derive(Clone, Debug)]

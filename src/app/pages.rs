@@ -8,6 +8,7 @@ use super::geometry::Detail;
 use super::keymap;
 use super::ladder;
 use super::layer::Layer;
+use super::mapped;
 use super::page::Page;
 use super::past;
 use super::sheet;
@@ -35,6 +36,10 @@ pub fn panel(state: &State) -> Option<Panel> {
             sheet::write(&mut page, open);
             format!("Plan: {}", sheet::verb(open.action))
         }
+        Layer::Map { .. } => match state.report() {
+            Some(report) => mapped::write(&mut page, report),
+            None => String::new(),
+        },
         Layer::Lately { .. } => past::write_lately(&mut page, state),
         Layer::Help { .. } => write_help(&mut page, state),
     };

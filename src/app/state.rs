@@ -164,7 +164,8 @@ impl State {
     pub fn sheet(&self) -> Option<&Sheet> {
         match self.layers.last() {
             Some(Layer::Sheet(sheet)) => Some(sheet),
-            Some(Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. }) | None => None,
+            Some(Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. })
+            | None => None,
         }
     }
 
@@ -172,7 +173,7 @@ impl State {
     pub(super) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
         self.layers.iter_mut().find_map(|layer| match layer {
             Layer::Sheet(sheet) => Some(&mut **sheet),
-            Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. } => None,
+            Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. } => None,
         })
     }
 
@@ -190,7 +191,7 @@ impl State {
     pub fn subject(&self) -> Option<&Key> {
         let open = self.layers.iter().rev().find_map(|layer| match layer {
             Layer::Evidence { key, .. } => Some(key),
-            Layer::Sheet(_) | Layer::Help { .. } | Layer::Lately { .. } => None,
+            Layer::Sheet(_) | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. } => None,
         });
         open.or_else(|| self.selected())
     }

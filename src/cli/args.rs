@@ -199,6 +199,15 @@ pub(crate) enum Command {
     Record(RecordArguments),
     /// Show a recording on the same screens, with the same verdicts; nothing can be done in it
     Replay(ReplayArguments),
+    /// Print the story of each problem and the timeline, or write them into a page with a map
+    Report {
+        /// Write a page that needs nothing else into this new file; - is the standard output
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        /// Report the last look of this recording instead of looking
+        #[arg(long, value_name = "RECORDING")]
+        from: Option<PathBuf>,
+    },
     /// Print one line for a status bar: windows, collisions, dead claims
     Statusline,
     /// Print every setting with where it came from, and every path in use

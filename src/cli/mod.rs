@@ -22,6 +22,7 @@ mod output;
 mod places;
 mod record;
 mod replay;
+mod report;
 mod screen;
 mod settings;
 mod show_config;
@@ -31,9 +32,11 @@ mod words;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
+use std::path::Path;
 
 use anyhow::Context;
 use clap::Parser;
+use jiff::Timestamp;
 
 use self::args::{Arguments, Command, HookCommand, Options};
 use self::environment::Environment;
@@ -42,6 +45,7 @@ use self::look::Looker;
 use self::output::{Paint, Shape, complain};
 use self::screen::About;
 use self::settings::Settings;
+use crate::act::ring::Ring;
 use crate::act::undo::Place;
 use crate::core::agent::Signatures;
 use crate::core::plan::Action;
@@ -144,6 +148,15 @@ fn command(arguments: Arguments) -> Outcome {
             let signatures = scene.looker.signatures();
             record::run(&asked, scene.looker, signatures)
         }
+        Command::Report { html, from } => {
+            let mut scene = scene(options, environment)?;
+            let material = match &from {
+                Some(from) => recorded(from)?,
+                None => present(&mut scene)?,
+            };
+            let paint = Paint::for_stdout(scene.settings.effective.config.color);
+            report::run(&material, html.as_deref(), paint)
+        }
         Command::Replay(asked) => replay(&settings::settings(options, environment)?, &asked),
         Command::Statusline => {
             let mut scene = scene(options, environment)?;
@@ -154,6 +167,28 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     }
+}
+
+/// Gathers what a report of this moment is made of.
+fn present(scene: &mut Scene) -> Result<report::Material, Failure> {
+    let report = scene.looker.report();
+    let state = &scene.settings.state;
+    // A history that cannot be read is one that was not kept.
+    let past = Ring::read(&state.join("history.ring")).unwrap_or_default();
+    // Where nothing was ever done there is no folder, and looking makes none.
+    let acts = match state.is_dir() {
+        true => act::hand(&scene.settings)?.history().map_err(act::failure)?.entries,
+        false => Vec::new(),
+    };
+    Ok(report::Material { report, past, acts })
+}
+
+/// Gathers what a report of a recording's last look is made of.
+fn recorded(from: &Path) -> Result<report::Material, Failure> {
+    let unreadable = |error| replay::unreadable(from, error);
+    let player = replay::Player::new(replay::open(from)?, Some(Timestamp::MAX)).map_err(unreadable)?;
+    let past = player.past().map_err(unreadable)?;
+    Ok(report::Material { report: player.report().clone(), past, acts: Vec::new() })
 }
 
 fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {

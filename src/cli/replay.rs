@@ -12,9 +12,11 @@ use jiff::{SignedDuration, Timestamp};
 use super::failure::{Exit, Failure};
 use crate::app::msg::{Position, Step};
 use crate::core::assess::{Policy, assess};
+use crate::core::change::diff;
 use crate::core::recording::{Recording, Unreadable};
 use crate::core::report::Report;
 use crate::core::text::Untrusted;
+use crate::core::timeline::Past;
 use crate::run::{self, Replay};
 use crate::source::watch::Hint;
 
@@ -76,6 +78,21 @@ impl Player {
     /// Returns what was shown last, at first the look at which it begins.
     pub(crate) fn report(&self) -> &Report {
         &self.last
+    }
+
+    /// Returns what changed from each look to the next that shows a change.
+    ///
+    /// # Errors
+    /// A look cannot be read.
+    pub(crate) fn past(&self) -> Result<Vec<Past>, Unreadable> {
+        let (mut past, mut before) = (Vec::new(), None);
+        for (number, _) in self.recording.marks().iter().enumerate().filter(|(_, mark)| mark.event) {
+            let now = self.judge(number)?;
+            if let Some(before) = before.replace(now.clone()) {
+                past.extend(diff(Some(&before), &now).iter().map(Past::from));
+            }
+        }
+        Ok(past)
     }
 
     /// Returns how many looks there are.

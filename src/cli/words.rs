@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::output::Tone;
 use crate::core::finding::{Remedy, Severity};
+use crate::core::plan::Action;
 use crate::core::record::{Role, SurfaceState};
 use crate::core::report::{
     ClaimStatus, ClaimView, ContextSource, LocationView, Reason, RecordView, Releasable, Report,
@@ -47,6 +48,16 @@ pub(crate) fn status(status: ClaimStatus) -> (&'static str, Tone) {
         ClaimStatus::Unproven => ("unproven", Tone::Doubtful),
         ClaimStatus::Quiet => ("quiet", Tone::Doubtful),
         ClaimStatus::Held => ("held", Tone::Good),
+    }
+}
+
+/// Returns the word of an action.
+pub(crate) fn action(action: Action) -> &'static str {
+    match action {
+        Action::Release => "release",
+        Action::Migrate => "migrate",
+        Action::Park => "park",
+        Action::Undo => "undo",
     }
 }
 

@@ -15,6 +15,7 @@ pub mod journal;
 pub mod json;
 pub mod key;
 pub mod liveness;
+pub mod map;
 mod path_text;
 pub mod plan;
 pub mod process;

@@ -17,7 +17,7 @@ use super::{Look, render, svg};
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
 /// Each view, each panel, the filter, marks and a frozen picture.
-const KEYS: [&str; 10] = ["", "2", "3 ", "4", "5", "\n", "3jr", "?", "/zzz", "f"];
+const KEYS: [&str; 12] = ["", "2", "3 ", "4", "5", "\n", "3jr", "?", "/zzz", "f", "t", "v"];
 
 fn state(report: Report, (width, height): (u16, u16), keys: &str) -> State {
     let mut state = State::new(Options::default(), Size { width, height }, testing::now());

@@ -1,0 +1,152 @@
+//! The page: one file with everything in it, light and dark, without a script and without a net.
+
+use jiff::Timestamp;
+
+use super::Material;
+use super::html::{Html, escaped};
+use super::picture;
+use crate::cli::words::{self, count};
+use crate::core::finding::{Finding, Severity};
+use crate::core::map::{letters, map};
+use crate::core::report::Report;
+use crate::core::story::{Event, Known, Story};
+
+const STYLE: &str = include_str!("../../../assets/report.css");
+
+/// Nothing may be loaded, and nothing may run.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// Writes the whole page.
+pub(super) fn page(material: &Material) -> String {
+    let report = &material.report;
+    let title = format!("claimtop on {}, {}", report.host.name, moment(report.taken_at));
+    let mut page = Html::default();
+    page.raw(&format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escaped(&title)
+    ));
+    page.element("h1", "", &title);
+    page.element("p", "dim", &summary(report));
+    problems(&mut page, report);
+    windows(&mut page, report);
+    draw(&mut page, report);
+    timeline(&mut page, material);
+    page.raw("</body>\n</html>\n");
+    page.0
+}
+
+fn moment(at: Timestamp) -> String {
+    at.strftime("%F %H:%M:%SZ").to_string()
+}
+
+fn summary(report: &Report) -> String {
+    let of = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+    [
+        count(report.windows.len(), "window"),
+        count(report.records.len(), "session record"),
+        count(report.claims.len(), "claim"),
+        count(of(Severity::Collision), "collision"),
+        count(of(Severity::Warning), "warning"),
+    ]
+    .join(" · ")
+}
+
+fn problems(page: &mut Html, report: &Report) {
+    page.element("h2", "", "Problems, and how they came to be");
+    if report.findings.is_empty() {
+        page.element("p", "good", "No problem was found.");
+    }
+    report.findings.iter().for_each(|finding| problem(page, finding));
+}
+
+fn problem(page: &mut Html, finding: &Finding) {
+    let severity = finding.severity.name();
+    page.raw(&format!("<article class=\"{severity}\">\n"));
+    page.element("span", "severity", severity);
+    page.element("h3", "", finding.code.name());
+    page.element("p", "", &finding.message);
+    if let Some(told) = &finding.story {
+        story(page, told);
+    }
+    if let Some(remedy) = words::remedy(finding.remedy) {
+        page.element("p", "dim", &format!("Remedy: {remedy}"));
+    }
+    page.raw("</article>\n");
+}
+
+fn story(page: &mut Html, story: &Story) {
+    page.element("p", "dim", &format!("Cause: {}", story.cause.name()));
+    page.raw("<ol class=\"story\">\n");
+    story.events.iter().for_each(|one| event(page, one));
+    page.raw("</ol>\n");
+    page.element("p", "do", &format!("Do: {}", story.advice));
+    page.element("p", "", &format!("Would change it: {}", story.would_change));
+}
+
+fn event(page: &mut Html, event: &Event) {
+    let (class, word) = match event.known {
+        Known::Observed => ("observed", "seen in"),
+        Known::Inferred => ("inferred", "follows from"),
+    };
+    page.raw(&format!("<li class=\"{class}\">"));
+    if let Some(at) = event.at {
+        page.element("time", "", &moment(at));
+        page.raw(" ");
+    }
+    if event.known == Known::Inferred {
+        page.element("b", "", "so: ");
+    }
+    page.text(&event.told);
+    let said = |evidence: &crate::core::evidence::Evidence| {
+        format!("{} {} ({})", evidence.fact, evidence.value, evidence.source)
+    };
+    let sources: Vec<String> = event.evidence.iter().map(said).collect();
+    page.element("span", "from", &format!("{word} {}", sources.join("; ")));
+    page.raw("</li>\n");
+}
+
+fn windows(page: &mut Html, report: &Report) {
+    page.element("h2", "", "Windows");
+    let text =
+        |text: Option<&crate::core::text::Untrusted>| text.map_or_else(String::new, ToString::to_string);
+    let row = |window: &crate::core::report::WindowView| {
+        vec![
+            text(window.name.as_ref()),
+            window.agent.clone(),
+            window.pid.to_string(),
+            words::window_state(window.state).0.to_owned(),
+            window.started_at.map_or_else(String::new, moment),
+            text(window.session_id.as_ref()),
+            text(words::workplace(window).map(crate::core::text::Untrusted::new).as_ref()),
+        ]
+    };
+    let head = ["Name", "Agent", "PID", "State", "Started", "Session", "Works in"];
+    page.table(&head, report.windows.iter().map(row));
+}
+
+fn draw(page: &mut Html, report: &Report) {
+    page.element("h2", "", "Map");
+    let map = map(report);
+    picture::draw(page, &map);
+    if map.left_out > 0 {
+        let what = format!("{} hold nothing and collide with nothing.", count(map.left_out, "more record"));
+        page.element("p", "dim", &what);
+    }
+    let told = |(letter, at): (usize, &usize)| {
+        let finding = report.findings.get(*at)?;
+        Some(vec![letters(letter), finding.code.name().to_owned(), finding.message.clone()])
+    };
+    page.table(&["Mark", "Collision", "What"], map.collisions.iter().enumerate().filter_map(told));
+}
+
+fn timeline(page: &mut Html, material: &Material) {
+    page.element("h2", "", "Timeline");
+    let rows = material.timeline();
+    page.table(
+        &["When", "What", "Known from"],
+        rows.into_iter().map(|moment_of| vec![moment(moment_of.at), moment_of.told, moment_of.from]),
+    );
+}
