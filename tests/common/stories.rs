@@ -11,10 +11,11 @@ use super::json_name;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectFinding {
-    code: String,
+    /// The code that it is about.
+    pub(crate) code: String,
     /// What brought it about; empty where no story may be told.
     #[serde(default)]
-    cause: Option<String>,
+    pub(crate) cause: Option<String>,
     /// Parts of the events' sentences, in their order. One that begins with `so:` must be
     /// concluded, all others observed.
     #[serde(default)]

@@ -1,5 +1,7 @@
 //! Stories of who is who: shared, inherited and unstable identities.
 
+use jiff::Timestamp;
+
 use super::chain::{Chain, Ending, so};
 use super::scene::{Scene, all_evidence, all_windows, carried, pid_of, session_name, stated};
 use super::{Cause, Story};
@@ -21,24 +23,65 @@ pub(super) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
         let says = pid_of(judged).map_or_else(String::new, |pid| format!(" for PID {pid}"));
         scene.tell_write(&mut chain, judged, &format!("{says}, naming {}", session_name(judged)));
     }
-    let (first, last) = (scene.windows.first()?, scene.windows.last()?);
-    let (session, later) = (session_name(scene.records.first()?), window_name(last));
-    let (cause, told) = if scene.argument(last, &["--session-id"]).is_some() {
-        let told = format!(
-            "{later} was started with an ID that was in use: {session} ran in {} already",
-            window_name(first)
-        );
-        (Cause::SessionIdInUse, told)
-    } else {
-        let told = format!("{later} resumed {session} while {} still ran it", window_name(first));
-        (Cause::ResumedSession, told)
-    };
+    let (cause, told) = scene.how_shared()?;
+    let later = window_name(scene.windows.last()?);
+    let pids: Vec<String> = scene.windows.iter().map(|window| format!("PID {}", window.pid)).collect();
     let ending = Ending::new(
         cause,
         format!("close {later}, or start it anew without the session's ID"),
-        format!("PID {} or PID {} gone: then the session is the other's alone", first.pid, last.pid),
+        format!("all but one of {} gone: then the session is that one's alone", listed(&pids)),
     );
     chain.end(ending, so(told, all_windows(&scene.windows)))
+}
+
+impl Scene<'_> {
+    /// Tells how the last of several windows came to the session of the first.
+    fn how_shared(&self) -> Option<(Cause, String)> {
+        let (first, last) = (self.windows.first()?, self.windows.last()?);
+        let (earlier, later) = (window_name(first), window_name(last));
+        let record = self.records.first()?;
+        let session = session_name(record);
+        if self.argument(last, &["--session-id"]).is_some() {
+            let told =
+                format!("{later} was started with an ID that was in use: {session} ran in {earlier} already");
+            return Some((Cause::SessionIdInUse, told));
+        }
+        let of_last = |judged: &&&Judged<'_>| pid_of(judged) == Some(last.pid);
+        let was_matched = self.records.iter().find(of_last).is_some_and(|marker| is_of_new_session(marker));
+        let file = self.file_of(record).filter(|_| was_matched);
+        Some(match file.and_then(|file| Some((file, file.record.terminal_id.as_ref()?))) {
+            Some((file, terminal)) if is_weak(file) => {
+                let told = format!(
+                    "{later} began as a new window, but its hook matched {terminal}, which {earlier} has too, and took {session}"
+                );
+                (Cause::PortOnlyTerminal, told)
+            }
+            Some(_) | None => {
+                (Cause::ResumedSession, format!("{later} resumed {session} while {earlier} still ran it"))
+            }
+        })
+    }
+
+    /// Returns LEO's session file of a record's session.
+    fn file_of(&self, judged: &Judged<'_>) -> Option<&Judged<'_>> {
+        let session = judged.record.session_id.as_ref()?;
+        self.facts.judged.iter().find(|other| {
+            other.record.format == Format::Leo
+                && other.record.kind == RecordKind::Session
+                && other.record.session_id.as_ref() == Some(session)
+        })
+    }
+}
+
+/// Returns whether a marker says that its window began a session of its own.
+pub(super) fn is_of_new_session(marker: &Judged<'_>) -> bool {
+    marker.record.kind == RecordKind::Marker
+        && stated(marker, "source").is_some_and(|source| source.raw() == "startup")
+}
+
+/// Returns whether a record's terminal ID can be several windows'.
+fn is_weak(judged: &Judged<'_>) -> bool {
+    judged.record.problems.iter().any(|problem| problem.code == Code::WeakTerminalId)
 }
 
 /// Two windows, one context ID, which their environment gave them.
@@ -71,11 +114,7 @@ pub(super) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
         chain.saw(judged.record.started_at, told, [judged.evidence.clone()]);
         scene.tell_end(&mut chain, judged);
     }
-    let is_weak = scene
-        .records
-        .iter()
-        .flat_map(|judged| &judged.record.problems)
-        .any(|p| p.code == Code::WeakTerminalId);
+    let is_weak = scene.records.iter().any(|judged| is_weak(judged));
     let words = stated(scene.records.first()?, "terminal ID").map_or_else(String::new, Untrusted::shown);
     let (cause, told) = if is_weak {
         let told = format!(
@@ -135,11 +174,7 @@ fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged<'_>)
 /// The hook of a new window matched the terminal ID of a dead one's record.
 fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged<'_>) -> Option<Story> {
     let session = marker.record.session_id.as_ref()?;
-    let file = scene.facts.judged.iter().find(|judged| {
-        judged.record.format == Format::Leo
-            && judged.record.kind == RecordKind::Session
-            && judged.record.session_id.as_ref() == Some(session)
-    })?;
+    let file = scene.file_of(marker)?;
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, file);
     let dead = pid_of(file).filter(|pid| scene.process(*pid).is_none());
@@ -153,9 +188,12 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         );
     }
     let terminal = file.record.terminal_id.as_ref();
+    // While its own window lives it is written all the time; the ID was in it from the start.
+    let is_before = |at: &Timestamp| window.started_at.is_none_or(|start| *at <= start);
+    let kept_at = Some(file.record.written_at).filter(is_before).or(file.record.started_at);
     let kept = terminal.map_or_else(String::new, |id| format!(" terminal ID {id},"));
     chain.saw(
-        Some(file.record.written_at),
+        kept_at,
         format!("{} kept{kept} session {session}{}", file_name(file), carried(file)),
         [file.evidence.clone()],
     );
@@ -166,8 +204,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         format!("the hook of {} wrote session {session} into {}", window_name(window), file_name(marker)),
         [marker.evidence.clone()],
     );
-    let is_weak = file.record.problems.iter().any(|problem| problem.code == Code::WeakTerminalId);
-    let (cause, how) = match (is_weak, terminal) {
+    let (cause, how) = match (is_weak(file), terminal) {
         (true, Some(id)) => (
             Cause::PortOnlyTerminal,
             format!("the hook matched {id}, which is no more than what all windows there share"),

@@ -1,7 +1,8 @@
 //! Stories of what a record's owner became: split, recycled, resumed, unknown, up for the taking.
 
 use super::chain::{Chain, Ending, so};
-use super::scene::{Scene, all_evidence, all_windows, carried, pid_of, session_name};
+use super::identity::is_of_new_session;
+use super::scene::{Scene, all_evidence, all_windows, began_at, carried, pid_of, session_name};
 use super::{Cause, Story};
 use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
@@ -140,7 +141,18 @@ pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let window = scene.facts.window(lives_in)?;
     scene.tell_start(&mut chain, window);
     let is_own = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Owner);
-    let (cause, told) = if is_own || judged.verdict.state == VerdictState::Dead {
+    let markers = scene.facts.judged.iter().filter(|other| {
+        other.record.session_id == judged.record.session_id && pid_of(other) == Some(lives_in)
+    });
+    let is_handed_on = markers.into_iter().any(is_of_new_session)
+        && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
+    let (cause, told) = if is_handed_on {
+        let told = format!(
+            "PID {pid} was of an earlier window, and {} took its session over as if it were new",
+            window_name(window)
+        );
+        (Cause::DeadInheritance, told)
+    } else if is_own || judged.verdict.state == VerdictState::Dead {
         let told = format!(
             "{} was resumed: PID {pid} is gone and {} goes on with it",
             session_name(judged),
@@ -153,7 +165,11 @@ pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     };
     let ending = Ending::new(
         cause,
-        "do not release it: the session lives",
+        if is_handed_on {
+            "do not release it before the inherited record is put right"
+        } else {
+            "do not release it: the session lives"
+        },
         format!("PID {lives_in} gone, or its registry naming another session"),
     );
     chain.end(ending, so(told, [window_evidence(window), judged.evidence.clone()]))

@@ -1,0 +1,113 @@
+//! The library of incidents as a whole: nothing missed, nothing too many, every story stated.
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use claimtop::core::finding::{Code, Severity};
+
+/// How often a code was right, too many and missed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    right: usize,
+    surplus: usize,
+    missed: usize,
+}
+
+impl Score {
+    /// Returns the part of what was found that is right, in percent.
+    fn precision(self) -> f64 {
+        percent(self.right, self.right + self.surplus)
+    }
+
+    /// Returns the part of what is there that was found, in percent.
+    fn recall(self) -> f64 {
+        percent(self.right, self.right + self.missed)
+    }
+}
+
+fn percent(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 100.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+fn counted<'a>(codes: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    codes.fold(BTreeMap::new(), |mut counts, code| {
+        *counts.entry(code).or_default() += 1;
+        counts
+    })
+}
+
+fn scores() -> BTreeMap<String, Score> {
+    let mut scores: BTreeMap<String, Score> = BTreeMap::new();
+    for path in common::worlds() {
+        let world = common::load(&path);
+        let report = world.report();
+        let found = counted(report.findings.iter().map(|finding| finding.code.name()));
+        let wanted = counted(world.expect.findings.iter().map(String::as_str));
+        for code in found.keys().chain(wanted.keys()).collect::<BTreeSet<_>>() {
+            let number = |of: &BTreeMap<&str, usize>| of.get(*code).copied().unwrap_or_default();
+            let (found, wanted) = (number(&found), number(&wanted));
+            let score = scores.entry((*code).to_owned()).or_default();
+            score.right += found.min(wanted);
+            score.surplus += found.saturating_sub(wanted);
+            score.missed += wanted.saturating_sub(found);
+        }
+    }
+    scores
+}
+
+#[test]
+fn no_finding_is_missed_and_none_is_too_many() {
+    let scores = scores();
+    println!("{:<24} {:>5} {:>9} {:>7}", "code", "found", "precision", "recall");
+    for (code, score) in &scores {
+        let found = score.right + score.surplus;
+        println!("{code:<24} {found:>5} {:>8.0}% {:>6.0}%", score.precision(), score.recall());
+    }
+    println!("{} worlds, {} codes", common::worlds().len(), scores.len());
+    let wrong: Vec<_> = scores.iter().filter(|(_, score)| score.surplus + score.missed > 0).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn the_library_is_large_and_states_the_story_of_every_collision_in_it() {
+    let mut unstated = Vec::new();
+    let mut stated = BTreeSet::new();
+    for path in common::worlds() {
+        let world = common::load(&path);
+        let told: BTreeSet<&str> = world.expect.finding.iter().map(|finding| finding.code.as_str()).collect();
+        stated.extend(world.expect.finding.iter().filter_map(|finding| finding.cause.clone()));
+        for code in Code::ALL.iter().filter(|code| code.severity() == Severity::Collision) {
+            let is_there = world.expect.findings.iter().any(|found| found == code.name());
+            if is_there && !told.contains(code.name()) {
+                unstated.push(format!("{}: {}", path.display(), code.name()));
+            }
+        }
+    }
+    assert!(unstated.is_empty(), "these worlds state no story:\n{}", unstated.join("\n"));
+    assert!(common::worlds().len() >= 60);
+    for cause in CAUSES {
+        assert!(stated.contains(cause), "no world tells a story of {cause}");
+    }
+}
+
+/// Every cause that a story can have.
+const CAUSES: [&str; 16] = [
+    "ppid-fallback",
+    "project-slot",
+    "port-only-terminal",
+    "dead-inheritance",
+    "marker-lost",
+    "pointer-split",
+    "pid-reuse",
+    "resumed-session",
+    "shared-worktree",
+    "shared-checkpoint",
+    "adopted-by-conflict",
+    "session-id-in-use",
+    "shared-environment",
+    "double-claim",
+    "unknown-id",
+    "global-legacy",
+];
