@@ -15,7 +15,7 @@ use crate::core::snapshot::{BrokenFile, Repo, Snapshot, Worktree};
 use crate::core::text::Untrusted;
 
 /// The words of systems' file names, states and our own badges, none of which tells of a person.
-const WORDS: &str = "a absent active ago agent agents alive and are at background bare bash bin branch branches \
+const WORDS: &str = "blame cat credential ein fsmonitor gix jj lazygit log show sl tig upload a absent active ago agent agents alive and are at background bare bash bin branch branches \
     busy by cache cc ci claude claimed code codebase codex common compact config context copilot correlation current \
     daemon dead default denied detached directories directory ended entire env error etc fallback false file \
     files fish for found from gemini git global gone has head heads held holds home host id identity idle in \

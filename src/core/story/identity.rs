@@ -39,8 +39,12 @@ impl Scene<'_> {
     fn how_shared(&self) -> Option<(Cause, String)> {
         let (first, last) = (self.windows.first()?, self.windows.last()?);
         let (earlier, later) = (window_name(first), window_name(last));
-        let record = self.records.first()?;
-        let session = session_name(record);
+        let record = self.records.first().copied();
+        // A hook's note binds a session to a window without any record.
+        let session = match record {
+            Some(record) => session_name(record),
+            None => format!("session {}", last.session_id.as_ref()?),
+        };
         if self.argument(last, &["--session-id"]).is_some() {
             let told =
                 format!("{later} was started with an ID that was in use: {session} ran in {earlier} already");
@@ -48,7 +52,7 @@ impl Scene<'_> {
         }
         let of_last = |judged: &&&Judged<'_>| pid_of(judged) == Some(last.pid);
         let was_matched = self.records.iter().find(of_last).is_some_and(|marker| is_of_new_session(marker));
-        let file = self.file_of(record).filter(|_| was_matched);
+        let file = record.and_then(|record| self.file_of(record)).filter(|_| was_matched);
         Some(match file.and_then(|file| Some((file, file.record.terminal_id.as_ref()?))) {
             Some((file, terminal)) if is_weak(file) => {
                 let told = format!(
