@@ -323,10 +323,19 @@ pub(crate) fn worlds() -> Vec<PathBuf> {
     all
 }
 
+/// Reads the text of a world.
+pub(crate) fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 /// Reads a world.
 pub(crate) fn load(path: &Path) -> WorldFile {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    toml::from_str(&text(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Reads a world from its text.
+pub(crate) fn parse(text: &str) -> WorldFile {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 impl WorldFile {
