@@ -49,7 +49,7 @@ fn meaning(report: &Report) -> Vec<String> {
 }
 
 fn snapshot(text: &str) -> Snapshot {
-    common::parse(text).snapshot()
+    common::parse(text, text).snapshot()
 }
 
 #[track_caller]
@@ -78,7 +78,7 @@ fn renumbered(text: &str, number: impl Fn(u64) -> Option<u64>) -> String {
 
 /// Returns the PIDs of a world's processes.
 fn pids(text: &str) -> BTreeSet<u64> {
-    let pids = common::parse(text).snapshot().processes.listed;
+    let pids = common::parse(text, text).snapshot().processes.listed;
     pids.into_iter().map(u64::from).collect()
 }
 

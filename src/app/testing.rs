@@ -9,6 +9,7 @@ use crate::core::record::{
     Format, Generation, RecordKind, Resource, ResourceKind, Role, Surface, SurfaceState,
 };
 use crate::core::report::*;
+use crate::core::session::{SessionView, Strength};
 use crate::core::snapshot::{SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 
@@ -40,6 +41,11 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
             stable: true,
         },
         session_id: Some("0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10".into()),
+        session: Some(SessionView {
+            id: "0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10".into(),
+            strength: Strength::Exact,
+            evidence: Evidence::new("registry", "PID and start are this process's", "sessions/4711.json"),
+        }),
         activity: Some("busy".into()),
         name: (!name.is_empty()).then(|| name.into()),
         tty: Some(format!("pts/{}", pid % 10)),

@@ -18,6 +18,7 @@ use super::report::{
     StaleView, Verdict, WindowState, WindowView,
 };
 use super::rules::{self, Facts};
+use super::session::{Strength, session_of};
 use super::snapshot::{Repo, Snapshot, Worktree};
 use super::story;
 use super::text::Untrusted;
@@ -145,6 +146,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
     let start = process.id.start_ticks.to_string();
     let host = &world.snapshot.host;
     let registry = world.sessions.get(&pid).and_then(|_| world.registered(pid).first());
+    let session = session_of(window, world);
+    let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView {
         key: Key::derive('w', &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
         pid,
@@ -157,7 +160,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
             ProcessState::Zombie => WindowState::Zombie,
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
-        session_id: world.session_of(pid).cloned(),
+        session_id: exact.map(|session| session.id.clone()),
+        session,
         activity: registry.and_then(|record| activity(record)),
         name: registry.map(|record| record.title.clone()),
         tty: process.tty.clone(),

@@ -333,6 +333,7 @@ mod tests {
                 stable: true,
             },
             session_id: None,
+            session: None,
             activity: None,
             name: None,
             tty: None,

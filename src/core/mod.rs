@@ -24,6 +24,7 @@ pub mod recording;
 pub mod report;
 pub mod row;
 pub mod rules;
+pub mod session;
 pub mod shared;
 pub mod snapshot;
 pub mod story;

@@ -7,6 +7,7 @@ use super::evidence::Evidence;
 use super::finding::Finding;
 use super::key::Key;
 use super::record::{Format, Generation, RecordKind, Resource, Role, Surface};
+use super::session::SessionView;
 use super::shared::Shared;
 use super::snapshot::SourceHealth;
 use super::text::Untrusted;
@@ -111,8 +112,10 @@ pub struct WindowView {
     pub state: WindowState,
     /// Its context ID.
     pub context_id: ContextId,
-    /// Its session ID as the agent's own registry states it with certainty.
+    /// Its session ID where that is exact.
     pub session_id: Option<Untrusted>,
+    /// Its session by the strongest evidence there is, which may be a guess.
+    pub session: Option<SessionView>,
     /// What the agent says it is doing (`busy`, `idle`, `waiting: permission prompt`).
     pub activity: Option<Untrusted>,
     /// A name that a person or the agent gave it.

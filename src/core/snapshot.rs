@@ -13,6 +13,7 @@ use super::bound::Notes;
 use super::file::FilePath;
 use super::process::{ProcessId, ProcessTable};
 use super::record::{Format, Ownership, Problem, Record};
+use super::session::SessionFile;
 use super::text::Untrusted;
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -39,6 +40,8 @@ pub struct Snapshot {
     pub seen_agents: Vec<SeenAgent>,
     /// What agents' own hooks told about who runs which session.
     pub bound: Notes,
+    /// The agents' own session files that may belong to a window.
+    pub session_files: Vec<SessionFile>,
 }
 
 /// The machine and the looker.

@@ -11,6 +11,7 @@ pub mod open;
 mod opener;
 pub mod processes;
 pub mod repos;
+pub(crate) mod sessions;
 pub mod sqlite;
 pub mod watch;
 

@@ -8,7 +8,6 @@
 )]
 
 mod act;
-mod bind;
 mod context;
 mod program;
 mod world;

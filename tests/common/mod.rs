@@ -27,6 +27,7 @@ use claimtop::core::key::Key;
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::Ownership;
 use claimtop::core::report::{Report, VerdictState};
+use claimtop::core::session::{SessionFile, Tie};
 use claimtop::core::snapshot::{
     Host, INITIAL_PID_NAMESPACE, Repo, SeenAgent, Snapshot, SourceHealth, SourceState, Worktree,
 };
@@ -61,6 +62,8 @@ pub(crate) struct WorldFile {
     seen_agent: Vec<SeenSpec>,
     #[serde(default)]
     binding: Vec<BindingSpec>,
+    #[serde(default)]
+    session_file: Vec<SessionFileSpec>,
     #[serde(default)]
     source: Vec<SourceSpec>,
     /// What must come out.
@@ -218,6 +221,24 @@ struct BindingSpec {
     broken: bool,
 }
 
+/// A session file of an agent, as the source found it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SessionFileSpec {
+    agent: String,
+    session: String,
+    #[serde(default)]
+    locked_by: Option<u32>,
+    #[serde(default)]
+    names: Option<u32>,
+    #[serde(default)]
+    opened_by: Option<u32>,
+    #[serde(default)]
+    folder: Option<String>,
+    #[serde(default = "a_minute_ago")]
+    written: String,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SourceSpec {
@@ -303,6 +324,9 @@ pub(crate) struct ExpectWindow {
     session: Option<String>,
     #[serde(default)]
     branch: Option<String>,
+    /// `exact registry 95fe...` and the like: strength, evidence and session; empty for none.
+    #[serde(default)]
+    by: Option<String>,
 }
 
 const HOME: &str = "/home/dev";
@@ -330,12 +354,12 @@ pub(crate) fn text(path: &Path) -> String {
 
 /// Reads a world.
 pub(crate) fn load(path: &Path) -> WorldFile {
-    toml::from_str(&text(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    parse(&text(path), &path.display().to_string())
 }
 
-/// Reads a world from its text.
-pub(crate) fn parse(text: &str) -> WorldFile {
-    toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+/// Reads a world from its text, which came from somewhere.
+pub(crate) fn parse(text: &str, from: &str) -> WorldFile {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{from}: {error}"))
 }
 
 impl WorldFile {
@@ -395,6 +419,7 @@ impl WorldFile {
                 })
                 .collect(),
             bound: self.notes(),
+            session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
             host,
         };
         for file in &self.file {
@@ -402,6 +427,25 @@ impl WorldFile {
         }
         rows::read(self, &mut snapshot);
         snapshot
+    }
+
+    fn session_file(&self, spec: &SessionFileSpec) -> SessionFile {
+        let ties = [
+            spec.locked_by.map(Tie::Locked),
+            spec.names.map(Tie::Named),
+            spec.opened_by.map(Tie::Opened),
+            spec.folder.as_deref().map(|folder| Tie::Folder(folder.into())),
+        ];
+        SessionFile {
+            agent: ["claude-code", "codex", "copilot", "gemini", "qwen"]
+                .into_iter()
+                .find(|name| *name == spec.agent)
+                .unwrap_or_else(|| panic!("no session files of {}", spec.agent)),
+            session: spec.session.as_str().into(),
+            tie: ties.into_iter().flatten().next().expect("what ties it"),
+            written_at: self.at(&spec.written),
+            path: PathBuf::from(format!("/home/dev/{}", spec.session)).into(),
+        }
     }
 
     fn notes(&self) -> Notes {
@@ -730,6 +774,11 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
     same(&format!("{name} state"), wanted.state.as_ref(), json_name(&window.state), out);
     let session = window.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
     same(&format!("{name} session"), wanted.session.as_ref(), session, out);
+    let by = window
+        .session
+        .as_ref()
+        .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
+    same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());
     same(&format!("{name} branch"), wanted.branch.as_ref(), branch.unwrap_or_default(), out);
 }

@@ -6,6 +6,7 @@ use crate::app::text::outside;
 use crate::app::tone::{Tone, of_claim, of_verdict, of_window};
 use crate::app::words;
 use crate::core::report::WindowView;
+use crate::core::session::Strength;
 
 pub(super) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     super::write_findings(page, index, &window.key);
@@ -23,7 +24,7 @@ pub(super) fn facts(page: &mut Page, window: &WindowView) {
     page.field("PID", &format!("{}, start tick {}", window.pid, window.start_ticks), Tone::Plain);
     page.moment("Started", window.started_at);
     context(page, window);
-    page.field("Session ID", &outside(window.session_id.as_ref()), Tone::Plain);
+    session(page, window);
     if let Some(repo) = &window.repo {
         let branch = repo.branch.as_ref().map_or("no branch".to_owned(), |branch| outside(Some(branch)));
         page.field("Worktree", &format!("{} on {branch}", outside(Some(&repo.worktree))), Tone::Plain);
@@ -43,6 +44,20 @@ fn context(page: &mut Page, window: &WindowView) {
     };
     let from = words::context_source(id.source);
     page.field("Context ID", &format!("{} · {from} · {stable}", outside(Some(&id.value))), tone);
+}
+
+/// Writes which session it is, how certain that is and what says so.
+fn session(page: &mut Page, window: &WindowView) {
+    let Some(session) = &window.session else {
+        return page.field("Session ID", "unknown: nothing says which session it runs", Tone::Notice);
+    };
+    let tone = match session.strength {
+        Strength::Exact | Strength::Strong => Tone::Plain,
+        Strength::Guess => Tone::Notice,
+    };
+    let strength = session.strength.words();
+    page.field("Session ID", &format!("{} · {strength}", outside(Some(&session.id))), tone);
+    page.evidence(&session.evidence);
 }
 
 fn claims(page: &mut Page, index: &Index, window: &WindowView) {

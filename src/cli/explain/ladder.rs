@@ -36,7 +36,7 @@ fn of_window(report: &Report, window: &WindowView, paint: Paint) -> String {
             "context ID",
             Cell::new(format!("{} ({}{stable})", context.value, words::context_source(context.source))),
         ),
-        ("session ID", Cell::maybe(window.session_id.as_ref())),
+        ("session ID", session(window)),
         ("name", Cell::maybe(window.name.as_ref())),
         ("activity", Cell::maybe(window.activity.as_ref())),
         ("terminal", Cell::maybe(window.tty.as_ref())),
@@ -44,10 +44,21 @@ fn of_window(report: &Report, window: &WindowView, paint: Paint) -> String {
     ];
     lines.retain(|(_, cell)| !cell.is_absent());
     let mut out = facts(lines, paint);
+    if let Some(session) = &window.session {
+        let facts = std::slice::from_ref(&session.evidence);
+        out.push_str(&section("Session", &evidence(report, facts), paint));
+    }
     let records = report.records.iter().filter(|record| window.records.contains(&record.key));
     out.push_str(&keyed("Records", records.map(Subject::Record), paint));
     out.push_str(&claims(report, |claim| window.claims.contains(&claim.key), paint));
     out
+}
+
+fn session(window: &WindowView) -> Cell {
+    match &window.session {
+        Some(session) => Cell::new(format!("{} ({})", session.id, session.strength.words())),
+        None => Cell::new("unknown: nothing says which session it runs"),
+    }
 }
 
 fn of_record(report: &Report, record: &RecordView, paint: Paint) -> String {

@@ -11,6 +11,7 @@ use super::Line;
 use crate::core::bound::Notes;
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::Record;
+use crate::core::session::SessionFile;
 use crate::core::snapshot::{BrokenFile, Database, Host, Repo, SeenAgent, Snapshot, SourceHealth};
 
 /// Everything of a look, as far as the lines have told.
@@ -22,6 +23,7 @@ pub(super) struct Parts {
     repos: Vec<Repo>,
     databases: Vec<Database>,
     bound: Notes,
+    session_files: Vec<SessionFile>,
     sources: Vec<SourceHealth>,
     seen: Vec<SeenAgent>,
     processes: HashMap<u32, Process>,
@@ -65,6 +67,7 @@ impl Parts {
             "repos" => self.repos = read(part)?,
             "databases" => self.databases = read(part)?,
             "bound" => self.bound = read(part)?,
+            "session-files" => self.session_files = read(part)?,
             "sources" => self.sources = read(part)?,
             "seen" => self.seen = read(part)?,
             id if id.starts_with("p:") => {
@@ -97,6 +100,7 @@ impl Parts {
             repos: self.repos,
             databases: self.databases,
             bound: self.bound,
+            session_files: self.session_files,
             sources: self.sources,
             seen_agents: self.seen,
         })

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::core::agent::Signatures;
 use crate::core::process::Details;
 use crate::core::record::{Location, Record, Row, StatedClaim};
+use crate::core::session::Tie;
 use crate::core::shared::Shared;
 use crate::core::snapshot::{BrokenFile, Repo, Snapshot, Worktree};
 use crate::core::text::Untrusted;
@@ -90,6 +91,13 @@ impl Redactor {
         }
         look.bound.unreadable.iter_mut().for_each(|session| *session = self.outside(session));
         look.bound.partial = look.bound.partial.take().map(|why| self.text(&why));
+        for file in &mut look.session_files {
+            file.session = self.outside(&file.session);
+            file.path = PathBuf::from(self.text(file.path.text().raw())).into();
+            if let Tie::Folder(folder) = &mut file.tie {
+                *folder = self.outside(folder);
+            }
+        }
         for source in &mut look.sources {
             source.id = self.text(&source.id);
             source.detail = self.outside(&source.detail);

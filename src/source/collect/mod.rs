@@ -23,12 +23,12 @@ use super::bindings;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::processes::Scanner;
-use super::{clock, host, obra, repos};
+use super::{clock, host, obra, repos, sessions};
 use crate::core::agent::{Role, Signatures};
 use crate::core::bound::Notes;
 use crate::core::process::{Process, ProcessTable};
-use crate::core::record::Record;
-use crate::core::snapshot::{Repo, Snapshot, SourceHealth};
+use crate::core::record::{Binding, Record};
+use crate::core::snapshot::{Host, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
@@ -49,6 +49,7 @@ pub struct Collector {
     whole_at: Option<Timestamp>,
     obra: obra::Reader,
     bindings: bindings::Reader,
+    sessions: sessions::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -73,6 +74,7 @@ impl Collector {
             whole_at: None,
             obra: obra::Reader::default(),
             bindings: bindings::Reader::default(),
+            sessions: sessions::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
         }
@@ -130,6 +132,9 @@ impl Collector {
         self.folders.insert(self.places.bindings.clone());
         let (repos, repo_sources) = self.finish_repos(read);
         sources.extend(repo_sources);
+        let mut wanted = wanted(&processes, &self.signatures, &host);
+        wanted.retain(|window| !is_registered(window.id.pid, &records, &bound));
+        let session_files = self.sessions.read(&self.places, &self.fence, &wanted, now);
         let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
         Snapshot {
             taken_at,
@@ -142,6 +147,7 @@ impl Collector {
             sources,
             seen_agents,
             bound,
+            session_files,
         }
     }
 
@@ -198,21 +204,45 @@ impl Collector {
     }
 
     fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
-        let sessions = sessions(processes, &self.signatures).map(|process| process.id.pid).collect();
+        let sessions = sessions_of(processes, &self.signatures).map(|process| process.id.pid).collect();
         self.scanner.usage(processes, &sessions, now);
     }
 }
 
 /// Returns the processes that are windows, or may be.
-fn sessions<'a>(table: &'a ProcessTable, signatures: &'a Signatures) -> impl Iterator<Item = &'a Process> {
+fn sessions_of<'a>(table: &'a ProcessTable, signatures: &'a Signatures) -> impl Iterator<Item = &'a Process> {
     table.by_pid.values().filter(|process| {
         signatures.classify(process).is_some_and(|(_, role)| matches!(role, Role::Agent | Role::Spare))
     })
 }
 
+/// Returns the windows whose own session files are looked for.
+fn wanted(table: &ProcessTable, signatures: &Signatures, host: &Host) -> Vec<sessions::Wanted> {
+    let wanted = |process: &Process| {
+        let (agent, _) = signatures.classify(process)?;
+        Some(sessions::Wanted {
+            agent: agent.name.clone(),
+            id: process.id,
+            cwd: process.details.as_ref()?.cwd.clone(),
+            started_at: host.wall_clock(process.id.start_ticks),
+        })
+    };
+    sessions_of(table, signatures).filter_map(wanted).collect()
+}
+
+/// Returns whether a note or an agent's own registry names a process: then what files say beside
+/// it is not asked.
+fn is_registered(pid: u32, records: &[Arc<Record>], bound: &Notes) -> bool {
+    let names = |record: &Arc<Record>| {
+        let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry);
+        holder.and_then(|holder| holder.pid.as_ref()?.valid()) == Some(pid)
+    };
+    bound.notes.iter().any(|note| note.pid == pid) || records.iter().any(names)
+}
+
 /// Returns where the windows work.
 fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
-    sessions(table, signatures)
+    sessions_of(table, signatures)
         .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
         .map(|cwd| PathBuf::from(cwd.raw()))
         .collect()

@@ -8,6 +8,7 @@ mod other;
 mod usage;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 
@@ -102,6 +103,11 @@ pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
 /// namespace; `None` where the kernel has none, or when the process is gone.
 pub fn pidfd_inode(id: ProcessId) -> Option<u64> {
     system::pidfd_inode(id)
+}
+
+/// Returns the paths of the files that a process has open; none where it may not be looked at.
+pub fn open_files(pid: u32) -> Vec<PathBuf> {
+    system::open_files(pid)
 }
 
 /// Returns our own PID.

@@ -11,6 +11,11 @@ mod stat;
 mod tty;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
 
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
@@ -25,6 +30,17 @@ use crate::core::process::{Process, ProcessTable, ancestry};
 /// Returns the ticks per second in which the kernel tells starts (`sysconf(_SC_CLK_TCK)`).
 pub(super) fn ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second()
+}
+
+/// Returns the paths of the files that a process has open (proc(5), `fd`).
+pub(super) fn open_files(pid: u32) -> Vec<PathBuf> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = openat(CWD, format!("/proc/{pid}/fd"), flags, Mode::empty()) else { return Vec::new() };
+    let Ok(entries) = Dir::read_from(&folder) else { return Vec::new() };
+    let target = |entry: DirEntry| readlinkat(&folder, entry.file_name(), Vec::new()).ok();
+    let targets = entries.filter_map(|entry| target(entry.ok()?));
+    let is_path = |target: &CString| target.as_bytes().starts_with(b"/");
+    targets.filter(is_path).map(|target| OsStr::from_bytes(target.as_bytes()).into()).collect()
 }
 
 /// What one scan leaves for the next.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::started;
 use crate::world::World;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
@@ -31,15 +32,9 @@ impl Agent {
             tmp = world.path("tmp").display(),
             input = input.display(),
         );
-        let mut child = Command::new(&program)
-            .args(["-c", &script])
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(&program);
+        command.args(["-c", &script]).env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::piped());
+        let mut child = started(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
         for _ in 0..times {
             let mut line = String::new();

@@ -1,0 +1,185 @@
+//! Which session a window runs: by the strongest evidence there is, and how strong that is.
+//!
+//! Only an exact session drives anything: it is the one that [`super::world::World::session_of`]
+//! knows or that the agent's own lock names. A strong one and a guess are shown and used for
+//! nothing else.
+
+mod arguments;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use self::arguments::named;
+use super::context::SESSION_VARIABLE;
+use super::evidence::Evidence;
+use super::file::FilePath;
+use super::fixed::{self, Word};
+use super::process::{Process, ancestry};
+use super::text::Untrusted;
+use super::window::Window;
+use super::world::World;
+
+/// How certain it is that a window runs a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strength {
+    /// Folder and time fit, and nothing else is known.
+    Guess,
+    /// Something says so that can be out of date by now.
+    Strong,
+    /// The agent itself says so, for this very process.
+    Exact,
+}
+
+impl Strength {
+    /// Tells people how much may rest on it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Strong => "strong, but it may have turned to another one",
+            Self::Guess => "a guess, on which nothing rests",
+        }
+    }
+}
+
+/// The session of a window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionView {
+    /// The agent's session ID.
+    pub id: Untrusted,
+    /// How certain that is.
+    pub strength: Strength,
+    /// What says so.
+    pub evidence: Evidence,
+}
+
+/// A session file of an agent, and what ties it to a process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionFile {
+    /// Which agent, such as `codex`.
+    #[serde(deserialize_with = "fixed::word")]
+    pub agent: Word,
+    /// The session.
+    pub session: Untrusted,
+    /// What ties it to a window.
+    pub tie: Tie,
+    /// When it was last written.
+    pub written_at: Timestamp,
+    /// Where it stands.
+    pub path: FilePath,
+}
+
+/// What ties a session file to a window; PIDs are claimtop's own numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tie {
+    /// This process holds a kernel lock on it.
+    Locked(u32),
+    /// It names this process.
+    Named(u32),
+    /// This process has it open.
+    Opened(u32),
+    /// Its session works in this folder.
+    Folder(Untrusted),
+}
+
+/// Finds the session of a window.
+pub fn session_of(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+    let pid = window.process.id.pid;
+    noted(pid, world)
+        .or_else(|| registered(pid, world))
+        .or_else(|| tied(window, world))
+        .or_else(|| by_argument(window))
+        .or_else(|| by_environment(pid, world))
+        .or_else(|| guessed(window, world))
+}
+
+fn view(id: &Untrusted, strength: Strength, evidence: Evidence) -> SessionView {
+    SessionView { id: id.clone(), strength, evidence }
+}
+
+fn noted(pid: u32, world: &World<'_>) -> Option<SessionView> {
+    let note = world.bonds.of(pid)?;
+    Some(view(&note.session_id, Strength::Exact, note.evidence()))
+}
+
+fn registered(pid: u32, world: &World<'_>) -> Option<SessionView> {
+    let session = *world.sessions.get(&pid)?;
+    let record = world.registered(pid).first()?;
+    let fact = Untrusted::fixed("registry");
+    let evidence = Evidence::new(fact, "PID and start are this process's", record.location.text().clone());
+    Some(view(session, Strength::Exact, evidence.at(record.written_at)))
+}
+
+/// Finds what its agent's own files say of this process.
+fn tied(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+    let pid = window.process.id.pid;
+    let files = world.snapshot.session_files.iter().filter(|file| file.agent == window.agent);
+    let ties = files.filter_map(|file| {
+        let (strength, fact, says) = match file.tie {
+            Tie::Locked(holder) if holder == pid => (Strength::Exact, "lock", "held by this process"),
+            Tie::Opened(holder) if holder == pid => (Strength::Strong, "open file", "open in this process"),
+            // The PID may be an earlier process's.
+            Tie::Named(named) if named == pid && !world.is_born_after(window.process, file.written_at) => {
+                (Strength::Strong, "lock", "names this PID, and was written in its time")
+            }
+            Tie::Locked(_) | Tie::Opened(_) | Tie::Named(_) | Tie::Folder(_) => return None,
+        };
+        let evidence =
+            Evidence::new(Untrusted::fixed(fact), Untrusted::fixed(says), file.path.text().clone());
+        Some((strength, file.written_at, view(&file.session, strength, evidence.at(file.written_at))))
+    });
+    ties.max_by_key(|(strength, written_at, _)| (*strength, *written_at)).map(|(_, _, view)| view)
+}
+
+fn by_argument(window: &Window<'_>) -> Option<SessionView> {
+    let details = window.process.details.as_ref()?;
+    let session = named(window.agent, &details.argv)?;
+    let source = format!("/proc/{}/cmdline", window.process.id.pid);
+    Some(view(
+        &session,
+        Strength::Strong,
+        Evidence::new(Untrusted::fixed("argument"), "it was started with this session", source),
+    ))
+}
+
+/// Finds a process that inherited Claude Code's session from this window, and from none nearer.
+fn by_environment(pid: u32, world: &World<'_>) -> Option<SessionView> {
+    let heirs = world.snapshot.processes.by_pid.values().filter(|process| process.id.pid != pid);
+    let (heir, session) = heirs
+        .filter_map(|process| Some((process, process.details.as_ref()?.env.get(SESSION_VARIABLE)?)))
+        .find(|(process, _)| nearest_claude(process, world) == Some(pid))?;
+    let fact = Untrusted::fixed("environment");
+    let says = format!("process {} below it inherited {SESSION_VARIABLE}", heir.id.pid);
+    let source = format!("/proc/{}/environ", heir.id.pid);
+    Some(view(session, Strength::Strong, Evidence::new(fact, says, source)))
+}
+
+fn nearest_claude(process: &Process, world: &World<'_>) -> Option<u32> {
+    let above = ancestry(&world.snapshot.processes, process.id.pid).into_iter().skip(1);
+    let mut agents = above.filter(|above| {
+        world.signatures.classify(above).is_some_and(|(agent, _)| agent.name == "claude-code")
+    });
+    agents.next().map(|agent| agent.id.pid)
+}
+
+/// Guesses by folder and time, where no other window of the agent works in the folder.
+fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+    let folder = folder(window)?;
+    let others = world.windows.iter().filter(|other| other.agent == window.agent);
+    if others.filter(|other| self::folder(other) == Some(folder)).count() != 1 {
+        return None;
+    }
+    let fits = |file: &&SessionFile| {
+        let is_here = matches!(&file.tie, Tie::Folder(own) if own == folder);
+        file.agent == window.agent && is_here && !world.is_born_after(window.process, file.written_at)
+    };
+    let newest = world.snapshot.session_files.iter().filter(fits).max_by_key(|file| file.written_at)?;
+    let fact = Untrusted::fixed("folder");
+    let says = "the newest session of this folder, written since the window started";
+    let evidence = Evidence::new(fact, says, newest.path.text().clone()).at(newest.written_at);
+    Some(view(&newest.session, Strength::Guess, evidence))
+}
+
+fn folder<'a>(window: &Window<'a>) -> Option<&'a Untrusted> {
+    window.process.details.as_ref()?.cwd.as_ref()
+}

@@ -1,0 +1,113 @@
+//! Codex: rollouts by day, and a lock for each thread that is being written.
+
+use std::path::{Path, PathBuf};
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+
+use super::{Look, Wanted};
+use crate::core::context::is_valid_id;
+use crate::core::file::FileMeta;
+use crate::core::session::{SessionFile, Tie};
+use crate::core::text::Untrusted;
+use crate::source::processes;
+
+/// How many days of rollouts are looked through, the newest first.
+const DAYS: usize = 8;
+/// How many rollouts of a day are looked into, the newest first.
+const NEWEST: usize = 32;
+/// The length of a thread's ID, a UUID.
+const ID: usize = 36;
+
+/// Finds rollouts and locks that may belong to these windows.
+pub(super) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
+    let Some(oldest) = wanted.iter().filter_map(|one| one.started_at).min() else { return };
+    let home = home.join(".codex");
+    locks(look, &home.join("thread-writer-locks"));
+    for one in wanted {
+        for path in processes::open_files(one.id.pid).into_iter().filter(|path| thread_of(path).is_some()) {
+            opened(look, one, path);
+        }
+    }
+    for day in days(oldest, now) {
+        let at = home.join(format!("sessions/{:04}/{:02}/{:02}", day.year(), day.month(), day.day()));
+        for (path, meta) in look.files(&at, |name| name.starts_with("rollout-")).into_iter().take(NEWEST) {
+            in_folder(look, path, meta);
+        }
+    }
+}
+
+/// Returns the days from the newest to the oldest, in any zone.
+fn days(oldest: Timestamp, now: Timestamp) -> Vec<Date> {
+    let date = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
+    let day = Span::new().days(1);
+    let (first, last) = (date(oldest).saturating_sub(day), date(now).saturating_add(day));
+    let back = std::iter::successors(Some(last), |date| date.checked_sub(day).ok());
+    back.take_while(|date| *date >= first).take(DAYS).collect()
+}
+
+/// A held lock proves that its thread is being written, and by whom.
+fn locks(look: &mut Look<'_>, at: &Path) {
+    for (path, meta) in look.files(at, |name| name.strip_suffix(".lock").is_some_and(is_id)) {
+        let Some(holder) = look.locks.holder(&meta) else { continue };
+        let Some(session) = path.file_stem().and_then(|name| name.to_str()).map(Untrusted::from) else {
+            continue;
+        };
+        add(look, session, Tie::Locked(holder), path, meta.modified_at);
+    }
+}
+
+fn opened(look: &mut Look<'_>, one: &Wanted, path: PathBuf) {
+    let Some(session) = thread_of(&path) else { return };
+    // It is open, so it is being written.
+    let written_at = one.started_at.unwrap_or(Timestamp::UNIX_EPOCH);
+    add(look, session, Tie::Opened(one.id.pid), path, written_at);
+}
+
+fn in_folder(look: &mut Look<'_>, path: PathBuf, meta: FileMeta) {
+    let cwd = look.heads.of(&path, meta.ino).cwd;
+    if let Some((session, cwd)) = thread_of(&path).zip(cwd) {
+        add(look, session, Tie::Folder(cwd.into()), path, meta.modified_at);
+    }
+}
+
+fn add(look: &mut Look<'_>, session: Untrusted, tie: Tie, path: PathBuf, written_at: Timestamp) {
+    look.found.push(SessionFile { agent: "codex", session, tie, written_at, path: path.into() });
+}
+
+/// Returns the thread in the name of a rollout, `rollout-<time>-<thread>.jsonl`.
+fn thread_of(path: &Path) -> Option<Untrusted> {
+    let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let id = name.get(name.len().checked_sub(ID)?..)?;
+    is_id(id).then(|| id.into())
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == ID && is_valid_id(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rollout_is_named_after_its_thread() {
+        let id = "01a1fae8-b49c-7fa1-96a4-858f57a486cb";
+        let path = format!("/x/rollout-2026-11-20T21-41-57-{id}.jsonl");
+        assert_eq!(thread_of(Path::new(&path)), Some(id.into()));
+        for name in ["rollout-x.jsonl", "notes.jsonl", "rollout-é-01a1fae8-b49c-7fa1-96a4-858f57a486.jsonl"]
+        {
+            assert_eq!(thread_of(Path::new(name)), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_days_since_the_window_started_are_looked_through() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let found = days(at("2026-11-20T23:30:00Z"), at("2026-11-21T08:00:00Z"));
+        assert_eq!(found.first().map(ToString::to_string).as_deref(), Some("2026-11-22"));
+        assert_eq!(found.last().map(ToString::to_string).as_deref(), Some("2026-11-19"));
+        assert_eq!(days(at("2020-01-01T00:00:00Z"), at("2026-11-21T08:00:00Z")).len(), DAYS);
+    }
+}

@@ -1,0 +1,103 @@
+//! How files begin: an agent's transcript says in its first line whose it is, and only grows.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+
+use crate::source::open::meta_of;
+
+/// How much of a file is read, in bytes.
+const HEAD: u64 = 8 << 10;
+
+/// The beginnings that were read.
+#[derive(Default)]
+pub(super) struct Heads {
+    known: HashMap<PathBuf, Head>,
+}
+
+struct Head {
+    inode: u64,
+    fields: Fields,
+    is_used: bool,
+}
+
+/// What the first line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fields {
+    /// The session.
+    pub(super) session: Option<String>,
+    /// The folder that it works in.
+    pub(super) cwd: Option<String>,
+}
+
+impl Heads {
+    /// Returns what the first line of a file says; nothing where it cannot be read.
+    pub(super) fn of(&mut self, path: &Path, inode: u64) -> Fields {
+        match self.known.get_mut(path).filter(|head| head.inode == inode && head.fields != Fields::default())
+        {
+            Some(head) => {
+                head.is_used = true;
+                head.fields.clone()
+            }
+            None => {
+                let fields = read(path).map(|text| fields(&text)).unwrap_or_default();
+                self.known.insert(path.to_path_buf(), Head { inode, fields: fields.clone(), is_used: true });
+                fields
+            }
+        }
+    }
+
+    /// Forgets what the last look did not ask for.
+    pub(super) fn keep_used(&mut self) {
+        self.known.retain(|_, head| std::mem::take(&mut head.is_used));
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = openat(CWD, path, OFlags::RDONLY | safe, Mode::empty()).ok()?;
+    let stat = fstat(&fd).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || meta_of(&stat).links != 1 {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::from(fd).take(HEAD).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Reads the two fields out of the first line, which may be cut: instructions of any length can
+/// follow them. Inside a string a quote is escaped, so what is found is a key.
+fn fields(text: &str) -> Fields {
+    let line = text.lines().next().unwrap_or_default();
+    let after = |key: &str| line.split_once(&format!("\"{key}\":")).map(|(_, rest)| rest);
+    let string = |key| serde_json::Deserializer::from_str(after(key)?).into_iter::<String>().next()?.ok();
+    Fields { session: string("sessionId").or_else(|| string("id")), cwd: string("cwd") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, session: Option<&str>, cwd: Option<&str>) {
+        let found = fields(text);
+        assert_eq!((found.session.as_deref(), found.cwd.as_deref()), (session, cwd));
+    }
+
+    #[test]
+    fn the_first_line_says_whose_it_is() {
+        check(r#"{"sessionId":"c1d6","projectHash":"x","kind":"main"}"#, Some("c1d6"), None);
+        check(
+            r#"{"type":"session_meta","payload":{"session_id":"s","id":"01a1","cwd":"/home/\"x\"","base":{"text":"cut"#,
+            Some("01a1"),
+            Some("/home/\"x\""),
+        );
+        check(r#"{"text":"\"id\":\"fake\"","id":"real"}"#, Some("real"), None);
+        check("{\"x\":1}\n{\"id\":\"second line\"}", None, None);
+        check("", None, None);
+        check(r#"{"id":"cut"#, None, None);
+    }
+}

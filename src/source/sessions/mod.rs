@@ -1,0 +1,99 @@
+//! Finds the session files that agents keep of their own windows: names, folders, locks and times,
+//! never what was said.
+
+mod codex;
+mod copilot;
+mod head;
+mod per_folder;
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::FileType;
+
+use self::head::Heads;
+use super::Places;
+use super::fence::{Fence, resolve};
+use super::locks::Locks;
+use super::open::Folder;
+use crate::core::file::FileMeta;
+use crate::core::process::ProcessId;
+use crate::core::session::SessionFile;
+use crate::core::text::Untrusted;
+
+/// The most names of one folder that are looked at.
+const MAX_NAMES: usize = 5_000;
+
+/// A window whose session is asked for.
+pub(super) struct Wanted {
+    /// Which agent.
+    pub(super) agent: String,
+    /// Its process.
+    pub(super) id: ProcessId,
+    /// Where it works.
+    pub(super) cwd: Option<Untrusted>,
+    /// When it started.
+    pub(super) started_at: Option<Timestamp>,
+}
+
+/// Looks again and again, and remembers how the files that it read begin.
+#[derive(Default)]
+pub(super) struct Reader {
+    heads: Heads,
+}
+
+/// One look.
+struct Look<'a> {
+    fence: &'a Fence,
+    locks: Locks,
+    heads: &'a mut Heads,
+    found: Vec<SessionFile>,
+}
+
+impl Reader {
+    /// Finds what may belong to these windows.
+    pub(super) fn read(
+        &mut self,
+        places: &Places,
+        fence: &Fence,
+        wanted: &[Wanted],
+        now: Timestamp,
+    ) -> Vec<SessionFile> {
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let of = |agent: &str| wanted.iter().filter(|one| one.agent == agent).collect::<Vec<_>>();
+        let mut look = Look { fence, locks: Locks::read(), heads: &mut self.heads, found: Vec::new() };
+        per_folder::claude(&mut look, &places.claude_config, &of("claude-code"));
+        per_folder::qwen(&mut look, &places.home, &of("qwen"));
+        per_folder::gemini(&mut look, &places.home, &of("gemini"));
+        codex::read(&mut look, &places.home, &of("codex"), now);
+        copilot::read(&mut look, &places.home, &of("copilot"));
+        let found = look.found;
+        self.heads.keep_used();
+        found
+    }
+}
+
+impl Look<'_> {
+    /// Lists the plain files of a folder whose names fit, the newest first; none where there is
+    /// no folder or it may not be read.
+    fn files(&self, at: &Path, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
+        let mut files = self.entries(at, FileType::RegularFile, fits);
+        files.sort_by_key(|(_, meta)| std::cmp::Reverse(meta.modified_at));
+        files
+    }
+
+    fn entries(&self, at: &Path, wanted: FileType, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
+        if !self.fence.allows(&resolve(at)) {
+            return Vec::new();
+        }
+        let Ok(folder) = Folder::open(at) else { return Vec::new() };
+        let names = folder.entries(|name| name.to_str().is_some_and(&fits)).unwrap_or_default();
+        let looked = names.into_iter().take(MAX_NAMES).filter_map(|entry| {
+            let (sort, meta) = folder.look_at(&entry.name)?;
+            (sort == wanted).then(|| (at.join(&entry.name), meta))
+        });
+        looked.collect()
+    }
+}

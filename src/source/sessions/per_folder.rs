@@ -1,0 +1,86 @@
+//! Agents that keep their sessions by working folder: Claude Code, Qwen Code, Gemini CLI.
+
+use std::path::Path;
+
+use super::{Look, Wanted};
+use crate::core::context::is_valid_id;
+use crate::core::file::FileMeta;
+use crate::core::session::{SessionFile, Tie};
+use crate::core::text::Untrusted;
+use crate::format::json;
+use crate::source::open::small;
+
+/// How many of a folder's sessions are taken, the newest first.
+const NEWEST: usize = 8;
+/// The most bytes of Gemini's list of projects.
+const PROJECTS: usize = 1 << 20;
+
+/// Claude Code: `projects/<folder>/<session>.jsonl` of its configuration folder.
+pub(super) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
+    for cwd in folders(wanted) {
+        let at = config.join("projects").join(slug(cwd.raw()));
+        named_by_session(look, "claude-code", &at, &cwd);
+    }
+}
+
+/// Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`.
+pub(super) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+    for cwd in folders(wanted) {
+        let at = home.join(".qwen/projects").join(slug(cwd.raw())).join("chats");
+        named_by_session(look, "qwen", &at, &cwd);
+    }
+}
+
+/// Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<minute>-<start of the session>.jsonl`;
+/// `projects.json` says which project a folder is.
+pub(super) fn gemini(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+    if wanted.is_empty() {
+        return;
+    }
+    let list = small(&home.join(".gemini/projects.json"), PROJECTS).unwrap_or_default();
+    let Ok(list) = json::parse(&list) else { return };
+    for cwd in folders(wanted) {
+        let project = list.object("projects").and_then(|projects| projects.str(cwd.raw()));
+        let Some(project) = project.filter(|name| !name.contains('/') && *name != "..") else { continue };
+        let at = home.join(".gemini/tmp").join(project).join("chats");
+        for (path, meta) in look.files(&at, |name| name.starts_with("session-")).into_iter().take(NEWEST) {
+            if let Some(session) = look.heads.of(&path, meta.ino).session.filter(|id| is_valid_id(id)) {
+                add(look, "gemini", session.into(), &cwd, (path, meta));
+            }
+        }
+    }
+}
+
+fn named_by_session(look: &mut Look<'_>, agent: &'static str, at: &Path, cwd: &Untrusted) {
+    let is_session = |name: &str| name.strip_suffix(".jsonl").is_some_and(is_valid_id);
+    for (path, meta) in look.files(at, is_session).into_iter().take(NEWEST) {
+        if let Some(session) = path.file_stem().and_then(|name| name.to_str()).map(Untrusted::from) {
+            add(look, agent, session, cwd, (path, meta));
+        }
+    }
+}
+
+fn add(
+    look: &mut Look<'_>,
+    agent: &'static str,
+    session: Untrusted,
+    cwd: &Untrusted,
+    (path, meta): (std::path::PathBuf, FileMeta),
+) {
+    let tie = Tie::Folder(cwd.clone());
+    look.found.push(SessionFile { agent, session, tie, written_at: meta.modified_at, path: path.into() });
+}
+
+/// Returns every folder that the windows work in, once.
+fn folders(wanted: &[&Wanted]) -> Vec<Untrusted> {
+    let mut folders: Vec<Untrusted> = wanted.iter().filter_map(|one| one.cwd.clone()).collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+/// Returns the name of a folder's project: everything but letters and digits becomes `-`. Very
+/// long ones are cut by the agents and given a hash; those are not found.
+fn slug(cwd: &str) -> String {
+    cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
