@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use claimtop::core::agent::Signatures;
+use claimtop::core::place;
 use claimtop::core::process::{Process, ProcessState, ProcessTable};
 use claimtop::source::processes::{Scanner, chain, own_pid, parent_pid};
 use rustix::process::{Pid, Signal, kill_process};
@@ -97,7 +98,8 @@ fn a_process_that_a_record_names_is_read_in_detail() {
     assert_eq!(details.uid, Some(rustix::process::geteuid().as_raw()));
     assert_eq!(details.cwd.as_ref().unwrap().raw(), std::env::current_dir().unwrap().to_string_lossy());
     assert_eq!(details.ns_pids.first(), Some(&child.pid()));
-    let env: Vec<_> = details.env.iter().filter(|(name, _)| !name.starts_with("TMUX")).collect();
+    let env: Vec<_> =
+        details.env.iter().filter(|(name, _)| !place::VARIABLES.contains(&name.as_str())).collect();
     assert_eq!(env, [(&"CLAUDE_SESSION_ID".to_owned(), &"alpha".into())]);
     assert!(get(&table, own_pid()).details.is_some(), "its ancestors are read as well");
 }

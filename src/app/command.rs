@@ -1,18 +1,18 @@
 //! Carries out what a key asks for, within the screen.
 
 use crate::core::key::Key;
+use crate::core::place::Keeper;
 use crate::core::plan::{Action, Place, Request};
 
 use super::filter::{Filter, Focus};
 use super::keymap::Command;
 use super::layer::Layer;
 use super::lookup::{place_of, window_name};
-use super::msg::{Confirmed, Effect};
+use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
 use super::pages;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
-use super::text::outside;
 use super::view::View;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
@@ -34,7 +34,7 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Yes => return with_sheet(state, |sheet| sheet.confirm(Confirmed::Yes)),
         Command::Beside => return with_sheet(state, Sheet::beside),
         Command::Freeze => freeze(state),
-        Command::Jump => jump(state),
+        Command::Jump => return jump(state),
         Command::Copy => return copy(state),
         Command::Record => return vec![Effect::Record],
         Command::Step(step) => return vec![Effect::Step(step)],
@@ -150,19 +150,27 @@ fn freeze(state: &mut State) {
     pages::clamp_scroll(state);
 }
 
-fn jump(state: &mut State) {
-    let Some(index) = &state.index else { return };
+/// Goes to the pane of the window where a multiplexer can be told to; elsewhere tells where it is.
+fn jump(state: &mut State) -> Vec<Effect> {
+    let Some(index) = &state.index else { return Vec::new() };
     let window = state.subject().and_then(|key| index.window_of(key));
-    state.message = Some(match window {
-        None => "No window belongs to it".to_owned(),
-        Some(window) => match (&window.pane, &window.tty) {
-            (Some(pane), _) => format!("{} is in pane {}", window_name(window), outside(Some(pane))),
-            (None, Some(tty)) => {
-                format!("No pane is known for {}; its terminal is {tty}", window_name(window))
-            }
-            (None, None) => format!("No pane is known for {}", window_name(window)),
-        },
+    let Some(window) = window else {
+        state.message = Some("No window belongs to it".to_owned());
+        return vec![Effect::Redraw];
+    };
+    let name = window_name(window);
+    let place = window.place.clone();
+    let can_go = matches!(place.keeper, Some(Keeper::Tmux | Keeper::Zellij)) && place.inner_pid.is_none();
+    let effects = match can_go.then_some(place) {
+        Some(place) => vec![Effect::Jump(Jump { name: name.clone(), place }), Effect::Redraw],
+        None => vec![Effect::Redraw],
+    };
+    state.message = Some(match (window.place.words(), &window.tty) {
+        (Some(words), _) => format!("{name} is in {words}"),
+        (None, Some(tty)) => format!("No pane is known for {name}; its terminal is {tty}"),
+        (None, None) => format!("No pane is known for {name}"),
     });
+    effects
 }
 
 /// Copies what names the thing best: a window's PID, a record's place, otherwise the key.

@@ -193,7 +193,7 @@ pub const BINDINGS: &[Binding] = &[
         1,
     ),
     bind(&[P::Char('[')], C::Step(Step::MinuteBack), "[", "", "", 0),
-    bind(&[P::Char('J')], C::Jump, "J", "", "Tell the terminal or pane of the window", 0),
+    bind(&[P::Char('J')], C::Jump, "J", "", "Go to the window's pane, or tell where the window is", 0),
     bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
     bind(&[P::Char('y')], C::Yes, "y", "do it", "Do what is planned", 1),
     bind(&[P::Tab], C::NextView, "Tab", "", "Next view; Shift-Tab goes back", 0),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::journal::History;
+use crate::core::place::PlaceView;
 use crate::core::plan::{Offer, Request, Told};
 use crate::core::report::Report;
 use crate::core::timeline::Past;
@@ -32,6 +33,8 @@ pub enum Msg {
     Told(Told),
     /// All requests are finished, or what was left was called off.
     Finished,
+    /// What became of a jump, in one sentence.
+    Jumped(String),
     /// The journal was read.
     History(Arc<History>),
     /// A recording was begun or has ended.
@@ -143,6 +146,15 @@ pub enum Confirmed {
     Typed(String),
 }
 
+/// A pane to go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Jump {
+    /// Whose it is, for people.
+    pub name: String,
+    /// Where it is.
+    pub place: PlaceView,
+}
+
 /// What the screen asks its shell to do. It never does anything itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -152,6 +164,8 @@ pub enum Effect {
     Repaint,
     /// Put text on the terminal's clipboard.
     Copy(String),
+    /// Show the person a window's pane.
+    Jump(Jump),
     /// Look at the files of these requests, for a sheet.
     Offer(Vec<Request>),
     /// Do what was offered and is confirmed by this.

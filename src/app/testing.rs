@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
+use crate::core::place::{Keeper, PlaceView};
 use crate::core::record::{
     Format, Generation, RecordKind, Resource, ResourceKind, Role, Surface, SurfaceState,
 };
@@ -50,6 +51,13 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         name: (!name.is_empty()).then(|| name.into()),
         tty: Some(format!("pts/{}", pid % 10)),
         pane: Some(format!("%{}", pid % 7).as_str().into()),
+        place: PlaceView {
+            keeper: Some(Keeper::Tmux),
+            session: Some("$0".into()),
+            pane: Some(format!("%{}", pid % 7).as_str().into()),
+            socket: Some("/tmp/tmux-1000/default".into()),
+            ..PlaceView::default()
+        },
         cwd: Some(worktree.as_str().into()),
         repo: Some(RepoView {
             root: "/home/dev/src/shop".into(),

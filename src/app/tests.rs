@@ -403,7 +403,7 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
     );
     check_summary("jj", "suspended-holder: PID 5333 is stopped and keeps its claims", "Enter shows why");
     check_summary("jjjj", "Nothing wrong found here", "");
-    check_summary("J", "cart api is in pane %0", "");
+    check_summary("J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("z", "There is nothing to undo", "");
 }
 

@@ -34,6 +34,10 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             vec![Effect::Redraw]
         }
         Msg::Offered(offers) => in_sheet(state, |sheet| sheet.offered(offers)),
+        Msg::Jumped(sentence) => {
+            state.message = Some(sentence);
+            vec![Effect::Redraw]
+        }
         Msg::Told(told) => in_sheet(state, |sheet| sheet.told.push(told)),
         Msg::Finished => in_sheet(state, |sheet| sheet.stage = Stage::Finished),
         Msg::History(history) => changed(state, |state| {

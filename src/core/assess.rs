@@ -11,6 +11,7 @@ use super::context::{CONTEXT_VARIABLE, is_valid_id};
 use super::evidence::Evidence;
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
+use super::place::place_of;
 use super::process::ProcessState;
 use super::record::{Format, Location, Record, RecordKind, Role, StatedPid};
 use super::report::{
@@ -147,6 +148,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
     let host = &world.snapshot.host;
     let registry = world.sessions.get(&pid).and_then(|_| world.registered(pid).first());
     let session = session_of(window, world);
+    let place = place_of(process, &world.snapshot.processes);
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView {
         key: Key::derive('w', &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
@@ -165,7 +167,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
         activity: registry.and_then(|record| activity(record)),
         name: registry.map(|record| record.title.clone()),
         tty: process.tty.clone(),
-        pane: details.env.get("TMUX_PANE").cloned(),
+        pane: place.pane.clone(),
+        place,
         repo: details.cwd.as_ref().and_then(|cwd| repo_of(Path::new(cwd.raw()), &world.snapshot.repos)),
         cwd: details.cwd,
         cpu_percent: details.cpu_percent,

@@ -334,6 +334,7 @@ mod tests {
             },
             session_id: None,
             session: None,
+            place: Default::default(),
             activity: None,
             name: None,
             tty: None,

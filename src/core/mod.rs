@@ -17,6 +17,7 @@ pub mod key;
 pub mod liveness;
 pub mod map;
 mod path_text;
+pub mod place;
 pub mod plan;
 pub mod process;
 pub mod record;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::key::Key;
+use super::place::PlaceView;
 use super::record::{Format, Generation, RecordKind, Resource, Role, Surface};
 use super::session::SessionView;
 use super::shared::Shared;
@@ -124,6 +125,8 @@ pub struct WindowView {
     pub tty: Option<String>,
     /// The terminal multiplexer's pane, if known.
     pub pane: Option<Untrusted>,
+    /// Where it is, beside its terminal.
+    pub place: PlaceView,
     /// The working directory.
     pub cwd: Option<Untrusted>,
     /// The repository that it works in.

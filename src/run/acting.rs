@@ -8,13 +8,13 @@ use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
 
 use tokio::sync::mpsc::Sender;
 
-use super::Event;
 use super::tape::{self, Tape, Wish};
+use super::{Event, jump};
 use crate::act::hand::Hand;
 use crate::act::ring::Ring;
 use crate::act::road::{Answer, Receipt, Seen};
 use crate::act::trouble::Trouble;
-use crate::app::msg::{Confirmed, Msg, Taped};
+use crate::app::msg::{Confirmed, Jump, Msg, Taped};
 use crate::core::journal::Ended;
 use crate::core::plan::{Confirmation, Offer, Request, Told};
 use crate::core::text::{Untrusted, shown};
@@ -48,9 +48,15 @@ pub(super) struct Keeping {
 pub(super) struct Acting {
     work: WorkSender<Work>,
     is_called_off: Arc<AtomicBool>,
+    sender: Sender<Event>,
 }
 
 impl Acting {
+    /// Goes to a pane, beside whatever else is under way.
+    pub(super) fn jump(&self, jump: Jump) {
+        jump::start(jump, self.sender.clone());
+    }
+
     /// Asks for work; it is done in the order of asking.
     pub(super) fn ask(&self, work: Work) {
         self.is_called_off.store(false, Ordering::Relaxed);
@@ -72,6 +78,7 @@ pub(super) fn start(
 ) -> io::Result<Acting> {
     let (work, asked) = channel();
     let is_called_off = Arc::new(AtomicBool::new(false));
+    let answers = sender.clone();
     let worker = Worker {
         hand,
         ring: None,
@@ -83,7 +90,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(keeping.history).run(&asked))?;
-    Ok(Acting { work, is_called_off })
+    Ok(Acting { work, is_called_off, sender: answers })
 }
 
 struct Worker {

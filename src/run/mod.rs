@@ -7,6 +7,7 @@
 mod acting;
 mod calls;
 mod clipboard;
+mod jump;
 mod keyboard;
 pub mod log;
 pub mod looking;

@@ -169,6 +169,7 @@ impl Screen {
                     self.due = Some(Instant::now());
                 }
                 Effect::Copy(text) => self.guard.send(&clipboard::copy_sequence(&text))?,
+                Effect::Jump(jump) => self.acting.jump(jump),
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),

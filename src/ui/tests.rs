@@ -99,7 +99,7 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
 
        State           ● running busy
        Agent           claude-code
-     Enter shows 17 more lines
+     Enter shows 18 more lines
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
      Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
     ");

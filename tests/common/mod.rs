@@ -327,6 +327,9 @@ pub(crate) struct ExpectWindow {
     /// `exact registry 95fe...` and the like: strength, evidence and session; empty for none.
     #[serde(default)]
     by: Option<String>,
+    /// Where it is, in words; empty for nowhere.
+    #[serde(default)]
+    place: Option<String>,
 }
 
 const HOME: &str = "/home/dev";
@@ -779,6 +782,7 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
         .as_ref()
         .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
     same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
+    same(&format!("{name} place"), wanted.place.as_ref(), window.place.words().unwrap_or_default(), out);
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());
     same(&format!("{name} branch"), wanted.branch.as_ref(), branch.unwrap_or_default(), out);
 }

@@ -30,8 +30,8 @@ pub(super) fn facts(page: &mut Page, window: &WindowView) {
         page.field("Worktree", &format!("{} on {branch}", outside(Some(&repo.worktree))), Tone::Plain);
     }
     page.field("Folder", &outside(window.cwd.as_ref()), Tone::Plain);
-    let pane = window.pane.as_ref().map(|pane| format!(", pane {}", outside(Some(pane)))).unwrap_or_default();
-    page.field("Terminal", &format!("{}{pane}", window.tty.as_deref().unwrap_or("none")), Tone::Plain);
+    let place = window.place.words().map(|words| format!(", {words}")).unwrap_or_default();
+    page.field("Terminal", &format!("{}{place}", window.tty.as_deref().unwrap_or("none")), Tone::Plain);
     page.field("Key", window.key.as_str(), Tone::Dim);
 }
 

@@ -40,6 +40,7 @@ fn of_window(report: &Report, window: &WindowView, paint: Paint) -> String {
         ("name", Cell::maybe(window.name.as_ref())),
         ("activity", Cell::maybe(window.activity.as_ref())),
         ("terminal", Cell::maybe(window.tty.as_ref())),
+        ("place", Cell::maybe(window.place.words())),
         ("works in", Cell::maybe(words::workplace(window))),
     ];
     lines.retain(|(_, cell)| !cell.is_absent());

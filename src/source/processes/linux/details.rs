@@ -7,11 +7,12 @@ use rustix::fs::readlinkat;
 
 use super::proc::slurp;
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::place;
 use crate::core::process::Details;
 use crate::core::text::Untrusted;
 
-/// The environment variables that are read; no other one is kept.
-const VARIABLES: [&str; 4] = [CONTEXT_VARIABLE, SESSION_VARIABLE, "TMUX_PANE", "TMUX"];
+/// The environment variables that are read beside those of [`place`]; no other one is kept.
+const VARIABLES: [&str; 2] = [CONTEXT_VARIABLE, SESSION_VARIABLE];
 /// The most bytes of arguments that are read; the kernel allows about 2 MiB (execve(2)).
 const ARGUMENTS: usize = 128 << 10;
 /// The most bytes of environment that are read.
@@ -95,7 +96,7 @@ pub(super) fn environment(at: BorrowedFd<'_>, path: &str) -> BTreeMap<String, Un
 
 fn variables(text: &[u8]) -> BTreeMap<String, Untrusted> {
     let entries = text.split(|byte| *byte == 0).filter_map(|entry| {
-        let name = VARIABLES.into_iter().find(|name| {
+        let name = VARIABLES.into_iter().chain(place::VARIABLES).find(|name| {
             entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
         })?;
         Some((name.to_owned(), Untrusted::from_bytes(entry.get(name.len() + 1..)?)))
