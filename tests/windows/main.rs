@@ -10,7 +10,10 @@
 )]
 
 mod bind;
+#[path = "../common/pty.rs"]
+mod pty;
 mod sessions;
+mod tmux;
 #[path = "../cli/world.rs"]
 mod world;
 
