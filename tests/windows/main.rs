@@ -12,6 +12,7 @@
 mod bind;
 #[path = "../common/pty.rs"]
 mod pty;
+mod real;
 mod sessions;
 mod tmux;
 #[path = "../cli/world.rs"]

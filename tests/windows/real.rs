@@ -1,0 +1,183 @@
+//! Real agents, on demand: installed from their public packages into the test's folder and started
+//! in a terminal, without any account, against an address where nobody listens.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use portable_pty::CommandBuilder;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::pty::Screen;
+use crate::world::World;
+
+/// Asks for these tests: they install packages from npm.
+const WANTED: &str = "CLAIMTOP_REAL_AGENTS";
+/// Where nobody listens.
+const NOBODY: &str = "http://127.0.0.1:9";
+
+/// An agent that can be installed.
+struct Agent {
+    /// Its name in claimtop.
+    name: &'static str,
+    package: &'static str,
+    program: &'static str,
+}
+
+fn is_wanted() -> bool {
+    let is_wanted = std::env::var_os(WANTED).is_some();
+    if !is_wanted {
+        eprintln!("skipped: real agents are installed from npm only where {WANTED} is set");
+    }
+    is_wanted
+}
+
+fn install(world: &World, agent: &Agent) -> PathBuf {
+    let folder = world.path(agent.name);
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
+    let output = npm.arg(agent.package).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder.join("node_modules/.bin").join(agent.program)
+}
+
+/// Starts an agent in a terminal and a folder of its own.
+fn start(world: &World, agent: &Agent, environment: &[(&str, &str)]) -> Screen {
+    let program = install(world, agent);
+    let cwd = world.path("shop");
+    std::fs::create_dir_all(&cwd).unwrap();
+    let mut command = CommandBuilder::new(program);
+    command.env_clear();
+    let home = world.path("home");
+    let own = [("HOME", home.to_str().unwrap()), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("TERM", "xterm")];
+    let addresses = ["HTTP_PROXY", "HTTPS_PROXY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"];
+    for (name, value) in own.iter().chain(environment).copied().chain(addresses.map(|name| (name, NOBODY))) {
+        command.env(name, value);
+    }
+    command.cwd(cwd.canonicalize().unwrap());
+    Screen::start(command, 120, 40)
+}
+
+/// Waits until claimtop sees the agent as `wanted` wants it, and returns it; nobody else works in
+/// the test's folder.
+#[track_caller]
+fn window(world: &World, screen: &mut Screen, wanted: impl Fn(&Value) -> bool) -> Value {
+    let cwd = world.path("shop").canonicalize().unwrap();
+    let mut here = Vec::new();
+    for _ in 0..300 {
+        screen.take_output();
+        let report: Value = serde_json::from_str(&world.run(&["ls", "--json"]).out).unwrap();
+        let windows = report["windows"].as_array().unwrap().iter();
+        here = windows.filter(|window| window["cwd"] == cwd.to_str().unwrap()).cloned().collect();
+        if here.len() == 1 && wanted(&here[0]) {
+            return here.remove(0);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("it never was one window as wanted, but {here:?}:\n{}", screen.picture());
+}
+
+/// Ends what an agent left running: the processes whose program lies in the test's folder.
+struct Leftovers<'a>(&'a World);
+
+impl Drop for Leftovers<'_> {
+    fn drop(&mut self) {
+        let folder = self.0.path("").canonicalize().unwrap();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let exe = std::fs::read_link(entry.path().join("exe")).unwrap_or_default();
+            let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+            if let Some(pid) = pid.filter(|_| exe.starts_with(&folder)) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// Returns the parents of a process, itself first.
+fn parents(pid: u32) -> Vec<u32> {
+    let parent = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok().filter(|pid| *pid > 0)
+    };
+    std::iter::successors(Some(pid), parent).collect()
+}
+
+#[track_caller]
+fn check(agent: &Agent, window: &Value, screen: &Screen) {
+    let pid = u32::try_from(window["pid"].as_u64().unwrap()).unwrap();
+    assert_eq!(window["agent"], agent.name);
+    assert_eq!(window["state"], "running");
+    let context = json!({ "value": pid.to_string(), "source": "agent-pid", "stable": true });
+    assert_eq!(window["context_id"], context);
+    assert!(window["tty"].as_str().is_some_and(|tty| tty.starts_with("pts/")), "{window}");
+    let started = screen.child.process_id().unwrap();
+    assert!(parents(pid).contains(&started), "{pid} is not below {started}");
+    eprintln!("{}: PID {pid} below {started}, session {}", agent.package, window["session"]);
+}
+
+const CLAUDE: Agent =
+    Agent { name: "claude-code", package: "@anthropic-ai/claude-code@2.1.197", program: "claude" };
+const GEMINI: Agent = Agent { name: "gemini", package: "@google/gemini-cli@0.61.0", program: "gemini" };
+const CODEX: Agent = Agent { name: "codex", package: "@openai/codex@0.169.0", program: "codex" };
+
+/// A key of nobody, for programs that do not start without one.
+const KEY: &str = "sk-ant-api03-no-such-account-00000000000000000000";
+
+#[test]
+fn claude_code_is_one_window_and_its_own_hook_binds_it() {
+    if !is_wanted() {
+        return;
+    }
+    let world = World::new();
+    let _leftovers = Leftovers(&world);
+    let at = |name: &str| world.path(name).canonicalize().unwrap().to_str().unwrap().to_owned();
+    std::fs::create_dir_all(world.path("shop")).unwrap();
+    let bind = format!("{} bind --home {} --tmp {}", env!("CARGO_BIN_EXE_claimtop"), at("home"), at("tmp"));
+    let hook = json!([{ "hooks": [{ "type": "command", "command": bind }] }]);
+    world.write("home/.claude/settings.json", &json!({ "hooks": { "SessionStart": hook } }).to_string());
+    let trusted = json!({ at("shop"): { "hasTrustDialogAccepted": true } });
+    let approved = KEY.get(KEY.len() - 20..).unwrap();
+    let settled = json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "customApiKeyResponses": { "approved": [approved], "rejected": [] },
+        "projects": trusted,
+    });
+    world.write("home/.claude.json", &settled.to_string());
+    let mut screen = start(&world, &CLAUDE, &[("ANTHROPIC_API_KEY", KEY), ("DISABLE_AUTOUPDATER", "1")]);
+    let is_bound = |window: &Value| window["session"]["evidence"]["fact"] == "binding";
+    let window = window(&world, &mut screen, is_bound);
+    check(&CLAUDE, &window, &screen);
+    assert_eq!(window["session"]["strength"], "exact");
+    // What its own registry says of it is the same.
+    let registry = world.path(&format!("home/.claude/sessions/{}.json", window["pid"]));
+    let registry: Value = serde_json::from_str(&std::fs::read_to_string(registry).unwrap()).unwrap();
+    assert_eq!(registry["sessionId"], window["session_id"]);
+}
+
+#[test]
+fn gemini_is_one_window_though_it_starts_itself_again() {
+    if !is_wanted() {
+        return;
+    }
+    let world = World::new();
+    let _leftovers = Leftovers(&world);
+    let mut screen = start(&world, &GEMINI, &[("GEMINI_API_KEY", "none")]);
+    let is_below = |window: &Value| window["session"]["strength"] == "guess";
+    let window = window(&world, &mut screen, is_below);
+    check(&GEMINI, &window, &screen);
+    assert_ne!(window["pid"], screen.child.process_id().unwrap(), "the one that it started is the window");
+}
+
+#[test]
+fn codex_is_one_window_below_its_launcher() {
+    if !is_wanted() {
+        return;
+    }
+    let world = World::new();
+    let _leftovers = Leftovers(&world);
+    let mut screen = start(&world, &CODEX, &[]);
+    let window = window(&world, &mut screen, |_| true);
+    check(&CODEX, &window, &screen);
+}
