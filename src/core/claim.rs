@@ -124,8 +124,10 @@ fn releasable(
         return Releasable::No;
     }
     let is_dead = judged.verdict.state == VerdictState::Dead;
-    if judged.record.format.let_go() == LetGo::OnlyDead && !is_dead {
-        return Releasable::No;
+    match judged.record.format.let_go(judged.record.kind) {
+        LetGo::Never => return Releasable::No,
+        LetGo::OnlyDead if !is_dead => return Releasable::No,
+        LetGo::OnlyDead | LetGo::ByVerdict => {}
     }
     let is_taken_by_agent = judged.verdict.reason == Reason::BornLater
         && holder_process(judged.record, world)

@@ -6,6 +6,7 @@
 
 mod git;
 mod obra;
+mod tasks;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,6 +26,9 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
     match record.format {
         Format::Obra => return obra::judge(record, world, &mut ladder).with(ladder),
         Format::Git => return git::judge(record, world, &mut ladder).with(ladder),
+        Format::ClaudeCode if tasks::is_task(record) => {
+            return tasks::judge(record, world, &mut ladder).with(ladder);
+        }
         Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => {}
     }
     if let Some(answer) = by_note(record, world, &mut ladder) {
@@ -611,7 +615,7 @@ pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -
     let own = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()?.valid());
     let of_own =
         own.and_then(|pid| window_of(table, &world.windows, pid)).map(|window| window.process.id.pid);
-    let session = record.session_id.as_ref();
+    let session = tasks::session_of(record, world);
     of_own
         .filter(|_| own.is_some_and(|pid| !ancestry(table, pid).is_empty()))
         .or_else(|| session.and_then(|session| world.pids_of_session(session).next()))

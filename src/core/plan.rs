@@ -224,6 +224,10 @@ impl About<'_> {
             (Format::Observability, _) if record.variant == RATE_LIMIT => {
                 Some(("a rate-limit file holds nothing", "its system overwrites it at the next start"))
             }
+            (Format::ClaudeCode, _) if record.kind == RecordKind::Metadata => Some((
+                "Claude Code alone changes its task lists and teams",
+                "in a session that works on the list, ask for the task to become pending and without an owner",
+            )),
             (Format::ClaudeCode, _) if !is_dead => Some((
                 "Claude Code's own registry is only parked when its process is provably gone",
                 "close the window",

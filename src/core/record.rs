@@ -58,12 +58,20 @@ pub enum LetGo {
     ByVerdict,
     /// Only what is proven dead.
     OnlyDead,
+    /// Not at all: only its own system knows how.
+    Never,
 }
 
+/// The variant of a task of one of Claude Code's lists.
+pub const TASK: &str = "task";
+/// The variant of one of Claude Code's teams.
+pub const TEAM: &str = "team";
+
 impl Format {
-    /// Returns by what rule claimtop lets its records go.
-    pub fn let_go(self) -> LetGo {
+    /// Returns by what rule claimtop lets its records of a kind go.
+    pub fn let_go(self, kind: RecordKind) -> LetGo {
         match self {
+            Self::ClaudeCode if kind == RecordKind::Metadata => LetGo::Never,
             Self::Maia | Self::Observability | Self::Entire | Self::Leo | Self::ClaudeCode | Self::Obra => {
                 LetGo::ByVerdict
             }

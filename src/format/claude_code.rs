@@ -4,6 +4,11 @@
 //! file is not rewritten during a long turn. There is none before the trust question is
 //! answered, and none from old versions; a SIGKILL leaves it behind.
 
+mod task;
+mod team;
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 
 use super::json::{self, Object, parsed};
@@ -26,6 +31,12 @@ pub enum Kind {
     Session,
     /// `.claude/scheduled_tasks.lock` of a working tree.
     ScheduledTasks,
+    /// `tasks/<list>/<n>.json`.
+    Task,
+    /// `tasks/<list>/.lock`.
+    TaskLock,
+    /// `teams/<name>/config.json`.
+    Team,
 }
 
 /// Where the files are.
@@ -44,6 +55,18 @@ pub const PLACES: &[Place] = &[
             (name == "scheduled_tasks.lock").then_some(FileKind::ClaudeCode(Kind::ScheduledTasks))
         },
     },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "tasks/*",
+        recognise: |name| in_tasks(name).map(FileKind::ClaudeCode),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "teams/*",
+        recognise: |name| (name == "config.json").then_some(FileKind::ClaudeCode(Kind::Team)),
+    },
 ];
 
 /// Reads one file.
@@ -51,7 +74,17 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session => session(file, reading),
         Kind::ScheduledTasks => scheduled_tasks(file, reading),
+        Kind::Team => team::read(file, reading),
+        Kind::Task => return task::read(file, reading),
+        Kind::TaskLock => return task::lock(file, reading),
     })
+}
+
+fn in_tasks(name: &str) -> Option<Kind> {
+    match name {
+        ".lock" => Some(Kind::TaskLock),
+        _ => pid_of(name).map(|_| Kind::Task),
+    }
 }
 
 /// Returns the PID that a session file's name states.
@@ -173,90 +206,4 @@ fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.claims = claim(ResourceKind::Lock, id, "lock file", &record);
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::draft::sample;
-
-    const REAL: &str = r#"{"pid":12187,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/home/dev/src/alpha","startedAt":1795210496141,"procStart":"686753","version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"alpha-5b","nameSource":"derived","status":"waiting","updatedAt":1795210867329,"waitingFor":"permission prompt"}"#;
-
-    #[track_caller]
-    fn check(name: &str, text: &str, expected: &str) {
-        let kind = if name.ends_with(".lock") { Kind::ScheduledTasks } else { Kind::Session };
-        let file = sample::image(name, text.as_bytes(), 60);
-        assert_eq!(sample::summary(&sample::read(|reading| read(kind, &file, reading))), expected);
-    }
-
-    #[test]
-    fn a_registry_file_states_session_process_and_start() {
-        check(
-            "12187.json",
-            REAL,
-            "Session Current 'registry' context 12187 session 95fe798d-3725-4649-974a-0dec79220193 holder 12187/Agent []",
-        );
-        let file = sample::image("12187.json", REAL.as_bytes(), 60);
-        let record = sample::record(sample::read(|reading| read(Kind::Session, &file, reading)));
-        assert_eq!(record.holder.and_then(|holder| holder.start_ticks), Some(686_753));
-        assert_eq!(record.title.raw(), "alpha-5b");
-    }
-
-    #[test]
-    fn what_does_not_fit_is_told() {
-        check(
-            "7.json",
-            r#"{"pid":8,"sessionId":"../x"}"#,
-            "Session Current 'registry' context 7 session - holder 8/Agent [unknown-session identity-split]",
-        );
-        check(
-            "7.json",
-            r#"{"pid":"7","sessionId":"s"}"#,
-            "Session Current 'registry' context 7 session s holder bad/Agent []",
-        );
-        check("7.json", "[5]", "broken: a JSON list where an object belongs");
-        check("7.json", "", "broken: the file is empty");
-    }
-
-    #[test]
-    fn a_daemon_is_no_agent() {
-        let text = r#"{"pid":7,"sessionId":"s","kind":"daemon"}"#;
-        check("7.json", text, "Session Current 'registry' context 7 session s holder 7/Daemon []");
-    }
-
-    #[test]
-    fn the_schedulers_lock_has_pid_and_start() {
-        let text = r#"{"sessionId":"9b6cf830-6f87-4de5-bb93-a9d95eedefa0","pid":28873,"procStart":"884506","acquiredAt":1795212474623}"#;
-        check(
-            "scheduled_tasks.lock",
-            text,
-            "Lock Current 'scheduled tasks lock' context - session 9b6cf830-6f87-4de5-bb93-a9d95eedefa0 holder 28873/Agent []",
-        );
-    }
-
-    #[test]
-    fn only_numbers_name_a_session() {
-        assert_eq!(pid_of("12187.json"), Some("12187"));
-        for name in [".json", "a.json", "12187.json.tmp", "12187", "-1.json"] {
-            assert_eq!(pid_of(name), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn every_truncation_is_read_or_told() {
-        for end in 0..REAL.len() {
-            let file = sample::image("12187.json", REAL.get(..end).unwrap_or_default().as_bytes(), 60);
-            sample::broken(sample::read(|reading| read(Kind::Session, &file, reading)));
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn reading_is_total(bytes: Vec<u8>) {
-            let file = sample::image("12187.json", &bytes, 60);
-            for kind in [Kind::Session, Kind::ScheduledTasks] {
-                sample::read(|reading| read(kind, &file, reading));
-            }
-        }
-    }
 }

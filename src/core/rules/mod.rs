@@ -7,6 +7,7 @@ mod identity;
 mod obra;
 mod sharing;
 mod staleness;
+mod tasks;
 
 use std::collections::HashMap;
 
@@ -69,13 +70,14 @@ impl<'a> Index<'a> {
 type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
 
 /// Every family.
-const FAMILIES: [Family; 7] = [
+const FAMILIES: [Family; 8] = [
     identity::findings,
     sharing::findings,
     holders::findings,
     generations::findings,
     staleness::findings,
     files::findings,
+    tasks::findings,
     obra::findings,
 ];
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::format;
+use crate::format::{self, FileKind, git};
 
 /// Names in a git common directory that tell of branches and working trees.
 const GIT: [&str; 3] = ["HEAD", "packed-refs", "worktrees"];
@@ -92,7 +92,9 @@ pub(super) fn matters(change: &Change<'_>, interests: &BTreeMap<PathBuf, Interes
 }
 
 fn is_known(name: &str) -> bool {
-    GIT.contains(&name) || format::places().any(|place| (place.recognise)(name).is_some())
+    // Every git command makes and removes its locks; one that stays is found by the next look.
+    let matters = |kind| kind != FileKind::Git(git::Kind::Command);
+    GIT.contains(&name) || format::places().any(|place| (place.recognise)(name).is_some_and(matters))
 }
 
 #[cfg(test)]

@@ -1,0 +1,133 @@
+//! The registry, the scheduler's lock, task lists and teams.
+
+use super::*;
+use crate::format::draft::sample;
+
+const REAL: &str = r#"{"pid":12187,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/home/dev/src/alpha","startedAt":1795210496141,"procStart":"686753","version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"alpha-5b","nameSource":"derived","status":"waiting","updatedAt":1795210867329,"waitingFor":"permission prompt"}"#;
+
+#[track_caller]
+fn check(name: &str, text: &str, expected: &str) {
+    let kind = if name.ends_with(".lock") { Kind::ScheduledTasks } else { Kind::Session };
+    let file = sample::image(name, text.as_bytes(), 60);
+    assert_eq!(sample::summary(&sample::read(|reading| read(kind, &file, reading))), expected);
+}
+
+#[test]
+fn a_registry_file_states_session_process_and_start() {
+    check(
+        "12187.json",
+        REAL,
+        "Session Current 'registry' context 12187 session 95fe798d-3725-4649-974a-0dec79220193 holder 12187/Agent []",
+    );
+    let file = sample::image("12187.json", REAL.as_bytes(), 60);
+    let record = sample::record(sample::read(|reading| read(Kind::Session, &file, reading)));
+    assert_eq!(record.holder.and_then(|holder| holder.start_ticks), Some(686_753));
+    assert_eq!(record.title.raw(), "alpha-5b");
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    check(
+        "7.json",
+        r#"{"pid":8,"sessionId":"../x"}"#,
+        "Session Current 'registry' context 7 session - holder 8/Agent [unknown-session identity-split]",
+    );
+    check(
+        "7.json",
+        r#"{"pid":"7","sessionId":"s"}"#,
+        "Session Current 'registry' context 7 session s holder bad/Agent []",
+    );
+    check("7.json", "[5]", "broken: a JSON list where an object belongs");
+    check("7.json", "", "broken: the file is empty");
+}
+
+#[test]
+fn a_daemon_is_no_agent() {
+    let text = r#"{"pid":7,"sessionId":"s","kind":"daemon"}"#;
+    check("7.json", text, "Session Current 'registry' context 7 session s holder 7/Daemon []");
+}
+
+#[test]
+fn the_schedulers_lock_has_pid_and_start() {
+    let text = r#"{"sessionId":"9b6cf830-6f87-4de5-bb93-a9d95eedefa0","pid":28873,"procStart":"884506","acquiredAt":1795212474623}"#;
+    check(
+        "scheduled_tasks.lock",
+        text,
+        "Lock Current 'scheduled tasks lock' context - session 9b6cf830-6f87-4de5-bb93-a9d95eedefa0 holder 28873/Agent []",
+    );
+}
+
+#[test]
+fn only_numbers_name_a_session() {
+    assert_eq!(pid_of("12187.json"), Some("12187"));
+    for name in [".json", "a.json", "12187.json.tmp", "12187", "-1.json"] {
+        assert_eq!(pid_of(name), None, "{name}");
+    }
+}
+
+#[test]
+fn every_truncation_is_read_or_told() {
+    for end in 0..REAL.len() {
+        let file = sample::image("12187.json", REAL.get(..end).unwrap_or_default().as_bytes(), 60);
+        sample::broken(sample::read(|reading| read(Kind::Session, &file, reading)));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn reading_is_total(bytes: Vec<u8>) {
+        let file = sample::image("12187.json", &bytes, 60);
+        for kind in [Kind::Session, Kind::ScheduledTasks, Kind::Task, Kind::TaskLock, Kind::Team] {
+            sample::read(|reading| read(kind, &file, reading));
+        }
+    }
+}
+
+#[track_caller]
+fn check_task(list: &str, text: &str, expected: &str) {
+    let mut file = sample::image("1.json", text.as_bytes(), 60);
+    file.path = format!("/c/tasks/{list}/1.json").as_str().into();
+    assert_eq!(sample::summary(&sample::read(|reading| read(Kind::Task, &file, reading))), expected);
+}
+
+#[test]
+fn a_task_that_was_taken_is_its_lists_and_what_is_free_or_done_is_nobodys() {
+    let id = "95fe798d-3725-4649-974a-0dec79220193";
+    let begun = r#"{"id":"1","subject":"Fix login","status":"in_progress"}"#;
+    check_task(id, begun, &format!("Metadata Current 'task' context {id} session {id} holder - []"));
+    check_task("shared", begun, "Metadata Current 'task' context shared session - holder - []");
+    let given = r#"{"id":"1","subject":"x","status":"pending","owner":"alice"}"#;
+    check_task("shared", given, "Metadata Current 'task' context shared session - holder - []");
+    for free in [r#"{"status":"pending"}"#, r#"{"status":"completed","owner":"alice"}"#, "{}"] {
+        check_task(id, free, "ignored");
+    }
+}
+
+#[test]
+fn a_list_is_locked_only_while_the_kernel_says_so() {
+    let mut file = sample::image(".lock", b"", 60);
+    assert_eq!(sample::read(|reading| read(Kind::TaskLock, &file, reading)), Parsed::Ignored);
+    file.locked_by = Some(7);
+    let held = sample::summary(&sample::read(|reading| read(Kind::TaskLock, &file, reading)));
+    assert_eq!(held, "Lock Current 'task list lock, held' context f session - holder 7/Hook []");
+}
+
+#[test]
+fn a_real_team_is_its_leaders_with_every_member_inside() {
+    let Some(bytes) = sample::fixture("agents/claude/home/.claude/teams/session-0a307d7a/config.json") else {
+        return;
+    };
+    let file = sample::image("config.json", &bytes, 60);
+    let team = sample::record(sample::read(|reading| read(Kind::Team, &file, reading)));
+    let facts: Vec<_> = team.facts.iter().map(|(name, value)| (*name, value.raw())).collect();
+    assert_eq!(facts, [("leader", "team-lead"), ("members", "team-lead, worker-1")]);
+    assert_eq!(team.session_id, Some("0a307d7a-5d79-49da-a955-dfb1973e4c8e".into()));
+}
+
+#[test]
+fn a_member_with_a_pane_is_told() {
+    let text = r#"{"leadSessionId":"s","members":[{"name":"a","tmuxPaneId":"leader"},{"name":"b","tmuxPaneId":"%3","backendType":"tmux"}]}"#;
+    let file = sample::image("config.json", text.as_bytes(), 60);
+    let team = sample::record(sample::read(|reading| read(Kind::Team, &file, reading)));
+    assert!(team.facts.contains(&("in panes", "b".into())));
+}
