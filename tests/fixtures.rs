@@ -49,10 +49,8 @@ const TAKEN: &str = "2026-11-20T21:48:00Z";
 const BOOT_MS: i64 = 1_795_203_628_000;
 
 fn fixtures() -> Option<PathBuf> {
-    let root = std::env::var_os("CLAIMTOP_FIXTURES").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"),
-        PathBuf::from,
-    );
+    let root = std::env::var_os("CLAIMTOP_FIXTURES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"), PathBuf::from);
     root.is_dir().then_some(root)
 }
 

@@ -29,7 +29,13 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
         Format::ClaudeCode if tasks::is_task(record) => {
             return tasks::judge(record, world, &mut ladder).with(ladder);
         }
-        Format::Maia | Format::Observability | Format::Entire | Format::Leo | Format::ClaudeCode => {}
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Beads
+        | Format::AgentMail => {}
     }
     if let Some(answer) = by_note(record, world, &mut ladder) {
         return answer.with(ladder);
@@ -591,7 +597,7 @@ fn runs_on(format: Format, agent: &str) -> bool {
         Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
             agent.contains("claude")
         }
-        Format::Entire | Format::Git => true,
+        Format::Entire | Format::Git | Format::Beads | Format::AgentMail => true,
     }
 }
 

@@ -233,6 +233,14 @@ impl About<'_> {
                 "close the window",
             )),
             (Format::Obra, _) => rows::never(self.report, record),
+            (Format::Beads, _) => Some((
+                "beads keeps its issues in a database of its own",
+                "bd update <id> --status open lets an issue go; the kernel frees a daemon's lock at its end",
+            )),
+            (Format::AgentMail, _) => Some((
+                "mcp_agent_mail keeps its reservations in a database of its own",
+                "wait for its end, or have its tool force_release_file_reservation let it go",
+            )),
             (Format::Git, _) if !is_dead => Some(git_is_alive(record)),
             (
                 Format::Maia
@@ -387,7 +395,9 @@ fn what(record: &RecordView) -> String {
         | Format::Observability
         | Format::Leo
         | Format::ClaudeCode
-        | Format::Git => {
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail => {
             format!("park the {} record {}", record.format.name(), record.title)
         }
         Format::Obra if record.kind == RecordKind::Metadata => {

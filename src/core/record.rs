@@ -30,12 +30,25 @@ pub enum Format {
     Obra,
     /// Git's own locks.
     Git,
+    /// The issues of beads (`bd`).
+    Beads,
+    /// The file reservations of mcp_agent_mail.
+    AgentMail,
 }
 
 impl Format {
     /// Every format, in the order in which they are shown.
-    pub const ALL: [Self; 7] =
-        [Self::ClaudeCode, Self::Maia, Self::Observability, Self::Entire, Self::Leo, Self::Obra, Self::Git];
+    pub const ALL: [Self; 9] = [
+        Self::ClaudeCode,
+        Self::Maia,
+        Self::Observability,
+        Self::Entire,
+        Self::Leo,
+        Self::Obra,
+        Self::Git,
+        Self::Beads,
+        Self::AgentMail,
+    ];
 
     /// Returns the name that the interface fixes.
     pub fn name(self) -> &'static str {
@@ -47,6 +60,8 @@ impl Format {
             Self::ClaudeCode => "claude-code",
             Self::Obra => "obra",
             Self::Git => "git",
+            Self::Beads => "beads",
+            Self::AgentMail => "agent-mail",
         }
     }
 }
@@ -76,6 +91,7 @@ impl Format {
                 LetGo::ByVerdict
             }
             Self::Git => LetGo::OnlyDead,
+            Self::Beads | Self::AgentMail => LetGo::Never,
         }
     }
 }

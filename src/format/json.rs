@@ -5,8 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::draft::excerpt;
-pub use super::value::Object;
-use super::value::Value;
+pub use super::value::{Object, Value};
 use super::{Parsed, Reading, strict};
 use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::finding::Code;

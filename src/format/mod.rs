@@ -2,6 +2,8 @@
 //!
 //! Adding a format is one file here and its line in [`places`], [`FileKind`] and [`read`].
 
+pub mod agent_mail;
+pub mod beads;
 pub mod claude_code;
 mod draft;
 pub mod entire;
@@ -70,13 +72,26 @@ pub enum FileKind {
     ClaudeCode(claude_code::Kind),
     /// One of git's.
     Git(git::Kind),
+    /// One of beads'.
+    Beads(beads::Kind),
+    /// A file reservation of mcp_agent_mail's.
+    AgentMail,
 }
 
 /// Every folder of every format.
 pub fn places() -> impl Iterator<Item = &'static Place> {
-    [maia::PLACES, observability::PLACES, entire::PLACES, leo::PLACES, claude_code::PLACES, git::PLACES]
-        .into_iter()
-        .flatten()
+    [
+        maia::PLACES,
+        observability::PLACES,
+        entire::PLACES,
+        leo::PLACES,
+        claude_code::PLACES,
+        git::PLACES,
+        beads::PLACES,
+        agent_mail::PLACES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Returns what a format takes a file for, by its name and the end of its folder.
@@ -128,6 +143,8 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Leo(kind) => leo::read(kind, file, reading),
         FileKind::ClaudeCode(kind) => claude_code::read(kind, file, reading),
         FileKind::Git(kind) => git::read(kind, file, reading),
+        FileKind::Beads(kind) => beads::read(kind, file, reading),
+        FileKind::AgentMail => agent_mail::read(file, reading),
     }
 }
 
@@ -141,7 +158,9 @@ pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -
         | Format::Entire
         | Format::Leo
         | Format::ClaudeCode
-        | Format::Git => None,
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail => None,
     }
 }
 
@@ -154,6 +173,8 @@ pub fn is_backed_up(format: Format) -> bool {
         | Format::Entire
         | Format::Leo
         | Format::ClaudeCode
-        | Format::Git => false,
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail => false,
     }
 }

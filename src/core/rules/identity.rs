@@ -177,7 +177,9 @@ fn began_at(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
             | Format::Leo
             | Format::ClaudeCode
             | Format::Obra
-            | Format::Git,
+            | Format::Git
+            | Format::Beads
+            | Format::AgentMail,
             _,
             _,
         ) => None,

@@ -9,7 +9,7 @@ use super::{Facts, count, file_name, finding, window_evidence, window_name, with
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
-use crate::core::record::{Deletion, Format, RecordKind, Spares};
+use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
 use crate::core::report::{ClaimStatus, VerdictState};
 
 /// From how many records of helpers' PIDs on a system counts as flooded.
@@ -32,6 +32,7 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
     let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
         || judged.record.has_ended
+        || runs_out_alone(judged)
         || judged.record.kind == RecordKind::Temporary;
     if is_told_elsewhere {
         return None;
@@ -39,6 +40,12 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let message = format!("{}: {}, and no process proves it alive", judged.record.title, expiry.rule);
     let evidence = with_record(judged);
     Some(finding(Code::StaleRecord, vec![judged.key.clone()], message, evidence, Remedy::Park))
+}
+
+/// Returns whether a record is of a system that claimtop only reads: what runs out there is in
+/// nobody's way from then on.
+fn runs_out_alone(judged: &Judged<'_>) -> bool {
+    judged.record.format.let_go(judged.record.kind) == LetGo::Never
 }
 
 /// A record that another system's clean-up will remove although it lives or holds unsaved work.
@@ -84,6 +91,9 @@ fn is_spared(judged: &Judged<'_>, deletion: &Deletion, facts: &Facts<'_>) -> boo
 fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(|claim| {
         let judged = facts.index.of_key(&claim.record)?;
+        if runs_out_alone(judged) {
+            return None;
+        }
         let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
         let message =
             format!("{} {}: {rule}; no holder is proven", claim.resource.kind.name(), claim.resource.id);
@@ -127,7 +137,13 @@ fn is_own_kind(judged: &Judged<'_>) -> bool {
     match judged.record.format {
         Format::Maia => true,
         Format::Leo => judged.record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_")),
-        Format::Observability | Format::Entire | Format::ClaudeCode | Format::Obra | Format::Git => false,
+        Format::Observability
+        | Format::Entire
+        | Format::ClaudeCode
+        | Format::Obra
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail => false,
     }
 }
 

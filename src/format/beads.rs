@@ -1,0 +1,186 @@
+//! beads (`bd`): issues in progress with an assignee, and the lock of its daemon.
+//!
+//! `.beads/issues.jsonl` has one issue in a line; newer versions only export it from their
+//! database. A claim is a status and a free name: it names neither process nor session.
+
+use super::json::{self, Object};
+use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
+use crate::core::file::{Content, FileImage, Refusal};
+use crate::core::finding::Code;
+use crate::core::record::{
+    Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
+    StatedPid, Surface, SurfaceState,
+};
+use crate::core::shared::Shared;
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `issues.jsonl`: every issue.
+    Issues,
+    /// `daemon.lock`: locked while the daemon of older versions runs.
+    Daemon,
+}
+
+/// Where the files are.
+pub const PLACES: &[Place] = &[Place {
+    format: Format::Beads,
+    base: Base::Worktree,
+    dir: ".beads",
+    recognise: |name| match name {
+        "issues.jsonl" => Some(FileKind::Beads(Kind::Issues)),
+        "daemon.lock" => Some(FileKind::Beads(Kind::Daemon)),
+        _ => None,
+    },
+}];
+
+/// How many issues of one file are told as claims.
+const MOST: usize = 1_000;
+
+/// Reads one file.
+pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    match kind {
+        Kind::Issues => json::parsed(issues(file, reading)),
+        Kind::Daemon => daemon(file, reading),
+    }
+}
+
+/// Reads all issues; a line that cannot be read costs only itself.
+fn issues(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let mut record = draft::record(Format::Beads, RecordKind::Metadata, file, reading);
+    record.variant = "issues";
+    record.cwd = file.path.parent().and_then(|folder| folder.parent()).map(Into::into);
+    record.title = format!("issues of {}", folder_name(&record)).into();
+    record.problems = json::ownership_problems(file, reading, None);
+    if let Content::Refused(Refusal::TooBig(size)) = file.content {
+        record.facts = [("not read", format!("{size} bytes; ask bd itself").into())].into();
+        return Ok(record);
+    }
+    let bytes = json::bytes(Format::Beads, file, reading)?;
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (mut held, mut bad) = (Vec::new(), 0_usize);
+    for line in lines {
+        match json::parse(line) {
+            Ok(issue) => held.extend(Held::of(&issue)),
+            Err(_) => bad += 1,
+        }
+    }
+    if bad > 0 && json::is_settled(file, reading.now) {
+        record.problems.push(Problem::new(Code::CorruptRecord, format!("{bad} lines are no JSON")));
+    }
+    record.facts = draft::known([("in progress", listed(&held))]);
+    record.claims = held.into_iter().take(MOST).map(Held::claim).collect();
+    Ok(record)
+}
+
+fn folder_name(record: &Record) -> String {
+    let name = record.cwd.as_deref().and_then(|cwd| cwd.file_name());
+    name.map_or_else(String::new, |name| Untrusted::from_path(std::path::Path::new(name)).raw().to_owned())
+}
+
+/// An issue that somebody has taken.
+struct Held {
+    id: Untrusted,
+    assignee: Untrusted,
+    since: Option<jiff::Timestamp>,
+}
+
+impl Held {
+    /// Returns an issue that is in progress, or on a hook as gastown puts it, and has an assignee.
+    fn of(issue: &Object<'_>) -> Option<Self> {
+        let is_taken = matches!(issue.str("status"), Some("in_progress" | "hooked"));
+        Some(Self {
+            id: issue.text("id").filter(|_| is_taken)?,
+            assignee: issue.text("assignee")?,
+            since: issue.str("updated_at").and_then(time::rfc3339),
+        })
+    }
+
+    fn claim(self) -> StatedClaim {
+        StatedClaim {
+            resource: Resource { kind: ResourceKind::Task, id: self.id },
+            since: self.since,
+            surfaces: Shared::from([Surface { name: "issues.jsonl", state: SurfaceState::Agrees }]),
+        }
+    }
+}
+
+fn listed(held: &[Held]) -> Option<Untrusted> {
+    let names: Vec<String> =
+        held.iter().take(20).map(|held| format!("{} by {}", held.id.raw(), held.assignee.raw())).collect();
+    (!names.is_empty()).then(|| names.join(", ").into())
+}
+
+/// Reads the daemon's lock: the kernel's lock counts, and a file without one is in nobody's way.
+fn daemon(file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    let Some(pid) = file.locked_by else { return Parsed::Ignored };
+    let mut record = draft::record(Format::Beads, RecordKind::Lock, file, reading);
+    record.variant = "daemon lock, held";
+    record.cwd = file.path.parent().and_then(|folder| folder.parent()).map(Into::into);
+    record.title = format!("bd daemon of {}", folder_name(&record)).into();
+    // The kernel names the holder at this moment; the file's age says nothing of it.
+    record.written_at = reading.now;
+    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Daemon, Binding::File));
+    json::parsed(Ok(record))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::draft::sample;
+
+    fn issues(text: &str) -> Record {
+        let mut file = sample::image("issues.jsonl", text.as_bytes(), 60);
+        file.path = "/src/shop/.beads/issues.jsonl".into();
+        sample::record(sample::read(|reading| read(Kind::Issues, &file, reading)))
+    }
+
+    #[test]
+    fn only_what_somebody_works_on_is_held() {
+        let record = issues(
+            "{\"id\":\"bd-1\",\"status\":\"in_progress\",\"assignee\":\"alice\",\"updated_at\":\"2026-11-20T20:00:00Z\"}\n\
+             {\"id\":\"bd-2\",\"status\":\"in_progress\"}\n\
+             {\"id\":\"bd-3\",\"status\":\"open\",\"assignee\":\"bob\"}\n\n\
+             {\"id\":\"bd-4\",\"status\":\"hooked\",\"assignee\":\"shop/polecats/Max\"}\n",
+        );
+        let held: Vec<&str> = record.claims.iter().map(|claim| claim.resource.id.raw()).collect();
+        assert_eq!(held, ["bd-1", "bd-4"]);
+        let fact = record.facts.first().map(|(name, value)| (*name, value.raw()));
+        assert_eq!(fact, Some(("in progress", "bd-1 by alice, bd-4 by shop/polecats/Max")));
+        assert_eq!((record.title.raw(), record.problems.len()), ("issues of shop", 0));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_costs_only_itself() {
+        let record = issues("<<<<<<< HEAD\n{\"id\":\"a\",\"status\":\"in_progress\",\"assignee\":\"b\"}\n");
+        assert_eq!(record.claims.len(), 1);
+        assert_eq!(record.problems.first().map(|problem| problem.code), Some(Code::CorruptRecord));
+    }
+
+    #[test]
+    fn more_than_can_be_read_is_told_and_not_taken_for_nothing() {
+        let mut file = sample::image("issues.jsonl", b"", 60);
+        file.content = Content::Refused(Refusal::TooBig(9 << 20));
+        let record = sample::record(sample::read(|reading| read(Kind::Issues, &file, reading)));
+        assert_eq!(record.facts.first().map(|(name, _)| *name), Some("not read"));
+    }
+
+    #[test]
+    fn a_daemon_holds_its_lock_only_while_the_kernel_says_so() {
+        let mut file = sample::image("daemon.lock", br#"{"pid":7}"#, 60);
+        assert_eq!(sample::read(|reading| read(Kind::Daemon, &file, reading)), Parsed::Ignored);
+        file.locked_by = Some(7);
+        let held = sample::summary(&sample::read(|reading| read(Kind::Daemon, &file, reading)));
+        assert_eq!(held, "Lock Current 'daemon lock, held' context - session - holder 7/Daemon []");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn reading_is_total(bytes: Vec<u8>) {
+            let file = sample::image("issues.jsonl", &bytes, 60);
+            sample::read(|reading| read(Kind::Issues, &file, reading));
+        }
+    }
+}
