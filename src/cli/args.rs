@@ -210,6 +210,12 @@ pub(crate) enum Command {
     },
     /// Print one line for a status bar: windows, collisions, dead claims
     Statusline,
+    /// Formats of your own: where records are and how to read them, described in TOML
+    Formats {
+        /// What about them
+        #[command(subcommand)]
+        command: FormatsCommand,
+    },
     /// Print every setting with where it came from, and every path in use
     Config,
     /// Print completions for a shell
@@ -219,6 +225,16 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// What about formats of your own.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum FormatsCommand {
+    /// Check a description, try it on the files that it names, and show what it reads
+    Check {
+        /// The description
+        file: PathBuf,
+    },
 }
 
 /// How an action is confirmed.

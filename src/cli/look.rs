@@ -46,7 +46,8 @@ impl run::Looker for Looker {
 impl Looker {
     /// Prepares to look at the world of these settings; reads nothing yet.
     pub(crate) fn new(settings: &Settings, signatures: Signatures) -> Self {
-        let collector = Collector::new(settings.places.clone(), signatures.clone());
+        let collector =
+            Collector::new(settings.places.clone(), signatures.clone()).with_own(&settings.formats);
         Self { collector, policy: Policy { signatures }, stage: None, watch: None, tape: None, taped: None }
     }
 

@@ -12,6 +12,7 @@ mod environment;
 mod events;
 mod explain;
 mod failure;
+mod formats;
 mod frames;
 mod generate;
 mod hook;
@@ -38,7 +39,7 @@ use anyhow::Context;
 use clap::Parser;
 use jiff::Timestamp;
 
-use self::args::{Arguments, Command, HookCommand, Options};
+use self::args::{Arguments, Command, FormatsCommand, HookCommand, Options};
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
 use self::look::Looker;
@@ -162,6 +163,9 @@ fn command(arguments: Arguments) -> Outcome {
             let mut scene = scene(options, environment)?;
             let glyphs = scene.settings.effective.config.glyphs;
             statusline::run(&mut scene.looker, glyphs)
+        }
+        Command::Formats { command: FormatsCommand::Check { file } } => {
+            formats::check(&file, options, environment)
         }
         Command::Config => show_config::run(&settings::settings(options, environment)?),
         Command::Completions { shell } => generate::completions(shell),

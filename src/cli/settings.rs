@@ -9,9 +9,10 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use super::args::{LogLevel, Options};
 use super::environment::Environment;
 use super::failure::Failure;
-use super::places;
+use super::{formats, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
+use crate::core::own::Own;
 use crate::core::text::Untrusted;
 use crate::source::Places;
 
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) places: Places,
     /// The configuration file, and whether it is there.
     pub(crate) file: ConfigFile,
+    /// The formats that a person has described.
+    pub(crate) formats: Vec<Own>,
     /// What the environment says.
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.
@@ -46,6 +49,16 @@ pub(crate) enum ConfigFile {
     Nowhere,
 }
 
+impl ConfigFile {
+    /// Returns the folder of the configuration.
+    fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Read(path) | Self::Absent(path) => path.parent(),
+            Self::Nowhere => None,
+        }
+    }
+}
+
 /// Collects the settings of one run.
 ///
 /// # Errors
@@ -59,7 +72,15 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(from_options(options), Origin::Option);
     let places = places::places(options, &environment, &effective)?;
     let state = places::state(options, &environment, &home);
-    Ok(Settings { effective, places, file, environment, state, log_level: options.log_level.and_then(level) })
+    Ok(Settings {
+        effective,
+        places,
+        formats: formats::all(file.folder())?,
+        file,
+        environment,
+        state,
+        log_level: options.log_level.and_then(level),
+    })
 }
 
 fn level(asked: LogLevel) -> Option<tracing::Level> {
@@ -119,7 +140,7 @@ fn from_file(
 
 /// Reads a whole plain file of bounded size; `None` when there is none. Links are followed,
 /// for people keep their configuration in another folder and link to it; a FIFO cannot block.
-fn read(path: &Path) -> anyhow::Result<Option<String>> {
+pub(super) fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let fd = match open(path, flags, Mode::empty()) {
         Ok(fd) => fd,

@@ -46,6 +46,9 @@ fn values(settings: &Settings) -> Columns {
     for (agent, origin) in config.agents.iter().zip(&origins.agents) {
         row("agent", format!("{} ({})", shown(&agent.name), shown(&agent.title)), *origin);
     }
+    for format in &settings.formats {
+        row("format", shown(&format.definition().name), Origin::File);
+    }
     columns
 }
 

@@ -8,7 +8,8 @@ use toml::Spanned;
 use super::layers::Layer;
 use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Notify, Switch, Theme};
 use crate::core::agent::Signature;
-use crate::core::text::shown;
+pub use crate::core::line::LineError as FileError;
+use crate::core::line::error_at;
 
 /// The keys of the file.
 #[derive(Debug, Default, Deserialize)]
@@ -27,18 +28,6 @@ struct Keys {
     roots: Vec<Spanned<String>>,
     obra_databases: Vec<Spanned<String>>,
     agent: Vec<Signature>,
-}
-
-/// What is wrong with the file, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}{}: {message}", key.as_ref().map(|key| format!(", key `{key}`")).unwrap_or_default())]
-pub struct FileError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The key of that line, if it has one.
-    pub key: Option<String>,
-    /// What is wrong, safe to show.
-    pub message: String,
 }
 
 /// Reads the text of a configuration file. `home` is what a root's `~` stands for.
@@ -85,20 +74,6 @@ fn absolute(text: &str, root: &Spanned<String>, what: &str, home: &Path) -> Resu
     }
     let message = format!("{what} must be an absolute path or start with ~/, not {:?}", root.get_ref());
     Err(error_at(text, root.span().start, &message))
-}
-
-fn error_at(text: &str, offset: usize, message: &str) -> FileError {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count();
-    let key = text.lines().nth(line).and_then(key_of);
-    FileError { line: line + 1, key, message: shown(message.trim()) }
-}
-
-/// Returns what stands before the `=` of a line.
-fn key_of(line: &str) -> Option<String> {
-    let (key, _) = line.split_once('=')?;
-    let key = key.trim();
-    (!key.is_empty() && !key.starts_with('#')).then(|| shown(key))
 }
 
 #[cfg(test)]

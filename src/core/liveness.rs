@@ -35,7 +35,8 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
         | Format::Leo
         | Format::ClaudeCode
         | Format::Beads
-        | Format::AgentMail => {}
+        | Format::AgentMail
+        | Format::Own(_) => {}
     }
     if let Some(answer) = by_note(record, world, &mut ladder) {
         return answer.with(ladder);
@@ -597,7 +598,7 @@ fn runs_on(format: Format, agent: &str) -> bool {
         Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
             agent.contains("claude")
         }
-        Format::Entire | Format::Git | Format::Beads | Format::AgentMail => true,
+        Format::Entire | Format::Git | Format::Beads | Format::AgentMail | Format::Own(_) => true,
     }
 }
 

@@ -8,7 +8,7 @@ use super::finding::Code;
 use super::git::WORKTREE_LOCK;
 use super::journal::Ended;
 use super::key::Key;
-use super::record::{Format, Generation, RecordKind};
+use super::record::{Format, Generation, LetGo, RecordKind};
 use super::report::{LocationView, RecordView, Report, VerdictState};
 use super::text::Untrusted;
 
@@ -241,6 +241,14 @@ impl About<'_> {
                 "mcp_agent_mail keeps its reservations in a database of its own",
                 "wait for its end, or have its tool force_release_file_reservation let it go",
             )),
+            (Format::Own(own), _) if own.definition().let_go == LetGo::Never => Some((
+                "its description does not say that it may be parked",
+                "its own system lets it go; or write park = \"when-dead\" into the description",
+            )),
+            (Format::Own(_), _) if !is_dead => Some((
+                "its description lets only what is proven dead be parked",
+                "end its process, or let its own system let it go",
+            )),
             (Format::Git, _) if !is_dead => Some(git_is_alive(record)),
             (
                 Format::Maia
@@ -248,7 +256,8 @@ impl About<'_> {
                 | Format::Entire
                 | Format::Leo
                 | Format::ClaudeCode
-                | Format::Git,
+                | Format::Git
+                | Format::Own(_),
                 _,
             ) => None,
         }
@@ -397,7 +406,8 @@ fn what(record: &RecordView) -> String {
         | Format::ClaudeCode
         | Format::Git
         | Format::Beads
-        | Format::AgentMail => {
+        | Format::AgentMail
+        | Format::Own(_) => {
             format!("park the {} record {}", record.format.name(), record.title)
         }
         Format::Obra if record.kind == RecordKind::Metadata => {

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::file::FilePath;
 use super::finding::Code;
 use super::fixed::{self, Word};
+use super::own::Own;
 use super::path_text;
 use super::shared::Shared;
 use super::text::Untrusted;
 
 /// The system that wrote a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// Maia's active-agent session files.
     Maia,
@@ -34,10 +34,12 @@ pub enum Format {
     Beads,
     /// The file reservations of mcp_agent_mail.
     AgentMail,
+    /// One that a person has described.
+    Own(Own),
 }
 
 impl Format {
-    /// Every format, in the order in which they are shown.
+    /// Every format that claimtop knows by itself, in the order in which they are shown.
     pub const ALL: [Self; 9] = [
         Self::ClaudeCode,
         Self::Maia,
@@ -62,7 +64,22 @@ impl Format {
             Self::Git => "git",
             Self::Beads => "beads",
             Self::AgentMail => "agent-mail",
+            Self::Own(own) => &own.definition().name,
         }
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|format| format.name() == name);
+        Ok(known.unwrap_or_else(|| Self::Own(Own::named(&name))))
     }
 }
 
@@ -92,6 +109,7 @@ impl Format {
             }
             Self::Git => LetGo::OnlyDead,
             Self::Beads | Self::AgentMail => LetGo::Never,
+            Self::Own(own) => own.definition().let_go,
         }
     }
 }

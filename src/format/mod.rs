@@ -13,6 +13,7 @@ pub mod leo;
 pub mod maia;
 pub mod obra;
 pub mod observability;
+pub mod own;
 mod strict;
 pub mod time;
 pub mod value;
@@ -24,6 +25,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::file::FileImage;
+use crate::core::own::Own;
 use crate::core::record::{Format, Record};
 use crate::core::row::Columns;
 use crate::core::snapshot::{BrokenFile, Host};
@@ -76,6 +78,8 @@ pub enum FileKind {
     Beads(beads::Kind),
     /// A file reservation of mcp_agent_mail's.
     AgentMail,
+    /// One of a format that a person has described.
+    Own(Own),
 }
 
 /// Every folder of every format.
@@ -96,6 +100,9 @@ pub fn places() -> impl Iterator<Item = &'static Place> {
 
 /// Returns what a format takes a file for, by its name and the end of its folder.
 pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
+    if let Format::Own(own) = format {
+        return Some(FileKind::Own(own));
+    }
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let mut here: Vec<&Place> =
         places().filter(|place| place.format == format && is_in(folder, place.dir)).collect();
@@ -145,6 +152,7 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Git(kind) => git::read(kind, file, reading),
         FileKind::Beads(kind) => beads::read(kind, file, reading),
         FileKind::AgentMail => agent_mail::read(file, reading),
+        FileKind::Own(own) => own::read(own, file, reading),
     }
 }
 
@@ -160,7 +168,8 @@ pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -
         | Format::ClaudeCode
         | Format::Git
         | Format::Beads
-        | Format::AgentMail => None,
+        | Format::AgentMail
+        | Format::Own(_) => None,
     }
 }
 
@@ -175,6 +184,7 @@ pub fn is_backed_up(format: Format) -> bool {
         | Format::ClaudeCode
         | Format::Git
         | Format::Beads
-        | Format::AgentMail => false,
+        | Format::AgentMail
+        | Format::Own(_) => false,
     }
 }

@@ -9,5 +9,6 @@
 
 mod act;
 mod context;
+mod formats;
 mod program;
 mod world;

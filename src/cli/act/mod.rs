@@ -34,7 +34,7 @@ use crate::source::{Collector, clock, host};
 /// The state folder cannot be made or opened.
 pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
     let signatures = signatures(settings)?;
-    let collector = Collector::new(settings.places.clone(), signatures.clone());
+    let collector = Collector::new(settings.places.clone(), signatures.clone()).with_own(&settings.formats);
     let rules = Rules {
         home: settings.places.home.clone(),
         uid: host::host(clock::now()).uid,

@@ -179,7 +179,8 @@ fn began_at(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
             | Format::Obra
             | Format::Git
             | Format::Beads
-            | Format::AgentMail,
+            | Format::AgentMail
+            | Format::Own(_),
             _,
             _,
         ) => None,

@@ -143,7 +143,8 @@ fn is_own_kind(judged: &Judged<'_>) -> bool {
         | Format::Obra
         | Format::Git
         | Format::Beads
-        | Format::AgentMail => false,
+        | Format::AgentMail
+        | Format::Own(_) => false,
     }
 }
 

@@ -149,7 +149,10 @@ pub(super) fn inherited(scene: &Scene<'_>) -> Option<Story> {
         | Format::Entire
         | Format::ClaudeCode
         | Format::Obra
-        | Format::Git => inherited_by_pid(scene, window, judged),
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail
+        | Format::Own(_) => inherited_by_pid(scene, window, judged),
     }
 }
 

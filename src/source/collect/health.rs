@@ -73,7 +73,8 @@ impl Tallies {
         let is_told = |badge: &SourceHealth| {
             badge.state != SourceState::Absent || !others.iter().any(|other| is_database(&badge.id, other))
         };
-        Format::ALL.into_iter().map(badge).filter(is_told).collect()
+        let own = self.by_format.keys().copied().filter(|format| !Format::ALL.contains(format));
+        Format::ALL.into_iter().chain(own).map(badge).filter(is_told).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod found;
 mod health;
+mod here;
 mod kept;
 mod listing;
 mod pass;
@@ -26,6 +27,7 @@ use super::processes::Scanner;
 use super::{clock, host, obra, repos, sessions};
 use crate::core::agent::{Role, Signatures};
 use crate::core::bound::Notes;
+use crate::core::own::Own;
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::{Binding, Record};
 use crate::core::snapshot::{Host, Repo, Snapshot, SourceHealth};
@@ -50,6 +52,8 @@ pub struct Collector {
     obra: obra::Reader,
     bindings: bindings::Reader,
     sessions: sessions::Reader,
+    /// The formats that a person has described.
+    own: Vec<Own>,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -75,9 +79,16 @@ impl Collector {
             obra: obra::Reader::default(),
             bindings: bindings::Reader::default(),
             sessions: sessions::Reader::default(),
+            own: Vec::new(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
         }
+    }
+
+    /// Lets it read the formats that a person has described as well.
+    pub fn with_own(mut self, own: &[Own]) -> Self {
+        self.own = own.to_vec();
+        self
     }
 
     /// Takes one look: records first, processes second. When the processes show a repository
@@ -102,7 +113,8 @@ impl Collector {
         self.clock.note(&mut host);
         let (bound, bound_health) = self.bindings.read(&self.places.bindings, &self.fence);
         let mut databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
-        let mut pass = Pass::new(Reading { host: &host, now }, std::mem::take(&mut self.kept));
+        let own = self.own.clone();
+        let mut pass = Pass::new(Reading { host: &host, now }, &own, std::mem::take(&mut self.kept));
         let mut found = Found::default();
         let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);

@@ -1,7 +1,6 @@
 //! One pass over the files of all formats.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,14 +9,16 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 
 use super::health::Tallies;
+use super::here::{Here, by_dir};
 use super::kept::{Kept, KeptFile};
 use super::listing;
 use crate::core::file::FileMeta;
 use crate::core::finding::Code;
+use crate::core::own::Own;
 use crate::core::record::{Format, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
-use crate::format::{self, Base, FileKind, Parsed, Place, Reading, git};
+use crate::format::{self, Base, FileKind, Parsed, Reading, git};
 use crate::source::fence::{Fence, resolve};
 use crate::source::locks::Locks;
 use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
@@ -26,6 +27,8 @@ use crate::source::opener;
 /// What one pass has read so far.
 pub(super) struct Pass<'a> {
     reading: Reading<'a>,
+    /// The formats that a person has described.
+    own: &'a [Own],
     /// What the look before kept, and what this one keeps.
     before: Kept,
     kept: Kept,
@@ -46,9 +49,10 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Begins a pass.
-    pub(super) fn new(reading: Reading<'a>, before: Kept) -> Self {
+    pub(super) fn new(reading: Reading<'a>, own: &'a [Own], before: Kept) -> Self {
         Self {
             reading,
+            own,
             before,
             kept: Kept::default(),
             locks: None,
@@ -77,8 +81,8 @@ impl<'a> Pass<'a> {
     /// Reads the files of every format below one folder.
     pub(super) fn read_base(&mut self, base: Base, at: &Path, fence: &Fence) {
         let is_allowed = fence.allows(&resolve(at));
-        for (dir, places) in by_dir(base) {
-            let formats: BTreeSet<Format> = places.iter().map(|place| place.format).collect();
+        for (dir, places) in by_dir(base, self.own) {
+            let formats = places.formats();
             if !is_allowed {
                 let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
                 formats.iter().for_each(|format| self.tallies.note(*format, why.clone()));
@@ -96,16 +100,16 @@ impl<'a> Pass<'a> {
     fn read_folder(
         &mut self,
         folder: &Folder,
-        places: &[&Place],
+        places: &Here,
         formats: &BTreeSet<Format>,
     ) -> Result<(), OpenError> {
         let id = folder.id()?;
-        let entries = folder.entries(|name| recognised(places, name).is_some())?;
+        let entries = folder.entries(|name| places.recognise(name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
         formats.iter().for_each(|format| self.tallies.folder(*format));
         self.kept.reserve(id, entries.len());
         for entry in entries {
-            let Some((format, kind)) = recognised(places, &entry.name) else { continue };
+            let Some((format, kind)) = places.recognise(&entry.name) else { continue };
             if !self.has_seen(id, &entry.name) {
                 self.read_file(folder, id, entry, format, kind);
             }
@@ -189,22 +193,4 @@ impl<'a> Pass<'a> {
         let is_lock = name.as_bytes().ends_with(b".lock");
         is_lock.then(|| self.locks.get_or_insert_with(Locks::read).holder(meta)).flatten()
     }
-}
-
-/// Returns the places of a base by their folder, so that each is listed once.
-fn by_dir(base: Base) -> BTreeMap<&'static str, Vec<&'static Place>> {
-    let mut by_dir: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for place in format::places().filter(|place| place.base == base) {
-        by_dir.entry(place.dir).or_default().push(place);
-    }
-    by_dir
-}
-
-/// Returns what the first place that knows a name takes its file for.
-fn recognised(places: &[&Place], name: &OsStr) -> Option<(Format, FileKind)> {
-    let name: Cow<'_, str> = match name.to_str() {
-        Some(name) => Cow::Borrowed(name),
-        None => Cow::Owned(Untrusted::from_bytes(name.as_bytes()).raw().to_owned()),
-    };
-    places.iter().find_map(|place| Some((place.format, (place.recognise)(&name)?)))
 }

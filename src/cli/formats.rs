@@ -1,0 +1,139 @@
+//! Formats that a person has described: read at the start, and tried by `formats check`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+
+use super::args::Options;
+use super::columns::{Cell, Columns};
+use super::environment::Environment;
+use super::failure::{Exit, Failure, Outcome};
+use super::output::{Paint, Tone, print};
+use super::settings::{self, read, settings};
+use super::{look::Looker, signatures, words};
+use crate::core::assess::{Policy, assess};
+use crate::core::own::{Own, Root};
+use crate::core::record::Format;
+use crate::core::report::{RecordView, Report};
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::{Untrusted, shown};
+use crate::format::own::parse;
+use crate::source::open::Folder;
+
+/// How many descriptions are read.
+const MOST: usize = 64;
+
+/// Reads all descriptions in `formats` below the configuration's folder; there may be none.
+///
+/// # Errors
+/// One cannot be read or used, or two bear one name.
+pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Own>, Failure> {
+    let mut formats: Vec<Own> = Vec::new();
+    for path in folder.map(|folder| files(&folder.join("formats"))).unwrap_or_default() {
+        let format = one(&path)?;
+        if formats.contains(&format) {
+            let name = shown(&format.definition().name);
+            let shown = Untrusted::from_path(&path);
+            return Err(Failure::usage(anyhow!("format {shown}: another file describes {name}")));
+        }
+        formats.push(format);
+    }
+    Ok(formats)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = Folder::open(folder).and_then(|folder| {
+        folder.entries(|name| Path::new(name).extension().is_some_and(|extension| extension == "toml"))
+    });
+    let names = entries.unwrap_or_default().into_iter().take(MOST);
+    names.map(|entry| folder.join(entry.name)).collect()
+}
+
+fn one(path: &Path) -> Result<Own, Failure> {
+    let shown = Untrusted::from_path(path);
+    let text = read(path).with_context(|| format!("failed to read the format {shown}"));
+    match text.map_err(Failure::usage)? {
+        Some(text) => parse(&text).map(Own::new).map_err(|error| {
+            Failure::usage(anyhow!(error).context(format!("format {shown}")))
+                .hint("claimtop formats check FILE tries a description")
+        }),
+        None => Err(Failure::usage(anyhow!("format {shown}: there is no such file"))),
+    }
+}
+
+/// Tries one description on the files that it names, and prints what each says.
+///
+/// # Errors
+/// The description cannot be used, or the output cannot be written.
+pub(crate) fn check(path: &Path, options: &Options, environment: Environment) -> Outcome {
+    let format = one(path)?;
+    let mut settings: settings::Settings = settings(options, environment)?;
+    settings.formats = vec![format];
+    let paint = Paint::for_stdout(settings.effective.config.color);
+    let mut looker = Looker::new(&settings, signatures(&settings)?);
+    let snapshot = looker.snapshot();
+    let report = assess(&snapshot, &Policy { signatures: signatures(&settings)? });
+    let broken: Vec<&BrokenFile> =
+        snapshot.broken.iter().filter(|broken| broken.format == Format::Own(format)).collect();
+    print(&told(format, &report, &broken, paint))?;
+    Ok(if broken.is_empty() { Exit::Fine } else { Exit::Problems })
+}
+
+fn told(format: Own, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
+    let definition = format.definition();
+    let mut out = format!("{} describes:\n", shown(&definition.name));
+    for place in &definition.places {
+        let root = match place.root {
+            Root::Home => "~",
+            Root::Tmp => "{tmp}",
+            Root::Repository => "{repo}",
+        };
+        let parts = [root, &place.folder, &place.name];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        out += &format!("  {}\n", shown(&parts.join("/")));
+    }
+    let records: Vec<&RecordView> =
+        report.records.iter().filter(|record| record.format == Format::Own(format)).collect();
+    if records.is_empty() && broken.is_empty() {
+        return out + "No such file was found.\n";
+    }
+    for record in records {
+        out += &format!("\n{}\n{}", words::place(&record.location), facts(record, report, paint));
+    }
+    for broken in broken {
+        let why = paint.paint(Tone::Bad, &broken.problem.message);
+        out += &format!("\n{}\n  cannot be read: {why}\n", broken.path.text());
+    }
+    out
+}
+
+/// Lays out what one file says, and what it comes to.
+fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
+    let mut columns = Columns::new(&["", ""]);
+    let mut row = |name: &str, value: Option<String>| {
+        columns.row([Cell::new(format!("  {name}")), Cell::maybe(value)]);
+    };
+    let of = |text: Option<&Untrusted>| text.map(Untrusted::shown);
+    let holder = record.holder.as_ref();
+    row("title", Some(record.title.shown()));
+    row("PID", holder.and_then(|holder| holder.pid).map(|pid| pid.to_string()));
+    row("role", holder.map(|holder| words::role(holder.role).to_owned()));
+    row("start", holder.and_then(|holder| holder.start_ticks).map(|start| format!("tick {start}")));
+    row("boot", of(holder.and_then(|holder| holder.boot_id.as_ref())));
+    row("host", of(holder.and_then(|holder| holder.host.as_ref())));
+    row("session", of(record.session_id.as_ref()));
+    row("context", of(record.context_id.as_ref()));
+    row("sign of life", record.heartbeat_at.map(|at| at.to_string()));
+    row("stale", Some(if record.stale.is { record.stale.rule.to_owned() } else { "no".to_owned() }));
+    for claim in report.claims.iter().filter(|claim| claim.record == record.key) {
+        row("holds", Some(format!("{} {}", claim.resource.kind.name(), claim.resource.id)));
+        row("since", claim.since.map(|at| at.to_string()));
+    }
+    for finding in report.findings.iter().filter(|finding| finding.subjects.contains(&record.key)) {
+        row(finding.code.name(), Some(finding.message.clone()));
+    }
+    let (word, tone) = words::verdict(record.verdict.state);
+    let verdict = format!("{word} ({})", record.verdict.reason.name());
+    columns.row([Cell::new("  verdict"), Cell::new(verdict).toned(tone)]);
+    columns.laid_out(paint, None)
+}

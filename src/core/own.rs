@@ -1,0 +1,216 @@
+//! Formats that a person describes: where records are, how to read them, what they mean.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+
+use super::record::{LetGo, ResourceKind, Role};
+
+/// A described format. Whoever names the same format means the same one, and it stays for as long
+/// as the program runs.
+#[derive(Clone, Copy)]
+pub struct Own(&'static Definition);
+
+/// What a description says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// The name, as `format` of each record.
+    pub name: String,
+    /// What its records are called.
+    pub title: String,
+    /// Where its files are.
+    pub places: Vec<OwnPlace>,
+    /// How each file is read.
+    pub reading: Syntax,
+    /// Where each fact stands in a file.
+    pub fields: BTreeMap<Field, String>,
+    /// Which process the PID is.
+    pub role: Role,
+    /// The zone of times without one; `None` for the machine's.
+    pub zone: Option<TimeZone>,
+    /// For how long a record is trusted, and the rule in words.
+    pub ttl: Option<(SignedDuration, String)>,
+    /// What each record holds.
+    pub claim: Option<ResourceKind>,
+    /// Whether claimtop may park it.
+    pub let_go: LetGo,
+}
+
+/// Where files of a described format are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnPlace {
+    /// What the folder is below.
+    pub root: Root,
+    /// The folder; a part may be `*`.
+    pub folder: String,
+    /// The file's name; each `*` stands for anything.
+    pub name: String,
+}
+
+/// What a folder is below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// The home.
+    Home,
+    /// The temporary folder.
+    Tmp,
+    /// Every working tree.
+    Repository,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// One JSON object; fields are JSON pointers (RFC 6901).
+    Json,
+    /// `key = value` or `key: value` in each line; fields are keys.
+    KeyValue,
+    /// A fact in each line; fields are line numbers from 1.
+    Lines,
+}
+
+/// A fact that a file can state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    /// The PID.
+    Pid,
+    /// The start of that process in clock ticks since boot.
+    StartTicks,
+    /// The boot ID.
+    BootId,
+    /// The host name.
+    Host,
+    /// The session ID.
+    Session,
+    /// The context ID.
+    Context,
+    /// A name for people.
+    Title,
+    /// When the session or the hold began.
+    StartedAt,
+    /// The newest sign of life.
+    HeartbeatAt,
+    /// The working directory.
+    Cwd,
+    /// What is held.
+    Claim,
+}
+
+impl Own {
+    /// Makes a format of a description. The description is never given back: there are as many as
+    /// a person has files.
+    pub fn new(definition: Definition) -> Self {
+        Self(Box::leak(Box::new(definition)))
+    }
+
+    /// Returns the format of a name of which no more is known, as an old entry of the journal may
+    /// have it.
+    pub fn named(name: &str) -> Self {
+        static NAMED: Mutex<BTreeMap<String, Own>> = Mutex::new(BTreeMap::new());
+        let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+        *named.entry(name.to_owned()).or_insert_with(|| Self::new(Definition::bare(name)))
+    }
+
+    /// Returns what its description says.
+    pub fn definition(self) -> &'static Definition {
+        self.0
+    }
+}
+
+impl Definition {
+    /// Describes a format of which only the name is known.
+    pub fn bare(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            places: Vec::new(),
+            reading: Syntax::Lines,
+            fields: BTreeMap::new(),
+            role: Role::Unknown,
+            zone: None,
+            ttl: None,
+            claim: None,
+            let_go: LetGo::Never,
+        }
+    }
+}
+
+impl std::fmt::Debug for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Own").field(&self.0.name).finish()
+    }
+}
+
+impl PartialEq for Own {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Own {}
+
+impl PartialOrd for Own {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Own {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.name.cmp(&other.0.name)
+    }
+}
+
+impl Hash for Own {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl OwnPlace {
+    /// Returns whether a file's name fits.
+    pub fn fits(&self, name: &str) -> bool {
+        let Some((first, rest)) = self.name.split_once('*') else { return self.name == name };
+        let Some(mut left) = name.strip_prefix(first) else { return false };
+        let mut parts: Vec<&str> = rest.split('*').collect();
+        let last = parts.pop().unwrap_or_default();
+        for part in parts {
+            let Some((_, after)) = left.split_once(part) else { return false };
+            left = after;
+        }
+        left.ends_with(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, name: &str, expected: bool) {
+        let place = OwnPlace { root: Root::Tmp, folder: String::new(), name: pattern.to_owned() };
+        assert_eq!(place.fits(name), expected, "{pattern} {name}");
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        check("a.lock", "a.lock", true);
+        check("a.lock", "b.lock", false);
+        check("*.lock", ".lock", true);
+        check("a*.lock", "ab.lock", true);
+        check("a*b*c", "aXbYc", true);
+        check("a*b*c", "aXcYb", false);
+        check("ab*ba", "aba", false);
+        check("*", "anything", true);
+    }
+
+    #[test]
+    fn a_name_means_one_format() {
+        assert_eq!(Own::named("watch"), Own::named("watch"));
+        assert_ne!(Own::named("watch"), Own::named("other"));
+    }
+}

@@ -1,0 +1,162 @@
+//! Descriptions and what they read: the examples that ship, every mistake, any bytes.
+
+use super::*;
+use crate::core::own::{Own, OwnPlace, Syntax};
+use crate::core::record::{LetGo, Record, RecordKind};
+use crate::format::Parsed;
+use crate::format::draft::sample;
+
+const GASTOWN: &str = include_str!("../../../assets/formats/gastown.toml");
+const PID_FILE: &str = include_str!("../../../assets/formats/pid-file.toml");
+
+/// A description with every key.
+const WHOLE: &str = "name = 'watch'\ntitle = 'Watch'\nfiles = ['~/.watch/*/*.lock', '{tmp}/watch-*']\n\
+    read = 'key-value'\nzone = '+02:00'\nrole = 'agent'\nttl = '15 min'\nclaim = 'work-item'\n\
+    park = 'when-dead'\n[fields]\npid = 'pid'\nstart_ticks = 'start'\nboot_id = 'boot'\nhost = 'host'\n\
+    session = 'session'\ncontext = 'context'\ntitle = 'what'\nstarted_at = 'since'\n\
+    heartbeat_at = 'seen'\ncwd = 'folder'\nclaim = 'item'\n";
+
+fn own(text: &str) -> Own {
+    Own::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn record(own: Own, text: &str) -> Record {
+    let file = sample::image("x.lock", text.as_bytes(), 60);
+    sample::record(sample::read(|reading| read(own, &file, reading)))
+}
+
+#[test]
+fn the_examples_read_what_they_are_for() {
+    let text = r#"{"pid":4711,"acquired_at":"2026-11-20T21:40:00","session_id":"gt-max","hostname":"desk"}"#;
+    let lock = record(own(GASTOWN), text);
+    assert_eq!(lock.context_id, Some("gt-max".into()));
+    assert_eq!(lock.started_at.map(|at| at.to_string()).as_deref(), Some("2026-11-20T21:40:00Z"));
+    let summary = sample::summary(&Parsed::Record(lock.into()));
+    assert_eq!(summary, "Lock Current 'agent lock' context gt-max session - holder 4711/Unknown []");
+
+    let pid_file = own(PID_FILE);
+    assert_eq!(pid_file.definition().let_go, LetGo::OnlyDead);
+    let summary = sample::summary(&Parsed::Record(record(pid_file, "4711\n").into()));
+    assert_eq!(summary, "Lock Current 'PID file' context - session - holder 4711/Agent []");
+    assert_eq!(record(pid_file, "").holder, None);
+}
+
+#[test]
+fn every_key_is_read() {
+    let watch = own(WHOLE);
+    let places = [
+        OwnPlace { root: Root::Home, folder: ".watch/*".to_owned(), name: "*.lock".to_owned() },
+        OwnPlace { root: Root::Tmp, folder: String::new(), name: "watch-*".to_owned() },
+    ];
+    assert_eq!(
+        (watch.definition().places.as_slice(), watch.definition().reading),
+        (&places[..], Syntax::KeyValue)
+    );
+    let text = "# a comment: no\npid = 4711\nstart = 686753\nboot: 0b5fb5f8\nhost=desk\nsession = s-1\n\
+                context=c\nwhat = 'Nightly'\nsince = 1795210496\nseen = 2026-11-20T23:40:00\n\
+                folder = /src/shop\nitem = \"NIGHT-7\"\n";
+    let read = record(watch, text);
+    let holder = read.holder.clone().unwrap();
+    assert_eq!((holder.start_ticks, holder.boot_id), (Some(686_753), Some("0b5fb5f8".into())));
+    assert_eq!(read.heartbeat_at.map(|at| at.to_string()).as_deref(), Some("2026-11-20T21:40:00Z"));
+    assert_eq!(
+        read.expiry.map(|expiry| (expiry.at.to_string(), expiry.rule)).unwrap().0,
+        "2026-11-20T21:55:00Z"
+    );
+    assert_eq!(read.started_at.map(|at| at.as_second()), Some(1_795_210_496));
+    let claim = read.claims.first().map(|claim| (claim.resource.kind.name(), claim.resource.id.raw()));
+    assert_eq!(
+        (read.kind, read.title.raw(), claim),
+        (RecordKind::Session, "Nightly", Some(("work-item", "NIGHT-7")))
+    );
+    assert_eq!(read.problems, []);
+}
+
+#[test]
+fn a_pointer_leads_through_objects_and_lists() {
+    let text = "name = 'p'\nfiles = ['~/p']\nread = 'json'\nrole = 'agent'\n[fields]\npid = '/a~1b/0/~0pid'\ntitle = '/a~1b'\n";
+    let read = record(own(text), r#"{"a/b":[{"~pid":77}]}"#);
+    assert_eq!(read.holder.and_then(|holder| holder.pid.and_then(|pid| pid.valid())), Some(77));
+    assert_eq!(read.title.raw(), "x.lock");
+}
+
+#[test]
+fn what_is_no_time_and_no_pid_is_told() {
+    let text = "name = 'p'\nfiles = ['~/p']\nread = 'lines'\nrole = 'hook'\n[fields]\npid = '1'\nstarted_at = '2'\nheartbeat_at = '3'\n";
+    let summary = sample::summary(&Parsed::Record(record(own(text), "seven\nsoon\n4102444800\n").into()));
+    assert_eq!(
+        summary,
+        "Session Current 'p' context - session - holder bad/Hook [bad-timestamp bad-timestamp]"
+    );
+}
+
+/// Checks what is said of a whole description with one part replaced.
+#[track_caller]
+fn check_error(part: &str, by: &str, expected: &str) {
+    assert!(WHOLE.contains(part), "{part}");
+    let error = parse(&WHOLE.replacen(part, by, 1)).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn an_error_names_line_and_key() {
+    check_error("'watch'", "'Watch'", "line 1, key `name`: a name has 1 to 32 of a-z, 0-9 and -");
+    check_error("'watch'", "'maia'", "line 1, key `name`: claimtop has a format of this name itself");
+    check_error(
+        "'~/.watch/*/*.lock'",
+        "'/etc/x'",
+        "line 3, key `files`: a file starts with ~/, {tmp}/ or {repo}/",
+    );
+    check_error(
+        "watch-*",
+        "../x",
+        "line 3, key `files`: a file is a plain path: no empty part, no . and no ..",
+    );
+    let star = "line 3, key `files`: a folder is a name or a whole *; only the file's name may have * within";
+    check_error(".watch/*/", ".w*/", star);
+    check_error(
+        "['~/.watch/*/*.lock', '{tmp}/watch-*']",
+        "[]",
+        "line 3, key `files`: at least one file is needed",
+    );
+    let zone = "line 5, key `zone`: a zone is local, UTC or an offset such as +02:00";
+    check_error("+02:00", "Europe/Paris", zone);
+    check_error("+02:00", "+2:00", zone);
+    check_error("+02:00", "", zone);
+    let ttl = "line 7, key `ttl`: a time to live is a span such as 15 min, at most a year in hours";
+    check_error("15 min", "soon", ttl);
+    check_error("15 min", "-5 min", ttl);
+    let role =
+        "line 11, key `pid`: a PID needs a role: whose process is it (agent, shell, hook, daemon, unknown)";
+    check_error("role = 'agent'", "", role);
+    check_error("pid = 'pid'\n", "", "line 6, key `role`: a role needs a PID in [fields]");
+    check_error("claim = 'work-item'", "", "line 21, key `claim`: say with `claim` what sort of thing it is");
+    check_error("pid = 'pid'", "pid = 'a=b'", "line 11, key `pid`: a field is a key, without = and :");
+    check_error(
+        "'key-value'",
+        "'json'",
+        "line 11, key `pid`: in JSON a field is a pointer such as /owner/pid",
+    );
+    check_error("'key-value'", "'lines'", "line 11, key `pid`: a field is the number of a line, from \"1\"");
+    let park =
+        parse("name = 'p'\nfiles = ['~/p']\nread = 'lines'\npark = 'when-dead'\n[fields]\n").unwrap_err();
+    let why = "without a PID or a session in [fields] nothing is ever proven dead";
+    assert_eq!(park.to_string(), format!("line 4, key `park`: {why}"));
+    assert_eq!(parse("name = 'p'\nfile = 1\n").unwrap_err().line, 2);
+}
+
+proptest::proptest! {
+    #[test]
+    fn reading_is_total(bytes: Vec<u8>) {
+        static OWN: std::sync::OnceLock<[Own; 3]> = std::sync::OnceLock::new();
+        let file = sample::image("x.lock", &bytes, 60);
+        for own in *OWN.get_or_init(|| [GASTOWN, PID_FILE, WHOLE].map(own)) {
+            sample::read(|reading| read(own, &file, reading));
+        }
+    }
+
+    #[test]
+    fn describing_is_total(text: String) {
+        let _ = parse(&text);
+    }
+}
