@@ -180,6 +180,11 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.repos.extend(other.repos);
     one.sources.extend(other.sources);
     one.seen_agents.extend(other.seen_agents);
+    one.databases.extend(other.databases);
+    one.bound.notes.extend(other.bound.notes);
+    one.bound.unreadable.extend(other.bound.unreadable);
+    one.bound.partial = one.bound.partial.or(other.bound.partial);
+    one.session_files.extend(other.session_files);
     one
 }
 
@@ -251,7 +256,11 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
         let trees = look.repos.iter().flat_map(|repo| &repo.worktrees);
         let trees = trees.map(|tree| format!("tree {}", tree.path.display()));
         let broken = look.broken.iter().map(|broken| format!("file {}", broken.path.text().raw()));
-        records.chain(pids).chain(trees).chain(broken).collect()
+        let notes = look.bound.notes.iter();
+        let notes = notes
+            .flat_map(|note| [format!("session {}", note.session_id.raw()), format!("pid {}", note.pid)]);
+        let databases = look.databases.iter().map(|database| format!("database {}", database.name.raw()));
+        records.chain(pids).chain(trees).chain(broken).chain(notes).chain(databases).collect()
     };
     // Some findings are about a machine as a whole: what they count is not the union.
     // A process that cannot be read, or that counts PIDs in a container, could be anybody.
@@ -269,6 +278,9 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
             .filter(|process| signatures.classify(process).is_some() || signatures.resembles(process))
             .count();
         is_open(look)
+            // A hook's note says what a window runs, and not what it does not run.
+            && look.bound.is_whole()
+            && look.bound.notes.is_empty()
             && agents == report.windows.len()
             && report.windows.iter().all(|window| window.session_id.is_some())
             && report.findings.iter().all(|finding| {
