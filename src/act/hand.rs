@@ -45,6 +45,7 @@ impl Hand {
         report: &Report,
         requests: &[Request],
     ) -> Result<Vec<Result<Seen, Trouble>>, Trouble> {
+        self.state.renew()?;
         let now = self.eyes.now();
         let lock = self.state.lock(Patience::Wait, now)?;
         let see = |request: &Request| Seen::see(&lock, report, request.clone(), &self.rules, now);
@@ -57,6 +58,7 @@ impl Hand {
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Receipt, Trouble> {
         let confirmed = seen.confirm(answer)?;
+        self.state.renew()?;
         let mut lock = self.state.lock(Patience::Wait, self.eyes.now())?;
         confirmed.verify(&mut lock, &mut self.eyes)?.execute(&mut self.eyes)
     }

@@ -10,12 +10,21 @@ use super::disk::{Disk, Keeping, Patience};
 use super::movement::Hands;
 use super::recover;
 use super::rows::Stores;
+use super::system::System;
 use super::trouble::Trouble;
 use crate::core::journal::{History, Intent, Line, Outcome, Says};
 
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
 const PARKED: &str = "parked";
+
+/// Opens the folder and the one for parked things, and makes what is missing.
+fn folders<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<(D::Folder, D::Folder), Trouble> {
+    disk.make_folder(parked_path).map_err(Trouble::at("make", parked_path))?;
+    let folder = disk.folder(path).map_err(Trouble::at("open", path))?;
+    let parked = disk.folder(parked_path).map_err(Trouble::at("open", parked_path))?;
+    Ok((folder, parked))
+}
 
 /// claimtop's own folder: the journal, the lock and everything that is parked.
 pub struct StateFolder<D: Disk> {
@@ -36,9 +45,7 @@ impl<D: Disk> StateFolder<D> {
     /// A folder cannot be made or opened.
     pub fn open(disk: D, path: &Path) -> Result<Self, Trouble> {
         let parked_path = path.join(PARKED);
-        disk.make_folder(&parked_path).map_err(Trouble::at("make", &parked_path))?;
-        let folder = disk.folder(path).map_err(Trouble::at("open", path))?;
-        let parked = disk.folder(&parked_path).map_err(Trouble::at("open", &parked_path))?;
+        let (folder, parked) = folders(&disk, path, &parked_path)?;
         Ok(Self { disk, path: path.to_path_buf(), parked_path, folder, parked, stores: Stores::default() })
     }
 
@@ -79,6 +86,22 @@ impl<D: Disk> StateFolder<D> {
         }
         recover::recover(&mut lock, now)?;
         Ok(lock)
+    }
+}
+
+impl StateFolder<System> {
+    /// Opens the folder anew where another one, or none, lies at its path by now: somebody has
+    /// deleted it, and with it the journal and all that was parked.
+    ///
+    /// # Errors
+    /// It cannot be made or opened.
+    pub fn renew(&mut self) -> Result<(), Trouble> {
+        let id = |folder: &<System as Disk>::Folder| folder.id().ok();
+        let there = System.folder(&self.path).ok().as_ref().and_then(id);
+        if there.is_none() || there != id(&self.folder) {
+            (self.folder, self.parked) = folders(&self.disk, &self.path, &self.parked_path)?;
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use claimtop::act::hand::Hand;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Request};
 use claimtop::act::system::System;
@@ -39,6 +40,24 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
     assert_eq!(before, after);
     let again = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap_err();
     assert_eq!(again.to_string(), "entry 1 cannot be undone: entry 2 has undone it");
+}
+
+#[test]
+fn a_state_folder_that_was_deleted_is_made_anew() {
+    let stage = Stage::new();
+    let mut hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    for round in 1..=2 {
+        let agent = stage.agent();
+        let path = stage.register(agent.id(), start_ticks(agent.id()));
+        end(agent);
+        let report = hand.report();
+        let key = record(&report, path.file_name().unwrap().to_str().unwrap()).key.clone();
+        let seen = hand.see(&report, &[release(&key)]).unwrap().remove(0).unwrap();
+        let receipt = hand.carry_out(seen, &Answer::Yes).unwrap();
+        assert_eq!(receipt.outcome.ended, Ended::Done, "round {round}: {}", receipt.outcome.detail);
+        assert_eq!(hand.history().unwrap().entries.len(), 1, "round {round}");
+        std::fs::remove_dir_all(stage.state_path()).unwrap();
+    }
 }
 
 #[test]
