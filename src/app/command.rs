@@ -43,6 +43,10 @@ pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
             state.layers.push(Layer::Lately { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];
         }
+        Command::Itself => {
+            state.layers.push(Layer::Itself { scroll: 0 });
+            return vec![Effect::AskCost, Effect::Redraw];
+        }
         Command::Help => state.layers.push(Layer::Help { scroll: 0 }),
         Command::Back => return back(state),
         Command::Repaint => return vec![Effect::Repaint],

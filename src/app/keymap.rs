@@ -53,6 +53,8 @@ pub enum Command {
     Lately,
     /// Show the map of who holds what.
     Map,
+    /// Shows what claimtop itself reads, watches and costs.
+    Itself,
     /// Begin a recording, or end it.
     Record,
     /// Go to another look of a recording.
@@ -173,6 +175,7 @@ pub const BINDINGS: &[Binding] = &[
         "Map of windows, records and what they hold, collisions marked",
         0,
     ),
+    bind(&[P::Char('D')], C::Itself, "D", "", "What claimtop itself reads, watches and costs", 0),
     bind(&[P::Char('t')], C::Lately, "t", "", "What has changed in the last ten minutes", 0),
     bind(&[P::Char('w')], C::Record, "w", "", "Record what is seen into a file, or end that", 0),
     bind(
@@ -287,6 +290,7 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Sort | C::Reverse => top.is_none() && state.view != View::History,
         C::Record => top.is_none() && state.options.tape.is_on(),
         C::Step(_) => state.options.replayed.is_some(),
+        C::Itself => top.is_none(),
         C::Map | C::Lately => top.is_none() && state.index.is_some(),
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())

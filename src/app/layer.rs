@@ -26,6 +26,11 @@ pub enum Layer {
         /// The first line shown.
         scroll: usize,
     },
+    /// What claimtop itself reads, watches and costs.
+    Itself {
+        /// The first line shown.
+        scroll: usize,
+    },
     /// The keys that are active now.
     Help {
         /// The first line shown.
@@ -40,6 +45,7 @@ impl Layer {
             Self::Evidence { scroll, .. }
             | Self::Map { scroll }
             | Self::Lately { scroll }
+            | Self::Itself { scroll }
             | Self::Help { scroll } => *scroll,
             Self::Sheet(sheet) => sheet.scroll,
         }
@@ -51,6 +57,7 @@ impl Layer {
             Self::Evidence { scroll, .. }
             | Self::Map { scroll }
             | Self::Lately { scroll }
+            | Self::Itself { scroll }
             | Self::Help { scroll } => scroll,
             Self::Sheet(sheet) => &mut sheet.scroll,
         }

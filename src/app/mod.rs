@@ -4,6 +4,7 @@ pub mod age;
 pub mod attention;
 mod command;
 pub mod counts;
+mod diagnosed;
 pub mod filter;
 pub mod geometry;
 pub mod keymap;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::core::diagnosis::{Cost, Measured};
 use crate::core::journal::History;
 use crate::core::place::PlaceView;
 use crate::core::plan::{Offer, Request, Told};
@@ -17,10 +18,16 @@ use super::geometry::Size;
 pub enum Msg {
     /// A look was finished.
     Looked(Arc<Report>),
+    /// What the last look was like.
+    Measured(Measured),
+    /// What this process costs.
+    Cost(Option<Cost>),
     /// Whether changes are told or must be looked for.
     Hints(Hints),
     /// A key was pressed.
     Pressed(Press),
+    /// Text was pasted.
+    Pasted(String),
     /// The mouse was used.
     Pointed(Pointer),
     /// The terminal has another size.
@@ -172,6 +179,8 @@ pub enum Effect {
     Act(Confirmed),
     /// Begin nothing more of what was confirmed.
     CallOff,
+    /// Ask what this process costs.
+    AskCost,
     /// Read the journal.
     ReadHistory,
     /// Keep what was observed beyond the end.

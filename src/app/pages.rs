@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::key::Key;
 
+use super::diagnosed;
 use super::geometry::Detail;
 use super::keymap;
 use super::ladder;
@@ -41,6 +42,7 @@ pub fn panel(state: &State) -> Option<Panel> {
             None => String::new(),
         },
         Layer::Lately { .. } => past::write_lately(&mut page, state),
+        Layer::Itself { .. } => diagnosed::write(&mut page, state),
         Layer::Help { .. } => write_help(&mut page, state),
     };
     Some(Panel { title, page, scroll: layer.scroll() })

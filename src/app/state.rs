@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::config::{Access, Switch};
 use crate::core::change::diff;
+use crate::core::diagnosis::{Bound, Cost, Measured};
 use crate::core::journal::{Entry, History};
 use crate::core::key::Key;
 use crate::core::report::Report;
@@ -29,6 +30,8 @@ pub struct Options {
     pub badge: Option<String>,
     /// Whether actions are refused.
     pub access: Access,
+    /// The bounds of claimtop itself.
+    pub bounds: Vec<Bound>,
     /// Whether what is observed is kept beyond the end.
     pub history: Switch,
     /// Whether a key may begin a recording.
@@ -60,6 +63,10 @@ pub struct State {
     pub picture: Picture,
     /// Whether changes are told.
     pub hints: Hints,
+    /// What the last look was like.
+    pub measured: Measured,
+    /// What this process costs, as it was asked last.
+    pub cost: Option<Cost>,
     /// The shown view.
     pub view: View,
     /// Where a person is in each view.
@@ -99,6 +106,8 @@ impl State {
             waiting: None,
             picture: Picture::Live,
             hints: Hints::default(),
+            measured: Measured::default(),
+            cost: None,
             view: View::default(),
             places: Places::default(),
             filter: Filter::default(),
@@ -164,7 +173,13 @@ impl State {
     pub fn sheet(&self) -> Option<&Sheet> {
         match self.layers.last() {
             Some(Layer::Sheet(sheet)) => Some(sheet),
-            Some(Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. })
+            Some(
+                Layer::Evidence { .. }
+                | Layer::Help { .. }
+                | Layer::Itself { .. }
+                | Layer::Lately { .. }
+                | Layer::Map { .. },
+            )
             | None => None,
         }
     }
@@ -173,7 +188,11 @@ impl State {
     pub(super) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
         self.layers.iter_mut().find_map(|layer| match layer {
             Layer::Sheet(sheet) => Some(&mut **sheet),
-            Layer::Evidence { .. } | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. } => None,
+            Layer::Evidence { .. }
+            | Layer::Help { .. }
+            | Layer::Itself { .. }
+            | Layer::Lately { .. }
+            | Layer::Map { .. } => None,
         })
     }
 
@@ -191,7 +210,11 @@ impl State {
     pub fn subject(&self) -> Option<&Key> {
         let open = self.layers.iter().rev().find_map(|layer| match layer {
             Layer::Evidence { key, .. } => Some(key),
-            Layer::Sheet(_) | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. } => None,
+            Layer::Sheet(_)
+            | Layer::Help { .. }
+            | Layer::Itself { .. }
+            | Layer::Lately { .. }
+            | Layer::Map { .. } => None,
         });
         open.or_else(|| self.selected())
     }

@@ -71,9 +71,16 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
         }
         (None, None) => Line::new("Enter", Tone::Key).then(" shows why", Tone::Dim),
         (Some(Layer::Evidence { .. }), None)
-        | (Some(Layer::Sheet(_) | Layer::Help { .. } | Layer::Lately { .. } | Layer::Map { .. }), _) => {
-            Line::default()
-        }
+        | (
+            Some(
+                Layer::Sheet(_)
+                | Layer::Help { .. }
+                | Layer::Itself { .. }
+                | Layer::Lately { .. }
+                | Layer::Map { .. },
+            ),
+            _,
+        ) => Line::default(),
     }
 }
 

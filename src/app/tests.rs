@@ -152,6 +152,17 @@ fn the_filter_takes_keys_until_it_is_kept_or_cleared() {
 }
 
 #[test]
+fn pasted_text_is_taken_where_text_is_typed_and_acts_nowhere() {
+    let mut state = seen(testing::busy());
+    let paste = |state: &mut State| update(state, Msg::Pasted("r\ny\nq".to_owned()));
+    assert_eq!(paste(&mut state), [Effect::Redraw]);
+    assert!(state.layers.is_empty() && state.filter.text.is_empty());
+    press(&mut state, "/");
+    paste(&mut state);
+    assert_eq!((state.filter.text.as_str(), state.filter.focus), ("ryq", Focus::Text));
+}
+
+#[test]
 fn sorting_goes_through_the_columns_and_back_to_worst_first() {
     let mut state = seen(testing::busy());
     press(&mut state, "sss");

@@ -8,6 +8,7 @@ use super::command::perform;
 use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Motion};
+use super::layer::Layer;
 use super::msg::{Effect, Msg, Pointer, Press, Taped};
 use super::sheet::{Sheet, Stage};
 use super::state::{Picture, State};
@@ -24,8 +25,15 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             }
             effects
         }
+        Msg::Measured(measured) => {
+            state.measured = measured;
+            let is_shown = matches!(state.layers.last(), Some(Layer::Itself { .. }));
+            if is_shown { vec![Effect::AskCost] } else { Vec::new() }
+        }
+        Msg::Cost(cost) => changed(state, |state| state.cost = cost),
         Msg::Hints(hints) => changed(state, |state| state.hints = hints),
         Msg::Pressed(press) => pressed(state, press),
+        Msg::Pasted(text) => pasted(state, &text),
         Msg::Pointed(pointer) => pointed(state, pointer),
         Msg::Resized(size) => {
             state.size = size;
@@ -124,6 +132,22 @@ fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
         effects.push(Effect::Redraw);
     }
     effects
+}
+
+/// Takes pasted text where text is typed, and nowhere else: pasted keys never act.
+fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
+    let is_filter = state.filter.focus == Focus::Text && state.layers.is_empty();
+    for c in text.chars().filter(|c| !c.is_control()) {
+        if is_filter {
+            state.filter.push(c);
+        } else if let Some(sheet) = state.sheet_mut() {
+            sheet.typed(Press::Char(c));
+        }
+    }
+    if is_filter {
+        state.refresh();
+    }
+    vec![Effect::Redraw]
 }
 
 fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {

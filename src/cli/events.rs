@@ -60,7 +60,7 @@ async fn stream(mut said: Receiver<Said>, shape: Shape) -> Outcome {
             return Ok(Exit::Fine);
         }
         match said {
-            Some(Some(Said::Looked(now))) => {
+            Some(Some(Said::Looked(now, _))) => {
                 print(&lines(&diff(before.as_deref(), &now), shape)?)?;
                 before = Some(now);
             }

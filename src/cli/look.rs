@@ -9,6 +9,7 @@ use super::settings::Settings;
 use crate::core::agent::Signatures;
 use crate::core::assess::{Policy, assess};
 use crate::core::change::diff;
+use crate::core::diagnosis::Watched;
 use crate::core::process::ProcessId;
 use crate::core::report::Report;
 use crate::core::snapshot::{Snapshot, SourceHealth, SourceState};
@@ -40,6 +41,10 @@ impl run::Looker for Looker {
     fn has_news(&mut self) -> bool {
         let waits = self.taped.is_none() && self.tape.as_ref().is_some_and(|tape| tape.path().is_some());
         waits || self.collector.has_news()
+    }
+
+    fn watched(&self) -> Watched {
+        self.watch.as_ref().map(Watch::watched).unwrap_or_default()
     }
 }
 

@@ -66,8 +66,8 @@ async fn until_ended(mut said: Receiver<Said>, tape: &Tape) -> Outcome {
                 return Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))));
             }
             None => return Err(bug(anyhow!("nobody looks any more"))),
-            Some(Said::Looked(_) | Said::HintsLost) if tape.path().is_none() => return ended(tape),
-            Some(Said::Looked(_) | Said::HintsLost) => {}
+            Some(Said::Looked(..) | Said::HintsLost) if tape.path().is_none() => return ended(tape),
+            Some(Said::Looked(..) | Said::HintsLost) => {}
         }
     }
 }

@@ -8,6 +8,7 @@ use super::output::{Paint, Tone, print};
 use super::settings::{ConfigFile, Settings};
 use crate::config::layers::Origin;
 use crate::core::text::{Untrusted, shown};
+use crate::run::bounds;
 
 /// Prints the effective configuration.
 ///
@@ -17,8 +18,17 @@ pub(crate) fn run(settings: &Settings) -> Outcome {
     let paint = Paint::for_stdout(settings.effective.config.color);
     let values = values(settings).laid_out(paint, None);
     let paths = paths(settings).laid_out(paint, None);
-    print(&format!("{values}\n{paths}"))?;
+    let bounds = limits().laid_out(paint, None);
+    print(&format!("{values}\n{paths}\n{bounds}"))?;
     Ok(Exit::Fine)
+}
+
+fn limits() -> Columns {
+    let mut columns = Columns::new(&["LIMIT", "MOST"]);
+    for bound in bounds() {
+        columns.row([Cell::new(bound.what), Cell::new(bound.most)]);
+    }
+    columns
 }
 
 fn values(settings: &Settings) -> Columns {

@@ -6,6 +6,7 @@ pub mod bound;
 pub mod change;
 pub mod claim;
 pub mod context;
+pub mod diagnosis;
 pub mod evidence;
 pub mod file;
 pub mod finding;

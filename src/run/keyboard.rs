@@ -6,6 +6,9 @@ use crossterm::event::{
 
 use crate::app::msg::{Msg, Pointer, Press};
 
+/// How many characters of a pasted text are of use: no input takes more.
+const MOST_PASTED: usize = 200;
+
 /// Translates an event; nothing when it means nothing to the screen.
 pub(super) fn messages(event: &Event) -> Vec<Msg> {
     match event {
@@ -13,9 +16,8 @@ pub(super) fn messages(event: &Event) -> Vec<Msg> {
         Event::Mouse(mouse) => pointer(*mouse).map(Msg::Pointed).into_iter().collect(),
         // crossterm 0.29 drops a change of size that comes together with a key, so the signal is
         // listened for elsewhere.
-        Event::Resize(..) | Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Paste(_) => {
-            Vec::new()
-        }
+        Event::Paste(text) => vec![Msg::Pasted(text.chars().take(MOST_PASTED).collect())],
+        Event::Resize(..) | Event::Key(_) | Event::FocusGained | Event::FocusLost => Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use tracing::Level;
 
 /// The most bytes of the log; then it begins anew.
-const LIMIT: u64 = 1 << 20;
+pub(super) const LIMIT: u64 = 1 << 20;
 const NAME: &str = "claimtop.log";
 
 /// Starts to log into a folder what is at least as severe as `level`.

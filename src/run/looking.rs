@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::Looker;
+use crate::core::diagnosis::Measured;
 use crate::core::finding::Code;
 use crate::core::report::Report;
 use crate::source::clock;
@@ -36,7 +37,7 @@ enum Told {
 #[derive(Debug)]
 pub enum Said {
     /// What it saw.
-    Looked(Arc<Report>),
+    Looked(Arc<Report>, Measured),
     /// Not all changes are told from now on, so it looks now and then.
     HintsLost,
     /// It has panicked; its words. There will be no other look.
@@ -75,6 +76,7 @@ fn keep_looking(
     if told == Told::InPart && say(Said::HintsLost) == Audience::Gone {
         return;
     }
+    let mut looks = 0;
     loop {
         let began = clock::steady();
         // The looker is not used again after a panic, so nothing half-done is seen.
@@ -91,7 +93,9 @@ fn keep_looking(
                 if report.findings.iter().any(|finding| finding.code == Code::TornRecord) {
                     longest = longest.min(SETTLING);
                 }
-                Said::Looked(Arc::new(report))
+                looks += 1;
+                let measured = Measured { looks, took: clock::steady() - began, watched: looker.watched() };
+                Said::Looked(Arc::new(report), measured)
             }
             Err(_) => Said::Failed(super::terminal::last_panic()),
         };
@@ -210,7 +214,7 @@ mod tests {
     }
 
     fn looked(said: &Receiver<Said>) -> bool {
-        matches!(said.recv(), Ok(Said::Looked(_)))
+        matches!(said.recv(), Ok(Said::Looked(..)))
     }
 
     fn lost(said: &Receiver<Said>) -> bool {
@@ -226,7 +230,7 @@ mod tests {
         drop(hint);
         let said = looking(testing::quiet, Some(hints));
         assert!(looked(&said));
-        let looks = said.iter().take_while(|said| matches!(said, Said::Looked(_))).count();
+        let looks = said.iter().take_while(|said| matches!(said, Said::Looked(..))).count();
         assert!(looks <= 2, "{looks} looks for hints that were there before");
         assert!(looked(&said));
     }

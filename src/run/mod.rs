@@ -5,6 +5,7 @@
 //! a terminal that nobody reads.
 
 mod acting;
+mod bounds;
 mod calls;
 mod clipboard;
 mod jump;
@@ -25,12 +26,14 @@ use anyhow::Context;
 use tokio::sync::mpsc;
 
 use self::acting::Keeping;
+pub use self::bounds::bounds;
 use self::looking::{Audience, Said};
 use self::tape::Tape;
 use crate::act::hand::Hand;
 use crate::app::msg::{Hints, Msg, Position, Step};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
+use crate::core::diagnosis::Watched;
 use crate::core::report::Report;
 use crate::source::watch::Hint;
 use crate::ui::Look;
@@ -45,6 +48,11 @@ pub trait Looker {
     /// look.
     fn has_news(&mut self) -> bool {
         false
+    }
+
+    /// Returns what is watched since the last look.
+    fn watched(&self) -> Watched {
+        Watched::default()
     }
 }
 
@@ -130,7 +138,8 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     let acting =
         acting::start(hand, Keeping { history: options.history, tape: options.tape }, sender.clone())
             .context("failed to start acting")?;
-    let say = move |said| match sender.blocking_send(event(said)) {
+    let say = move |said| match events_of(said).into_iter().try_for_each(|event| sender.blocking_send(event))
+    {
         Ok(()) => Audience::Listens,
         Err(_) => Audience::Gone,
     };
@@ -139,6 +148,7 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     let screen = ScreenOptions {
         badge: options.badge,
         access: config.access,
+        bounds: bounds(),
         history: config.history,
         tape,
         replayed: options.replay.as_ref().map(|replay| replay.at),
@@ -146,11 +156,13 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     runtime.block_on(screen::show(guard, events, screen, (look(config), calls), (acting, options.replay)))
 }
 
-fn event(said: Said) -> Event {
+fn events_of(said: Said) -> Vec<Event> {
     match said {
-        Said::Looked(report) => Event::Told(Msg::Looked(report)),
-        Said::HintsLost => Event::Told(Msg::Hints(Hints::Lost)),
-        Said::Failed(what) => Event::Failed(what),
+        Said::Looked(report, measured) => {
+            vec![Event::Told(Msg::Measured(measured)), Event::Told(Msg::Looked(report))]
+        }
+        Said::HintsLost => vec![Event::Told(Msg::Hints(Hints::Lost))],
+        Said::Failed(what) => vec![Event::Failed(what)],
     }
 }
 

@@ -15,7 +15,7 @@ use crate::app::state::{Options, State};
 use crate::app::update;
 use crate::config::Calls;
 use crate::core::report::Report;
-use crate::source::clock;
+use crate::source::{clock, own};
 use crate::ui::Look;
 
 use super::acting::{Acting, Work};
@@ -172,6 +172,7 @@ impl Screen {
                 Effect::Jump(jump) => self.acting.jump(jump),
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
+                Effect::AskCost => return self.told(Msg::Cost(own::cost())),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
                 Effect::Record => self.acting.ask(Work::Record),
                 Effect::Step(step) => self.step(step)?,

@@ -6,7 +6,9 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::thread::ThreadId;
 
 use crossterm::cursor::{Hide, Show};
-use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
@@ -114,7 +116,8 @@ fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
     if title == Switch::On && !IS_TITLE_SAVED.swap(true, Ordering::SeqCst) {
         execute!(stdout(), Print(SAVE_TITLE))?;
     }
-    execute!(stdout(), EnterAlternateScreen, Hide)?;
+    // Without it pasted text would come as keys, and keys act.
+    execute!(stdout(), EnterAlternateScreen, Hide, EnableBracketedPaste)?;
     match mouse {
         Mouse::On => execute!(stdout(), EnableMouseCapture),
         Mouse::Off => Ok(()),
@@ -124,7 +127,14 @@ fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
 /// Puts the terminal back as far as it still answers; there is nobody to tell if it does not.
 pub(super) fn restore() {
     let _ = disable_raw_mode();
-    let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, LeaveAlternateScreen, Show);
+    let _ = execute!(
+        stdout(),
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        Show
+    );
     if IS_TITLE_SAVED.swap(false, Ordering::SeqCst) {
         let _ = execute!(stdout(), Print(RESTORE_TITLE));
     }

@@ -15,7 +15,7 @@ use crate::core::text::Untrusted;
 
 /// The most notes that are read, in the order of their names: some 400 bytes each, and years of
 /// work.
-const MAX_NOTES: usize = 20_000;
+pub const MAX_NOTES: usize = 20_000;
 
 /// Reads the notes again and again; one that has not changed is not parsed again.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! Reads the world: files, processes and repositories. It never writes.
 
 pub(crate) mod bindings;
+pub mod bounds;
 pub mod clock;
 pub mod collect;
 pub mod fence;
@@ -9,6 +10,7 @@ pub mod locks;
 pub(crate) mod obra;
 pub mod open;
 mod opener;
+pub mod own;
 pub mod processes;
 pub mod repos;
 pub(crate) mod sessions;

@@ -14,6 +14,7 @@
 
 mod attention;
 mod colors;
+mod harm;
 mod keys;
 mod leaving;
 mod panics;

@@ -41,7 +41,7 @@ impl World {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.folder.path().join(below)
     }
 

@@ -169,7 +169,7 @@ pub fn table(index: &Index, past: (&History, &Timeline), view: View, now: Timest
 }
 
 /// Returns text for a size in bytes, such as `412 MB`.
-fn megabytes(bytes: u64) -> String {
+pub(super) fn megabytes(bytes: u64) -> String {
     match bytes / 1_000_000 {
         0..1_000 => format!("{} MB", bytes / 1_000_000),
         _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),

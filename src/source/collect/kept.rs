@@ -12,7 +12,7 @@ use crate::format::FileKind;
 use crate::source::open::FolderId;
 
 /// How many files are kept, with their records some 20 MiB; more are simply read again.
-const MAX_KEPT: usize = 16_384;
+pub const MAX_KEPT: usize = 16_384;
 
 /// How much older than its reading a file's last change must be for its times to tell a later
 /// change: 1 s. The clock of a file system may stand still for several milliseconds.

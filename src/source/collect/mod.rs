@@ -17,6 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::found::{Found, Roots};
 use self::kept::Kept;
+pub use self::kept::MAX_KEPT;
 use self::pass::Pass;
 pub use self::places::Places;
 use self::seen::Seen;

@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use self::find::{Candidate, Search};
 use self::openers::{File, Openers};
 use self::read::Files;
+pub use self::read::MAX_ROWS;
 use super::Places;
 use super::fence::Fence;
 use super::sqlite::ReadError;

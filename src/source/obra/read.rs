@@ -15,7 +15,7 @@ use crate::source::locks::Locks;
 use crate::source::sqlite::{self, ReadError, beside, plain};
 
 /// The most rows of one table that are read.
-const MAX_ROWS: usize = 2_000;
+pub const MAX_ROWS: usize = 2_000;
 
 /// The most characters of one cell that are read.
 const MAX_CELL: usize = 512;

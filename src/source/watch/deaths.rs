@@ -16,7 +16,7 @@ use crate::core::process::ProcessId;
 use crate::source::processes::pidfd_of;
 
 /// The most processes that are waited for; a program may usually have 1,024 descriptors.
-const MAX_PROCESSES: usize = 256;
+pub const MAX_PROCESSES: usize = 256;
 /// What marks the event that ends the thread; no PID is so large.
 const STOP: u64 = u64::MAX;
 
@@ -35,6 +35,11 @@ impl Deaths {
         let waiter = Waiter::start(notice.clone());
         let waiter = waiter.map_err(|error| notice.lost(format!("failed to wait for processes: {error}")));
         Self { notice, waiter: waiter.ok(), waiting: HashMap::new() }
+    }
+
+    /// Returns how many processes are waited for.
+    pub(super) fn count(&self) -> usize {
+        self.waiting.values().flatten().count()
     }
 
     /// Waits for these processes and no others.

@@ -13,8 +13,11 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use self::deaths::Deaths;
+pub use self::deaths::MAX_PROCESSES;
 use self::files::Files;
+pub use self::files::MAX_FOLDERS;
 use self::notice::Notice;
+use crate::core::diagnosis::Watched;
 use crate::core::process::ProcessId;
 
 /// How many hints may wait; every one of them means the same look.
@@ -47,6 +50,11 @@ impl Watch {
         let files = Files::new(notice.clone());
         let deaths = Deaths::new(notice.clone());
         (Self { notice, files, deaths }, receiver)
+    }
+
+    /// Returns what is followed.
+    pub fn watched(&self) -> Watched {
+        Watched { folders: self.files.count(), processes: self.deaths.count() }
     }
 
     /// Returns why changes were or will be missed, each reason once.

@@ -25,7 +25,7 @@ use crate::core::text::Untrusted;
 use crate::source::open::{FolderId, meta_of};
 
 /// The most folders that are watched; the kernel's limit is for all programs of a user.
-const MAX_FOLDERS: usize = 1_024;
+pub const MAX_FOLDERS: usize = 1_024;
 
 /// What matters where, shared with the watching thread.
 type Interests = Arc<Mutex<BTreeMap<PathBuf, Interest>>>;
@@ -55,6 +55,11 @@ impl Files {
         let watcher = system::Watcher::new(Arc::clone(&interests), notice.clone());
         let watcher = watcher.map_err(|error| notice.lost(format!("failed to watch files: {error}")));
         Self { watcher: watcher.ok(), watched: BTreeMap::new(), interests, notice }
+    }
+
+    /// Returns how many folders are watched.
+    pub(super) fn count(&self) -> usize {
+        self.watched.len()
     }
 
     /// Watches these folders and no others; returns whether one was taken up anew.

@@ -1,0 +1,96 @@
+//! The panel about claimtop itself: its sources, what it watches, what it costs, its bounds.
+
+use std::time::Duration;
+
+use crate::core::diagnosis::{Cost, Measured};
+use crate::core::report::Report;
+use crate::core::snapshot::SourceState;
+
+use super::counts::source_state;
+use super::msg::Hints;
+use super::page::Page;
+use super::rows::megabytes;
+use super::state::State;
+use super::tone::Tone;
+
+/// Writes the panel; returns its title.
+pub(super) fn write(page: &mut Page, state: &State) -> String {
+    if let Some(report) = state.report() {
+        page.heading("What is read");
+        write_sources(page, report);
+        page.heading("What is watched");
+        page.moment("last look", Some(report.taken_at));
+    }
+    write_watched(page, &state.measured, state.hints);
+    page.heading("What claimtop itself costs");
+    match &state.cost {
+        Some(cost) => write_cost(page, cost),
+        None => page.text("  This system does not tell.", Tone::Dim),
+    }
+    page.heading("Its bounds");
+    for bound in &state.options.bounds {
+        page.field(bound.what, &bound.most, Tone::Plain);
+    }
+    "Claimtop itself".to_owned()
+}
+
+fn write_sources(page: &mut Page, report: &Report) {
+    for source in &report.sources {
+        let tone = match source.state {
+            SourceState::Ok => Tone::Plain,
+            SourceState::Absent => Tone::Dim,
+            SourceState::Partial | SourceState::Failed => Tone::Warning,
+        };
+        let words = format!("{}: {}", source_state(source.state), source.detail.shown());
+        page.field(&source.id, &words, tone);
+    }
+}
+
+fn write_watched(page: &mut Page, measured: &Measured, hints: Hints) {
+    let took = format!("{} so far, the last took {}", measured.looks, time(measured.took));
+    page.field("looks", &took, Tone::Plain);
+    let watched = format!("{} folders, {} processes", measured.watched.folders, measured.watched.processes);
+    page.field("waits for", &watched, Tone::Plain);
+    let (words, tone) = match hints {
+        Hints::Kept => ("told at once", Tone::Plain),
+        Hints::Lost => ("not all told: looks every other second", Tone::Warning),
+    };
+    page.field("changes", words, tone);
+}
+
+fn write_cost(page: &mut Page, cost: &Cost) {
+    page.field("PID", &cost.pid.to_string(), Tone::Plain);
+    page.field(
+        "memory",
+        &format!("{}, at most {}", megabytes(cost.resident), megabytes(cost.peak)),
+        Tone::Plain,
+    );
+    let share = cost.cpu.as_secs_f64() / cost.age.as_secs_f64().max(0.001) * 100.0;
+    let cpu = format!("{} in {}, {share:.2} % of a core", time(cost.cpu), time(cost.age));
+    page.field("CPU", &cpu, Tone::Plain);
+    let most = cost.descriptor_limit.map_or_else(|| "any number".to_owned(), |most| most.to_string());
+    page.field("descriptors", &format!("{} of {most}", cost.descriptors), Tone::Plain);
+    page.field("threads", &cost.threads.to_string(), Tone::Plain);
+    page.field("wake-ups", &format!("{} of the screen's thread", cost.wakeups), Tone::Plain);
+}
+
+/// Returns a span in the unit that suits it.
+fn time(span: Duration) -> String {
+    match span.as_millis() {
+        0..10 => format!("{} µs", span.as_micros()),
+        10..10_000 => format!("{} ms", span.as_millis()),
+        _ => format!("{} s", span.as_secs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_the_unit_that_suits_them() {
+        assert_eq!(time(Duration::from_micros(9_999)), "9999 µs");
+        assert_eq!(time(Duration::from_millis(10)), "10 ms");
+        assert_eq!(time(Duration::from_secs(10)), "10 s");
+    }
+}

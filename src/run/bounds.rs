@@ -1,0 +1,28 @@
+//! All bounds in one list, for people.
+
+use crate::core::diagnosis::Bound;
+use crate::core::{file, timeline};
+use crate::source::{bounds as source, watch};
+
+use super::{log, tape};
+
+/// Returns every bound that a person could meet.
+pub fn bounds() -> Vec<Bound> {
+    let bound = |what, most: String| Bound { what, most };
+    vec![
+        bound("watched folders", watch::MAX_FOLDERS.to_string()),
+        bound("watched processes", watch::MAX_PROCESSES.to_string()),
+        bound("repositories", source::REPOS.to_string()),
+        bound("files kept unread", source::KEPT_FILES.to_string()),
+        bound("one record's file", size(file::MAX_BYTES)),
+        bound("notes of hooks", source::NOTES.to_string()),
+        bound("rows of a table", source::ROWS.to_string()),
+        bound("changes in memory", timeline::MOST.to_string()),
+        bound("one recording", size(tape::LIMIT)),
+        bound("the log", size(log::LIMIT)),
+    ]
+}
+
+fn size(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
