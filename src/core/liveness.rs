@@ -10,13 +10,14 @@ mod tasks;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::context::CONTEXT_VARIABLE;
 use super::evidence::Evidence;
 use super::process::{Process, ancestry};
 use super::record::{Binding, Format, Holder, Record, Role, StatedPid};
 use super::report::{Reason, Verdict, VerdictState};
 use super::snapshot::INITIAL_PID_NAMESPACE;
 use super::text::Untrusted;
-use super::window::window_of;
+use super::window::{Window, window_of};
 use super::world::{PossibleAgent, World, has_exited};
 
 /// Judges one record: by its own PID where that is the agent's, else by whatever binds its
@@ -45,6 +46,9 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
         return spared(answer, record, world, &mut ladder).with(ladder);
     }
     if let Some(answer) = by_session(record, world, &mut ladder) {
+        return answer.with(ladder);
+    }
+    if let Some(answer) = by_context(record, world, &mut ladder) {
         return answer.with(ladder);
     }
     let answer = by_possible_owners(record, world, &mut ladder);
@@ -505,6 +509,27 @@ fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a 
         .find(|process| names(process) && world.may_run(process.id.pid, session))
 }
 
+/// Judges by the context ID that a living window was given: whatever bears it is that window's.
+fn by_context(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let window = given_context(record, world)?;
+    ladder.add(
+        "context ID",
+        format!("{} {} has it in its environment", window.agent, window.process.id.pid),
+        "/proc/<pid>/environ",
+    );
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns the window that has a record's context ID in its own environment.
+fn given_context<'w, 'a>(record: &Record, world: &'w World<'a>) -> Option<&'w Window<'a>> {
+    let context = record.context_id.as_ref()?;
+    let is_given = |window: &&Window<'_>| {
+        let env = window.process.details.as_ref().map(|details| &details.env);
+        env.and_then(|env| env.get(CONTEXT_VARIABLE)) == Some(context)
+    };
+    world.windows.iter().filter(|window| runs_on(record.format, window.agent)).find(is_given)
+}
+
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
 fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
@@ -627,6 +652,7 @@ pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -
         .filter(|_| own.is_some_and(|pid| !ancestry(table, pid).is_empty()))
         .or_else(|| session.and_then(|session| world.pids_of_session(session).next()))
         .or_else(|| session.and_then(|session| bound_window(session, world)))
+        .or_else(|| given_context(record, world).map(|window| window.process.id.pid))
 }
 
 /// Returns the window to which a marker, a tick or an argument binds a session.

@@ -114,6 +114,27 @@ fn a_transcript_of_the_folder_is_a_guess() {
 }
 
 #[test]
+fn a_transcript_of_600_mb_is_not_read() {
+    let world = World::new();
+    let claude = "node_modules/@anthropic-ai/claude-code/bin/claude";
+    let window = StandIn::start(&world, "/bin/sh", claude, &["-c", "read line; exit 0"]);
+    std::thread::sleep(Duration::from_millis(50));
+    let path = world.write(&format!("home/.claude/projects/{}/{ID}.jsonl", slug(&cwd(&world))), "{}\n");
+    std::fs::File::options().write(true).open(path).unwrap().set_len(600 << 20).unwrap();
+    window.check(&world, &format!("guess folder {ID}"));
+}
+
+#[test]
+fn a_window_whose_program_was_removed_is_one_still() {
+    let world = World::new();
+    let claude = "node_modules/@anthropic-ai/claude-code/bin/claude";
+    let window = StandIn::start(&world, "/bin/sh", claude, &["-c", "read line; exit 0"]);
+    std::fs::remove_file(world.path(claude)).unwrap();
+    world.write(&format!("home/.claude/projects/{}/{ID}.jsonl", slug(&cwd(&world))), "{}\n");
+    window.check(&world, &format!("guess folder {ID}"));
+}
+
+#[test]
 fn gemini_names_its_project_and_qwen_its_folder() {
     let world = World::new();
     let script = world.write(".bin/gemini", "read line\n");
