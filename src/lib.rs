@@ -61,14 +61,17 @@
 //!
 //! # How a verdict is reached
 //!
-//! [`core::liveness`] judges each record in three steps and stops at the first that decides:
+//! [`core::liveness`] judges each record step by step and stops at the first that decides:
 //!
+//! 0. **What an agent's own hook told** ([`core::bound`]): a session that it bound to a process
+//!    lives as long as that process does. Such a note proves life and never excludes an owner.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
 //!    as an agent, or the agent's own registry names it): host and boot are compared, then the
 //!    start in raw clock ticks, then whether a pidfd says that it has exited. A number that
 //!    could count in another PID namespace decides nothing.
 //! 2. **Its session**: a registry, marker, tick or argument that binds the session to a living
-//!    process keeps every record of that session alive, whatever became of a helper's PID.
+//!    process keeps every record of that session alive, whatever became of a helper's PID; so does
+//!    a window that has the record's context ID in its environment.
 //! 3. **Who could own it**: a shell's or hook's PID that is gone proves nothing. The record is
 //!    dead only if no living process could be its owner: an agent of that system, of the same
 //!    user, old enough, and not certain to run another session. A process of which too little
@@ -79,7 +82,9 @@
 //!
 //! # What is deliberately not here
 //!
-//! No module shells out: peers' own list commands delete while they list. No file is opened by
+//! No module shells out while it looks: peers' own list commands delete while they list. The jump
+//! key alone asks a multiplexer, with a deadline. A session that is only guessed
+//! ([`core::session`]) is shown and used for nothing. No file is opened by
 //! path through links, and none is opened that is not plain. No text from outside reaches a
 //! terminal unescaped ([`core::text::Untrusted`]). No clock is read outside `source::clock`, no
 //! environment outside `cli`.
