@@ -1,0 +1,203 @@
+//! What judging costs, stories included: everything anew, and one change of a judged world; and
+//! how both grow.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::cast_possible_truncation,
+    reason = "a benchmark reads clocks, and its numbers are small"
+)]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::record::{
+    Binding, Format, Generation, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind,
+    Role, StatedClaim, StatedPid, Surface, SurfaceState,
+};
+use claimtop::core::snapshot::{Host, INITIAL_PID_NAMESPACE, Repo, Snapshot, Worktree};
+use jiff::{SignedDuration, Timestamp};
+
+const ROUNDS: usize = 21;
+const RECORDS_EACH: usize = 10;
+
+fn main() {
+    println!("windows  records   claims  findings   everything   one change");
+    for windows in [125, 250, 500, 1_000] {
+        measure(windows);
+    }
+}
+
+fn measure(windows: usize) {
+    let policy = Policy { signatures: Signatures::built_in().expect("signatures") };
+    let mut look = world(windows);
+
+    let report = assess(&look, &policy);
+    let (claims, findings) = (report.claims.len(), report.findings.len());
+    let everything = median(|_| {
+        let begun = Instant::now();
+        let report = assess(&look, &policy);
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        drop(report);
+        took
+    });
+    let one = median(|round| {
+        let at = (round * 997 + 3) % look.records.len();
+        let record = Arc::make_mut(look.records.get_mut(at).expect("a record"));
+        record.written_at += SignedDuration::from_millis(1);
+        record.heartbeat_at = Some(record.written_at);
+        look.taken_at += SignedDuration::from_millis(5);
+        let begun = Instant::now();
+        let report = assess(&look, &policy);
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        drop(report);
+        took
+    });
+    println!(
+        "{windows:>7}  {:>7}  {claims:>7}  {findings:>8}  {everything:>8.1} ms  {one:>8.1} ms",
+        look.records.len()
+    );
+}
+
+fn median(mut measure: impl FnMut(usize) -> f64) -> f64 {
+    let mut times: Vec<f64> = (0..ROUNDS).map(&mut measure).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(ROUNDS / 2).copied().expect("a round")
+}
+
+fn now() -> Timestamp {
+    "2026-11-20T22:00:00Z".parse().expect("a moment")
+}
+
+/// Makes a world of so many windows, each with ten records of two claims; one window in ten
+/// shares its tree with another one, and every other record's holder is gone.
+fn world(windows: usize) -> Snapshot {
+    let mut table = ProcessTable::default();
+    let (mut records, mut repos) = (Vec::new(), Vec::new());
+    for number in 0..windows {
+        let process = window(number);
+        table.listed.insert(process.id.pid);
+        repos.push(repo(number));
+        records.extend((0..RECORDS_EACH).map(|kind| Arc::new(record(number, kind, &process))));
+        table.by_pid.insert(process.id.pid, process);
+    }
+    Snapshot {
+        taken_at: now(),
+        host: Host {
+            name: "vm".to_owned(),
+            boot_id: Some("0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b".to_owned()),
+            pid_namespace: Some(INITIAL_PID_NAMESPACE),
+            boot_at: Some(now() - SignedDuration::from_hours(48)),
+            clock_doubt: SignedDuration::ZERO,
+            ticks_per_second: 100,
+            uid: 1000,
+            zone: jiff::tz::TimeZone::UTC,
+        },
+        processes: table,
+        records,
+        broken: Vec::new(),
+        repos,
+        databases: Vec::new(),
+        sources: Vec::new(),
+        seen_agents: Vec::new(),
+    }
+}
+
+fn pid(number: usize) -> u32 {
+    10_000 + number as u32
+}
+
+fn tree(number: usize) -> String {
+    // Every tenth works in its neighbour's.
+    let own = if number % 10 == 9 { number - 1 } else { number };
+    format!("/home/dev/project-{own}")
+}
+
+fn window(number: usize) -> Process {
+    Process {
+        id: ProcessId { pid: pid(number), start_ticks: 1_000_000 + number as u64 },
+        parent: 1,
+        state: ProcessState::Running,
+        comm: "claude".into(),
+        tty: None,
+        session: pid(number),
+        pidfd_inode: None,
+        has_exited: None,
+        details: Some(Details {
+            uid: Some(1000),
+            exe: Some("/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe".into()),
+            argv: vec!["claude".into()],
+            cwd: Some(tree(number).into()),
+            ns_pids: vec![pid(number)],
+            ..Details::default()
+        }),
+    }
+}
+
+fn repo(number: usize) -> Repo {
+    let path = format!("/home/dev/project-{number}");
+    let worktree = Worktree { path: path.clone().into(), exists: true, ..Worktree::default() };
+    Repo { common_dir: format!("{path}/.git").into(), worktrees: vec![worktree], entire_refs: Vec::new() }
+}
+
+/// Each window's ten records: four of its own in four formats, and six that others left.
+fn record(number: usize, kind: usize, process: &Process) -> Record {
+    let (format, binding) = match kind {
+        0 => (Format::ClaudeCode, Binding::Registry),
+        1 => (Format::Maia, Binding::File),
+        2 | 5 | 6 => (Format::Entire, Binding::Owner),
+        _ => (Format::Leo, Binding::File),
+    };
+    let is_own = kind < 4;
+    let holder_pid = if is_own { process.id.pid } else { 2_000_000 + (number * 10 + kind) as u32 };
+    let mut holder = Holder::new(StatedPid::Valid(holder_pid), Role::Agent, binding);
+    holder.start_ticks =
+        matches!(format, Format::ClaudeCode | Format::Entire).then_some(process.id.start_ticks);
+    let session = format!("95fe798d-3725-4649-{kind:04}-{number:012}");
+    let own_session = format!("95fe798d-3725-4649-0000-{number:012}");
+    let at = now() - SignedDuration::from_secs(60 + number as i64 % 600);
+    Record {
+        format,
+        kind: RecordKind::Session,
+        generation: Generation::Current,
+        variant: "session file",
+        session_id: Some(if is_own { own_session } else { session.clone() }.into()),
+        context_id: Some(holder_pid.to_string().into()),
+        title: format!("title {number} {kind}").into(),
+        location: Location::File(
+            std::path::PathBuf::from(format!("/home/dev/{}/{session}.json", format.name())).into(),
+        ),
+        holder: Some(holder),
+        started_at: Some(now() - SignedDuration::from_hours(1)),
+        heartbeat_at: Some(at),
+        written_at: at,
+        expiry: None,
+        deletion: None,
+        claims: vec![claim(ResourceKind::WorkItem, number, kind), claim(ResourceKind::Branch, number, kind)],
+        terminal_id: None,
+        cwd: (format == Format::Entire).then(|| tree(number).into()),
+        files: if kind == 2 {
+            vec!["main.go".into(), format!("file-{number}.go").into()]
+        } else {
+            Vec::new()
+        },
+        has_ended: false,
+        has_unsaved_work: false,
+        problems: Vec::new(),
+        facts: [("phase", "active".into())].into(),
+        ownership: Ownership { uid: 1000, mode: 0o600 },
+    }
+}
+
+fn claim(kind: ResourceKind, number: usize, record: usize) -> StatedClaim {
+    // One work item in a hundred windows is claimed by the next window too.
+    let item = if record == 3 && number % 100 == 99 { number - 1 } else { number };
+    StatedClaim {
+        resource: Resource { kind, id: format!("SD-{item:05}-{record}").into() },
+        since: None,
+        surfaces: [Surface { name: "file", state: SurfaceState::Agrees }].into(),
+    }
+}
