@@ -20,7 +20,7 @@ use super::report::{
 };
 use super::rules::{self, Facts};
 use super::session::{Strength, session_of};
-use super::snapshot::{Repo, Snapshot, Worktree};
+use super::snapshot::Snapshot;
 use super::story;
 use super::text::Untrusted;
 use super::window::Window;
@@ -61,10 +61,11 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
     let records: Vec<RecordView> = judged.iter().map(|record| view_record(record, &world, &keys)).collect();
     let claims = judge_claims(&ClaimFacts { judged: &judged, world: &world, window_keys: &keys });
+    let mut of_records = by_window(records.iter().map(|record| (record.window.as_ref(), &record.key)));
+    let mut of_claims = by_window(claims.iter().map(|claim| (claim.window.as_ref(), &claim.key)));
     for window in &mut windows {
-        let own = |key: &Option<Key>| key.as_ref() == Some(&window.key);
-        window.records = records.iter().filter(|r| own(&r.window)).map(|r| r.key.clone()).collect();
-        window.claims = claims.iter().filter(|c| own(&c.window)).map(|c| c.key.clone()).collect();
+        window.records = of_records.remove(&window.key).unwrap_or_default();
+        window.claims = of_claims.remove(&window.key).unwrap_or_default();
     }
     let facts = Facts {
         world: &world,
@@ -72,7 +73,7 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
         windows: &windows,
         records: &records,
         claims: &claims,
-        index: rules::Index::new(&judged),
+        index: rules::Index::new(&judged, &windows),
     };
     let mut findings = rules::findings(&facts);
     story::tell(&mut findings, &facts);
@@ -90,6 +91,17 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
         claims,
         findings,
     }
+}
+
+/// Groups keys by the window that they belong to.
+fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashMap<Key, Vec<Key>> {
+    let mut groups: HashMap<Key, Vec<Key>> = HashMap::new();
+    for (window, key) in all {
+        if let Some(window) = window {
+            groups.entry(window.clone()).or_default().push(key.clone());
+        }
+    }
+    groups
 }
 
 /// The words for each sort of record, made once.
@@ -169,7 +181,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
         tty: process.tty.clone(),
         pane: place.pane.clone(),
         place,
-        repo: details.cwd.as_ref().and_then(|cwd| repo_of(Path::new(cwd.raw()), &world.snapshot.repos)),
+        repo: details.cwd.as_ref().and_then(|cwd| repo_of(Path::new(cwd.raw()), world)),
         cwd: details.cwd,
         cpu_percent: details.cpu_percent,
         memory_bytes: details.memory_bytes,
@@ -200,17 +212,8 @@ pub fn fact<'a>(record: &'a Record, name: &str) -> Option<&'a Untrusted> {
     record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
 }
 
-/// Returns the repository and working tree that a folder is in: the deepest that fits.
-pub fn worktree_of<'a>(folder: &Path, repos: &'a [Repo]) -> Option<(&'a Repo, &'a Worktree)> {
-    repos
-        .iter()
-        .flat_map(|repo| repo.worktrees.iter().map(move |worktree| (repo, worktree)))
-        .filter(|(_, worktree)| folder.starts_with(&worktree.path))
-        .max_by_key(|(_, worktree)| worktree.path.components().count())
-}
-
-fn repo_of(folder: &Path, repos: &[Repo]) -> Option<RepoView> {
-    let (repo, worktree) = worktree_of(folder, repos)?;
+fn repo_of(folder: &Path, world: &World<'_>) -> Option<RepoView> {
+    let (repo, worktree) = world.worktree_of(folder)?;
     let root = repo.worktrees.first().unwrap_or(worktree);
     Some(RepoView {
         root: Untrusted::from_path(&root.path),

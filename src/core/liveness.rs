@@ -316,11 +316,8 @@ fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bo
 /// Returns whether an agent of another PID namespace could have written a record, with a number
 /// that counts there.
 fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
-    world.possible_agents.iter().any(|(agent, _)| match agent {
-        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => {
-            let is_outside = process.details.as_ref().is_some_and(|details| details.ns_pids.len() > 1);
-            is_outside && could_own(record, agent, world)
-        }
+    world.outsiders.iter().any(|agent| match agent {
+        PossibleAgent::Known(..) | PossibleAgent::Unproven(_) => could_own(record, agent, world),
         PossibleAgent::Hidden(_) => true,
     })
 }
@@ -342,7 +339,7 @@ fn named_elsewhere(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut La
 
 /// Decides whether the number may count in a PID namespace that cannot be seen into from here.
 fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
-    if let Some((who, _)) = world.possible_agents.iter().find(|(agent, _)| may_count_as(holder, agent)) {
+    if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
         ladder.add(
             "other namespace",
             format!("{} may have this number in its own PID namespace", who.name()),
@@ -371,8 +368,7 @@ fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
         PossibleAgent::Hidden(_) => return true,
         PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
     };
-    let is_unread = process.details.as_ref().is_none_or(|details| details.ns_pids.is_empty());
-    is_unread && holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
+    holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
 }
 
 /// Returns whether claimtop has seen this very process: a number alone may be another's, in
@@ -494,19 +490,8 @@ fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a 
     if !is_uuid(session.raw()) {
         return None;
     }
-    let names = |process: &Process| {
-        process.details.as_ref().is_some_and(|details| {
-            details
-                .argv
-                .iter()
-                .any(|arg| arg == session || arg.raw().strip_prefix("--resume=") == Some(session.raw()))
-        })
-    };
-    world
-        .windows
-        .iter()
-        .map(|window| window.process)
-        .find(|process| names(process) && world.may_run(process.id.pid, session))
+    let started = world.started_with(session.raw()).iter();
+    started.copied().find(|process| world.may_run(process.id.pid, session))
 }
 
 /// Judges by the context ID that a living window was given: whatever bears it is that window's.

@@ -74,7 +74,10 @@ pub fn window_of<'a, 'b>(
     windows: &'b [Window<'a>],
     pid: u32,
 ) -> Option<&'b Window<'a>> {
-    ancestry(table, pid)
-        .into_iter()
-        .find_map(|process| windows.iter().find(|window| window.process.id == process.id))
+    // Windows are in the order of the table: by PID.
+    let own = |process: &Process| {
+        let at = windows.binary_search_by_key(&process.id.pid, |window| window.process.id.pid).ok()?;
+        windows.get(at).filter(|window| window.process.id == process.id)
+    };
+    ancestry(table, pid).into_iter().find_map(own)
 }

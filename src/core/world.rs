@@ -1,6 +1,7 @@
 //! The snapshot with what identity adds: windows, and the sessions that are certain.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,7 +9,7 @@ use super::agent::{Role as ProcessRole, Signatures};
 use super::bound::Bonds;
 use super::process::{Process, ProcessState};
 use super::record::{Binding, Format, Record, Row};
-use super::snapshot::{Database, Snapshot};
+use super::snapshot::{Database, Repo, Snapshot, Worktree};
 use super::text::Untrusted;
 use super::window::{Window, windows};
 
@@ -30,6 +31,16 @@ pub struct World<'a> {
     pub bonds: Bonds<'a>,
     /// Every process that could own a record, for all that was read of it, and the words for it.
     pub possible_agents: Vec<(PossibleAgent<'a>, Untrusted)>,
+    /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
+    pub outsiders: Vec<PossibleAgent<'a>>,
+    /// Of these the ones of which the namespace could not be read.
+    pub unplaced: Vec<PossibleAgent<'a>>,
+    /// The PIDs that are certain to run each session.
+    by_certain_session: HashMap<&'a Untrusted, Vec<u32>>,
+    /// The windows' processes by each of their arguments.
+    by_argument: HashMap<&'a str, Vec<&'a Process>>,
+    /// The trees that can be worked in, by folder.
+    by_folder: HashMap<&'a Path, (&'a Repo, &'a Worktree)>,
     /// The records of each session.
     by_session: HashMap<&'a Untrusted, Vec<&'a Record>>,
     /// The registry's records of each PID, whether or not they still fit.
@@ -55,9 +66,21 @@ impl<'a> World<'a> {
         let sessions = certain_sessions(snapshot);
         let registered: BTreeSet<u32> = sessions.keys().copied().collect();
         let windows = windows(&snapshot.processes, signatures, &registered);
+        let mut by_certain_session: HashMap<&Untrusted, Vec<u32>> = HashMap::new();
+        sessions.iter().for_each(|(pid, id)| by_certain_session.entry(*id).or_default().push(*pid));
+        let possible_agents = possible_agents(snapshot, signatures);
+        let whose = |fits: fn(usize) -> bool| {
+            let agents = possible_agents.iter().map(|(agent, _)| *agent);
+            agents.filter(|agent| agent.namespaces().is_none_or(fits)).collect()
+        };
         Self {
             bonds: Bonds::new(snapshot),
-            possible_agents: possible_agents(snapshot, signatures),
+            outsiders: whose(|depth| depth > 1),
+            unplaced: whose(|depth| depth == 0),
+            by_certain_session,
+            by_argument: by_argument(&windows),
+            by_folder: by_folder(snapshot),
+            possible_agents,
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
             by_inner_pid: by_inner_pid(snapshot),
@@ -106,9 +129,9 @@ impl<'a> World<'a> {
 
     /// Returns the PIDs that are certain to run a session: those of notes, and those of the
     /// registry.
-    pub fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> {
+    pub fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> + use<'_, 'a> {
         let noted = self.bonds.running(session).iter().map(|(_, process)| process.id.pid);
-        let registered = self.sessions.iter().filter(move |(_, id)| **id == session).map(|(pid, _)| *pid);
+        let registered = self.by_certain_session.get(session).into_iter().flatten().copied();
         noted.chain(registered)
     }
 
@@ -122,6 +145,17 @@ impl<'a> World<'a> {
     pub fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
         let is_noted = || self.bonds.of(pid).is_some_and(|note| note.session_id == *session);
         self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
+    }
+
+    /// Returns the windows' processes that were started with an argument, or with it as the value
+    /// of `--resume`.
+    pub fn started_with(&self, argument: &str) -> &[&'a Process] {
+        self.by_argument.get(argument).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the repository and working tree that a folder is in: the deepest that fits.
+    pub fn worktree_of(&self, folder: &Path) -> Option<(&'a Repo, &'a Worktree)> {
+        folder.ancestors().find_map(|above| self.by_folder.get(above).copied())
     }
 }
 
@@ -144,6 +178,17 @@ fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {
 }
 
 impl PossibleAgent<'_> {
+    /// Returns how many PID namespaces it was seen in, 0 when that could not be read; nothing
+    /// where nothing could be.
+    fn namespaces(&self) -> Option<usize> {
+        match self {
+            Self::Known(process, _) | Self::Unproven(process) => {
+                Some(process.details.as_ref().map_or(0, |details| details.ns_pids.len()))
+            }
+            Self::Hidden(_) => None,
+        }
+    }
+
     /// Names it for a sentence.
     pub fn name(&self) -> String {
         match self {
@@ -185,6 +230,22 @@ fn possible_agents<'a>(
 /// Returns whether enough was read of a process to say that it is no agent.
 fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
+}
+
+fn by_argument<'a>(windows: &[Window<'a>]) -> HashMap<&'a str, Vec<&'a Process>> {
+    let mut index: HashMap<&str, Vec<&Process>> = HashMap::new();
+    for process in windows.iter().map(|window| window.process) {
+        for argument in process.details.iter().flat_map(|details| &details.argv) {
+            let argument = argument.raw();
+            index.entry(argument.strip_prefix("--resume=").unwrap_or(argument)).or_default().push(process);
+        }
+    }
+    index
+}
+
+fn by_folder(snapshot: &Snapshot) -> HashMap<&Path, (&Repo, &Worktree)> {
+    let trees = snapshot.repos.iter().flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
+    trees.map(|(repo, tree)| (tree.path.as_path(), (repo, tree))).collect()
 }
 
 fn by_session(snapshot: &Snapshot) -> HashMap<&Untrusted, Vec<&Record>> {

@@ -5,6 +5,7 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     reason = "a benchmark reads clocks, and its numbers are small"
 )]
 

@@ -41,23 +41,35 @@ pub struct Facts<'a> {
 pub struct Index<'a> {
     by_key: HashMap<&'a Key, &'a Judged<'a>>,
     sessions: HashMap<(Format, &'a Untrusted), Vec<&'a Judged<'a>>>,
+    of_session: HashMap<&'a Untrusted, Vec<&'a Judged<'a>>>,
+    windows: HashMap<u32, &'a WindowView>,
 }
 
 impl<'a> Index<'a> {
-    /// Indexes all judged records.
-    pub fn new(judged: &'a [Judged<'a>]) -> Self {
+    /// Indexes all judged records and windows.
+    pub fn new(judged: &'a [Judged<'a>], windows: &'a [WindowView]) -> Self {
         let mut sessions: HashMap<_, Vec<_>> = HashMap::new();
         for one in judged.iter().filter(|one| one.record.kind == RecordKind::Session) {
             if let Some(context) = one.record.context_id.as_ref() {
                 sessions.entry((one.record.format, context)).or_default().push(one);
             }
         }
-        Self { by_key: judged.iter().map(|one| (&one.key, one)).collect(), sessions }
+        let mut of_session: HashMap<_, Vec<_>> = HashMap::new();
+        for (session, one) in judged.iter().filter_map(|one| Some((one.record.session_id.as_ref()?, one))) {
+            of_session.entry(session).or_default().push(one);
+        }
+        let windows = windows.iter().map(|window| (window.pid, window)).collect();
+        Self { by_key: judged.iter().map(|one| (&one.key, one)).collect(), sessions, of_session, windows }
     }
 
     /// Returns the record of a key.
     pub(in crate::core) fn of_key(&self, key: &Key) -> Option<&'a Judged<'a>> {
         self.by_key.get(key).copied()
+    }
+
+    /// Returns every record of a session.
+    pub(in crate::core) fn of_session(&self, session: &Untrusted) -> &[&'a Judged<'a>] {
+        self.of_session.get(session).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the session records of one system with one context ID.
@@ -144,7 +156,7 @@ pub(in crate::core) fn listed(names: &[String]) -> String {
 impl<'a> Facts<'a> {
     /// Returns the window of a PID.
     pub(in crate::core) fn window(&self, pid: u32) -> Option<&'a WindowView> {
-        self.windows.iter().find(|window| window.pid == pid)
+        self.index.windows.get(&pid).copied()
     }
 }
 

@@ -69,11 +69,10 @@ impl Scene<'_> {
     /// Returns LEO's session file of a record's session.
     fn file_of(&self, judged: &Judged<'_>) -> Option<&Judged<'_>> {
         let session = judged.record.session_id.as_ref()?;
-        self.facts.judged.iter().find(|other| {
-            other.record.format == Format::Leo
-                && other.record.kind == RecordKind::Session
-                && other.record.session_id.as_ref() == Some(session)
-        })
+        let of_session = self.facts.index.of_session(session).iter().copied();
+        of_session
+            .into_iter()
+            .find(|other| other.record.format == Format::Leo && other.record.kind == RecordKind::Session)
     }
 }
 

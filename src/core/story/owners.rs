@@ -30,12 +30,8 @@ fn split_pointer(scene: &Scene<'_>, pointer: &Judged<'_>) -> Option<Story> {
         scene.tell_write(&mut chain, marker, &format!(", naming {}", session_name(marker)));
     }
     scene.tell_write(&mut chain, pointer, &format!(", naming session {session}"));
-    let of_session: Vec<&Judged<'_>> = scene
-        .facts
-        .judged
-        .iter()
-        .filter(|judged| judged.record.session_id.as_ref() == Some(session) && judged.key != pointer.key)
-        .collect();
+    let others = scene.facts.index.of_session(session).iter().copied();
+    let of_session: Vec<&Judged<'_>> = others.filter(|judged| judged.key != pointer.key).collect();
     let has_file = of_session.iter().any(|judged| {
         judged.record.kind == RecordKind::Session && judged.verdict.state != VerdictState::Dead
     });
@@ -141,10 +137,9 @@ pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let window = scene.facts.window(lives_in)?;
     scene.tell_start(&mut chain, window);
     let is_own = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Owner);
-    let markers = scene.facts.judged.iter().filter(|other| {
-        other.record.session_id == judged.record.session_id && pid_of(other) == Some(lives_in)
-    });
-    let is_handed_on = markers.into_iter().any(is_of_new_session)
+    let of_session = judged.record.session_id.as_ref().map(|session| scene.facts.index.of_session(session));
+    let mut markers = of_session.into_iter().flatten().filter(|other| pid_of(other) == Some(lives_in));
+    let is_handed_on = markers.any(|marker| is_of_new_session(marker))
         && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
     let (cause, told) = if is_handed_on {
         let told = format!(

@@ -59,8 +59,9 @@ pub(super) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
         );
     }
     let here = |judged: &&Judged<'_>| {
-        let is_here = judged.record.cwd.as_deref() == Some(std::path::Path::new(tree.raw()));
-        judged.record.format == Format::Entire && is_here && !judged.record.has_ended
+        judged.record.format == Format::Entire
+            && !judged.record.has_ended
+            && judged.record.cwd.as_deref() == Some(std::path::Path::new(tree.raw()))
     };
     let sessions: Vec<&Judged<'_>> = scene
         .facts
