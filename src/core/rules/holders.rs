@@ -9,7 +9,7 @@ use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::process::ProcessState;
-use crate::core::record::{RecordKind, Role, StatedPid};
+use crate::core::record::{Format, RecordKind, Role, StatedPid};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::text::Untrusted;
 use crate::core::world::has_exited;
@@ -37,17 +37,15 @@ fn is_holding(judged: &Judged<'_>) -> bool {
 
 /// Tells every dead holder once: the records of one session of one system belong together.
 fn dead(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut groups: BTreeMap<(Code, Key), Vec<&Judged<'_>>> = BTreeMap::new();
+    type Group<'a> = (Code, Format, Result<&'a Untrusted, &'a Key>);
+    let mut groups: BTreeMap<Group<'_>, Vec<&Judged<'_>>> = BTreeMap::new();
     for judged in facts.judged.iter().filter(|judged| is_holding(judged)) {
         if let Some(code) = dead_code(judged, facts) {
-            let group = match judged.record.session_id.as_ref() {
-                Some(session) => Key::derive('g', &[judged.record.format.name(), session.raw()]),
-                None => judged.key.clone(),
-            };
-            groups.entry((code, group)).or_default().push(judged);
+            let session = judged.record.session_id.as_ref().ok_or(&judged.key);
+            groups.entry((code, judged.record.format, session)).or_default().push(judged);
         }
     }
-    groups.into_iter().filter_map(|((code, _), members)| tell_dead(code, &members)).collect()
+    groups.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members)).collect()
 }
 
 fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
