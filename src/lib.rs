@@ -18,6 +18,7 @@
 //! core::assess::assess                      pure: verdicts, claims, findings, with evidence
 //!         v
 //! core::report::Report                      what JSON, text and screen all show
+//!         |                                 (stories: how each collision came to be)
 //!         v
 //! app::update(&mut State, Msg) -> Effects   pure: what the person is doing
 //!         v
@@ -26,6 +27,9 @@
 //! core::plan -> act: lock, look again, journal, move, look there, journal -> Receipt
 //! undo       =  an entry of the journal -> the same road
 //! ```
+//!
+//! Snapshot -> core::recording -> a file -> core::recording -> Snapshot: a replay goes the same way
+//! from there on, and has nobody who could act.
 //!
 //! There is one closed `Msg` enum, one loop and one ordered channel. The screen never performs
 //! an action, it returns one. The same core serves the screen, the one-shot commands and the
@@ -79,6 +83,14 @@
 //!
 //! That makes a rule that is tested as a property: *forgetting any fact may turn a verdict into
 //! unknown, never into dead.*
+//!
+//! # How a collision is told
+//!
+//! [`core::story`] decides nothing: it is told after the findings, from the same snapshot. Each event
+//! has its source and says whether it was observed or follows from what was; the last one is the
+//! conclusion. [`core::change`] tells what differs between two looks, for `events` and for the
+//! [`core::timeline`]; [`core::map`] draws who holds what. A recording keeps snapshots and never
+//! reports, so that a later claimtop judges what an earlier one saw.
 //!
 //! # What is deliberately not here
 //!
