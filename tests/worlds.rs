@@ -1,7 +1,6 @@
 //! Every world under `tests/cases` comes out as it says, and every finding code of the file
 //! formats has a world that raises it and one that comes close and does not.
 
-#[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;
 
 use std::collections::BTreeSet;

@@ -105,6 +105,8 @@ fn world(windows: usize) -> Snapshot {
         },
         processes: table,
         records,
+        bound: claimtop::core::bound::Notes::default(),
+        session_files: Vec::new(),
         broken: Vec::new(),
         repos,
         databases: Vec::new(),
