@@ -27,7 +27,7 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     all.map(|(judged, claim)| {
         let status = status(judged, claim, facts);
         let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet);
-        let is_contested = is_live && contested.contains(&claim.resource);
+        let is_contested = is_live && contested.contains(&thing(&claim.resource));
         let status = if is_contested { ClaimStatus::Contested } else { status };
         ClaimView {
             key: key_of(judged, claim),
@@ -62,21 +62,33 @@ pub fn is_exclusive(kind: ResourceKind) -> bool {
 
 /// Finds the exclusive resources that two living windows hold.
 pub fn contested(judged: &[Judged<'_>]) -> BTreeSet<Resource> {
-    let mut holders: BTreeMap<&Resource, BTreeSet<u32>> = BTreeMap::new();
+    let mut holders: BTreeMap<Resource, BTreeSet<u32>> = BTreeMap::new();
     for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
         for claim in &record.record.claims {
             if let Some(window) =
                 record.window.filter(|_| is_known(claim) && is_exclusive(claim.resource.kind))
             {
-                holders.entry(&claim.resource).or_default().insert(window);
+                holders.entry(thing(&claim.resource)).or_default().insert(window);
             }
         }
     }
-    holders
-        .into_iter()
-        .filter(|(_, windows)| windows.len() > 1)
-        .map(|(resource, _)| resource.clone())
-        .collect()
+    holders.into_iter().filter(|(_, windows)| windows.len() > 1).map(|(resource, _)| resource).collect()
+}
+
+/// Returns what a claim holds, whatever its system calls it: one item of work is a task for one
+/// and a work item for another.
+pub fn thing(resource: &Resource) -> Resource {
+    match resource.kind {
+        ResourceKind::Task => Resource { kind: ResourceKind::WorkItem, id: resource.id.clone() },
+        ResourceKind::AgentRole
+        | ResourceKind::Project
+        | ResourceKind::Worktree
+        | ResourceKind::Branch
+        | ResourceKind::Files
+        | ResourceKind::WorkItem
+        | ResourceKind::Session
+        | ResourceKind::Lock => resource.clone(),
+    }
 }
 
 /// Returns whether a claim says at all what is held; a local null beside an unread database

@@ -12,6 +12,7 @@ pub mod file;
 pub mod finding;
 mod fixed;
 pub mod git;
+pub mod glob;
 pub mod journal;
 pub mod json;
 pub mod key;

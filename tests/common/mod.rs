@@ -24,6 +24,7 @@ use claimtop::core::assess::{Policy, assess};
 use claimtop::core::bound::{self, BoundSession, Notes};
 use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
 use claimtop::core::key::Key;
+use claimtop::core::own::{Own, OwnPlace};
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::Ownership;
 use claimtop::core::report::{Report, VerdictState};
@@ -48,6 +49,9 @@ pub(crate) struct WorldFile {
     pub(crate) title: String,
     #[serde(default)]
     host: HostSpec,
+    /// Descriptions of formats of a person's own, in TOML.
+    #[serde(default)]
+    format: Vec<String>,
     #[serde(default)]
     process: Vec<ProcessSpec>,
     #[serde(default)]
@@ -619,12 +623,20 @@ impl WorldFile {
     fn recognise(&self, path: &Path) -> Option<FileKind> {
         let folder = path.parent()?;
         let name = path.file_name()?.to_str()?;
-        format::places().find_map(|place| {
-            let is_here = self
-                .bases(place.base)
-                .iter()
-                .any(|base| folder.strip_prefix(base).is_ok_and(|below| fits(below, place.dir)));
-            is_here.then(|| (place.recognise)(name)).flatten()
+        let is_in = |base: Base, dir: &str| {
+            let bases = self.bases(base);
+            bases.iter().any(|base| folder.strip_prefix(base).is_ok_and(|below| fits(below, dir)))
+        };
+        let mut places = format::places().filter(|place| is_in(place.base, place.dir));
+        let own = self.format.iter().map(|text| Own::new(format::own::parse(text).expect("a description")));
+        places.find_map(|place| (place.recognise)(name)).or_else(|| {
+            own.into_iter().find_map(|own| {
+                let mut places = own.definition().places.iter();
+                let is_it = |place: &OwnPlace| {
+                    place.fits(name) && is_in(format::own::base(place.root), &place.folder)
+                };
+                places.any(is_it).then_some(FileKind::Own(own))
+            })
         })
     }
 

@@ -5,6 +5,7 @@ mod generations;
 mod holders;
 mod identity;
 mod obra;
+mod places;
 mod sharing;
 mod staleness;
 mod tasks;
@@ -82,9 +83,10 @@ impl<'a> Index<'a> {
 type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
 
 /// Every family.
-const FAMILIES: [Family; 8] = [
+const FAMILIES: [Family; 9] = [
     identity::findings,
     sharing::findings,
+    places::findings,
     holders::findings,
     generations::findings,
     staleness::findings,

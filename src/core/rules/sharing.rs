@@ -6,7 +6,7 @@ use std::path::Path;
 use super::identity::distinct;
 use super::{Facts, count, file_name, finding, listed, window_evidence, window_name};
 use crate::core::assess::Judged;
-use crate::core::claim::contested;
+use crate::core::claim::{contested, thing};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::record::{Format, RecordKind, Resource, ResourceKind};
@@ -48,7 +48,7 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Returns whether a record may well stand for live work: not dead, not ended, not expired.
-fn is_current(judged: &Judged<'_>, facts: &Facts<'_>) -> bool {
+pub(super) fn is_current(judged: &Judged<'_>, facts: &Facts<'_>) -> bool {
     let now = facts.world.snapshot.taken_at;
     match judged.verdict.state {
         _ if judged.record.has_ended => false,
@@ -61,9 +61,13 @@ fn is_current(judged: &Judged<'_>, facts: &Facts<'_>) -> bool {
 /// Two live records that touch the same files in one working tree.
 fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
     let mut trees: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in
-        facts.judged.iter().filter(|judged| !judged.record.files.is_empty() && is_current(judged, facts))
-    {
+    let touches = |judged: &&Judged<'_>| {
+        // A reservation means no file by its name, and nobody's window.
+        judged.record.format != Format::AgentMail
+            && !judged.record.files.is_empty()
+            && is_current(judged, facts)
+    };
+    for judged in facts.judged.iter().filter(touches) {
         if let Some(tree) = judged.record.cwd.as_deref() {
             trees.entry(tree).or_default().push(judged);
         }
@@ -78,7 +82,7 @@ fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
     found
 }
 
-fn is_same_holder(one: &Judged<'_>, other: &Judged<'_>) -> bool {
+pub(super) fn is_same_holder(one: &Judged<'_>, other: &Judged<'_>) -> bool {
     let same_session = one.record.session_id.is_some() && one.record.session_id == other.record.session_id;
     let same_window = one.window.is_some() && one.window == other.window;
     same_session || same_window
@@ -151,8 +155,11 @@ fn contested_claims(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
-    let claims: Vec<_> =
-        facts.claims.iter().filter(|claim| &claim.resource == resource && claim.window.is_some()).collect();
+    let claims: Vec<_> = facts
+        .claims
+        .iter()
+        .filter(|claim| thing(&claim.resource) == *resource && claim.window.is_some())
+        .collect();
     let holders: Vec<&Judged<'_>> =
         claims.iter().filter_map(|claim| facts.index.of_key(&claim.record)).collect();
     let windows = distinct(holders.iter().filter_map(|judged| judged.window));
