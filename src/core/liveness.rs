@@ -24,12 +24,10 @@ use super::world::{PossibleAgent, World, has_exited};
 /// session to a process, else by whether any living window could own it.
 pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut ladder = Ladder::default();
-    match record.format {
-        Format::Obra => return obra::judge(record, world, &mut ladder).with(ladder),
-        Format::Git => return git::judge(record, world, &mut ladder).with(ladder),
-        Format::ClaudeCode if tasks::is_task(record) => {
-            return tasks::judge(record, world, &mut ladder).with(ladder);
-        }
+    let answer = match record.format {
+        Format::Obra => obra::judge(record, world, &mut ladder),
+        Format::Git => git::judge(record, world, &mut ladder),
+        Format::ClaudeCode if tasks::is_task(record) => tasks::judge(record, world, &mut ladder),
         Format::Maia
         | Format::Observability
         | Format::Entire
@@ -37,22 +35,27 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
         | Format::ClaudeCode
         | Format::Beads
         | Format::AgentMail
-        | Format::Own(_) => {}
+        | Format::Own(_) => by_holder(record, world, &mut ladder),
+    };
+    answer.with(ladder)
+}
+
+/// Judges by the three steps that hold for whatever names a process or a session.
+fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    if let Some(answer) = by_note(record, world, ladder) {
+        return answer;
     }
-    if let Some(answer) = by_note(record, world, &mut ladder) {
-        return answer.with(ladder);
+    if let Some(answer) = own_verdict(record, world, ladder) {
+        return spared(answer, record, world, ladder);
     }
-    if let Some(answer) = own_verdict(record, world, &mut ladder) {
-        return spared(answer, record, world, &mut ladder).with(ladder);
+    if let Some(answer) = by_session(record, world, ladder) {
+        return answer;
     }
-    if let Some(answer) = by_session(record, world, &mut ladder) {
-        return answer.with(ladder);
+    if let Some(answer) = by_context(record, world, ladder) {
+        return answer;
     }
-    if let Some(answer) = by_context(record, world, &mut ladder) {
-        return answer.with(ladder);
-    }
-    let answer = by_possible_owners(record, world, &mut ladder);
-    spared(answer, record, world, &mut ladder).with(ladder)
+    let answer = by_possible_owners(record, world, ladder);
+    spared(answer, record, world, ladder)
 }
 
 /// Judges by what the agent's own hook told, which beats all other evidence for life.

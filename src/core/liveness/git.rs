@@ -4,7 +4,9 @@
 //! (an environment variable can lead one that works elsewhere to this repository), and nobody has
 //! the file open.
 
-use super::{Answer, Ladder, alive, by_session, is_before_boot, own_verdict, unknown, unseen};
+use super::{
+    Answer, Ladder, alive, by_note, by_session, is_before_boot, own_verdict, spared, unknown, unseen,
+};
 use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK, lockers, tree_of, works_at};
 use crate::core::process::Process;
 use crate::core::record::Record;
@@ -60,7 +62,8 @@ fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
 /// Judges the lock of a whole tree whose process, if it names one, is gone. Its session may have
 /// come back under another PID: so nobody who could be an agent may work in the tree.
 fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    if let Some(answer) = by_session(record, world, ladder) {
+    let lives = by_note(record, world, ladder).or_else(|| by_session(record, world, ladder));
+    if let Some(answer) = lives {
         return answer;
     }
     let tree = tree_of(record, &world.snapshot.repos).map(|tree| tree.path.as_path());
@@ -76,7 +79,7 @@ fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mu
         return Answer(VerdictState::Unknown, Reason::WrongRole);
     }
     match own {
-        Some(answer) => answer,
+        Some(answer) => spared(answer, record, world, ladder),
         None if ladder.helper_gone.is_some() => Answer(VerdictState::Unknown, Reason::WrongRole),
         None => {
             ladder.add("owner", Untrusted::fixed("its reason names no process"), "record");

@@ -1,6 +1,6 @@
 //! Verdicts on tasks, which name no process: their list is a session's, or a team's.
 
-use super::{Answer, Ladder, by_possible_owners, by_session};
+use super::{Answer, Ladder, by_holder};
 use crate::core::assess::fact;
 use crate::core::record::{Format, Record, TASK, TEAM};
 use crate::core::report::{Reason, VerdictState};
@@ -23,7 +23,7 @@ pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> 
         }
     }
     let record = Record { session_id: session_of(record, world).cloned(), ..record.clone() };
-    by_session(&record, world, ladder).unwrap_or_else(|| by_possible_owners(&record, world, ladder))
+    by_holder(&record, world, ladder)
 }
 
 /// Returns the session of a record: its own, or that of the leader of its team.
