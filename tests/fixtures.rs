@@ -24,7 +24,7 @@ use claimtop::core::text::Untrusted;
 use claimtop::source::{Collector, Places};
 
 /// Where each folder of fixtures goes.
-const PLACED: [(&str, &str); 17] = [
+const PLACED: [(&str, &str); 19] = [
     ("maia/gen4_230_home", "home/.maia/sessions"),
     ("maia/gen5_main_home", "home/.maia/sessions"),
     ("maia/variants", "home/.maia/sessions"),
@@ -35,6 +35,8 @@ const PLACED: [(&str, &str); 17] = [
     ("agents/claude/home/.claude", "home/.claude"),
     ("agents/claude/registry-cases", "home/.claude/sessions"),
     ("agents/claude/worktree-lock", "root/erepo/.claude"),
+    ("agents/codex/home", "home/.codex"),
+    ("agents/copilot/home", "home/.copilot"),
     ("leo/claude-sessions", "home/.claude-sessions"),
     ("leo/feb-2026/claude-sessions", "home/.claude-sessions"),
     ("leo/session-identity", "root/erepo/.claude/session-identity"),

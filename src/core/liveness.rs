@@ -35,6 +35,8 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
         | Format::ClaudeCode
         | Format::Beads
         | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
         | Format::Own(_) => by_holder(record, world, &mut ladder),
     };
     answer.with(ladder)
@@ -612,6 +614,8 @@ fn runs_on(format: Format, agent: &str) -> bool {
             agent.contains("claude")
         }
         Format::Entire | Format::Git | Format::Beads | Format::AgentMail | Format::Own(_) => true,
+        Format::Codex => agent == "codex",
+        Format::Copilot => agent == "copilot",
     }
 }
 

@@ -241,6 +241,10 @@ impl About<'_> {
                 "mcp_agent_mail keeps its reservations in a database of its own",
                 "wait for its end, or have its tool force_release_file_reservation let it go",
             )),
+            (Format::Codex | Format::Copilot, _) => Some((
+                "an agent's own lock is let go by that agent alone",
+                "close its window; by what rule it takes over an old lock is not known for certain",
+            )),
             (Format::Own(own), _) if own.definition().let_go == LetGo::Never => Some((
                 "its description does not say that it may be parked",
                 "its own system lets it go; or write park = \"when-dead\" into the description",
@@ -407,6 +411,8 @@ fn what(record: &RecordView) -> String {
         | Format::Git
         | Format::Beads
         | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
         | Format::Own(_) => {
             format!("park the {} record {}", record.format.name(), record.title)
         }

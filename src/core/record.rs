@@ -34,13 +34,17 @@ pub enum Format {
     Beads,
     /// The file reservations of mcp_agent_mail.
     AgentMail,
+    /// Codex's own locks.
+    Codex,
+    /// Copilot CLI's own locks.
+    Copilot,
     /// One that a person has described.
     Own(Own),
 }
 
 impl Format {
     /// Every format that claimtop knows by itself, in the order in which they are shown.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::ClaudeCode,
         Self::Maia,
         Self::Observability,
@@ -50,6 +54,8 @@ impl Format {
         Self::Git,
         Self::Beads,
         Self::AgentMail,
+        Self::Codex,
+        Self::Copilot,
     ];
 
     /// Returns the name that the interface fixes.
@@ -64,6 +70,8 @@ impl Format {
             Self::Git => "git",
             Self::Beads => "beads",
             Self::AgentMail => "agent-mail",
+            Self::Codex => "codex",
+            Self::Copilot => "copilot",
             Self::Own(own) => &own.definition().name,
         }
     }
@@ -108,7 +116,7 @@ impl Format {
                 LetGo::ByVerdict
             }
             Self::Git => LetGo::OnlyDead,
-            Self::Beads | Self::AgentMail => LetGo::Never,
+            Self::Beads | Self::AgentMail | Self::Codex | Self::Copilot => LetGo::Never,
             Self::Own(own) => own.definition().let_go,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Adding a format is one file here and its line in [`places`], [`FileKind`] and [`read`].
 
+pub mod agent_locks;
 pub mod agent_mail;
 pub mod beads;
 pub mod claude_code;
@@ -78,6 +79,8 @@ pub enum FileKind {
     Beads(beads::Kind),
     /// A file reservation of mcp_agent_mail's.
     AgentMail,
+    /// A lock of Codex's or Copilot's.
+    AgentLock(agent_locks::Kind),
     /// One of a format that a person has described.
     Own(Own),
 }
@@ -93,6 +96,7 @@ pub fn places() -> impl Iterator<Item = &'static Place> {
         git::PLACES,
         beads::PLACES,
         agent_mail::PLACES,
+        agent_locks::PLACES,
     ]
     .into_iter()
     .flatten()
@@ -152,6 +156,7 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Git(kind) => git::read(kind, file, reading),
         FileKind::Beads(kind) => beads::read(kind, file, reading),
         FileKind::AgentMail => agent_mail::read(file, reading),
+        FileKind::AgentLock(kind) => agent_locks::read(kind, file, reading),
         FileKind::Own(own) => own::read(own, file, reading),
     }
 }
@@ -169,6 +174,8 @@ pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -
         | Format::Git
         | Format::Beads
         | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
         | Format::Own(_) => None,
     }
 }
@@ -185,6 +192,8 @@ pub fn is_backed_up(format: Format) -> bool {
         | Format::Git
         | Format::Beads
         | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
         | Format::Own(_) => false,
     }
 }

@@ -9,7 +9,7 @@ use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::process::ProcessState;
-use crate::core::record::{Format, RecordKind, Role, StatedPid};
+use crate::core::record::{Format, LetGo, RecordKind, Role, StatedPid};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::text::Untrusted;
 use crate::core::world::has_exited;
@@ -85,8 +85,19 @@ fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
         n => format!(" ({} of one session)", count(n, "record")),
     };
     let message = format!("{title}: {why}{more}");
-    let claims = members.iter().any(|judged| !judged.record.claims.is_empty());
-    Some(finding(code, subjects, message, evidence, if claims { Remedy::Release } else { Remedy::Park }))
+    Some(finding(code, subjects, message, evidence, remedy(members)))
+}
+
+/// Returns what helps against records whose holder is dead: nothing of ours where only their own
+/// system lets them go.
+fn remedy(members: &[&Judged<'_>]) -> Remedy {
+    let is_ours = |judged: &&&Judged<'_>| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
+    let ours: Vec<&Judged<'_>> = members.iter().filter(is_ours).copied().collect();
+    match ours.iter().any(|judged| !judged.record.claims.is_empty()) {
+        true => Remedy::Release,
+        false if ours.is_empty() => Remedy::None,
+        false => Remedy::Park,
+    }
 }
 
 fn why_dead(judged: &Judged<'_>) -> String {

@@ -180,6 +180,8 @@ fn began_at(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
             | Format::Git
             | Format::Beads
             | Format::AgentMail
+            | Format::Codex
+            | Format::Copilot
             | Format::Own(_),
             _,
             _,

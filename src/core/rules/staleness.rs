@@ -144,6 +144,8 @@ fn is_own_kind(judged: &Judged<'_>) -> bool {
         | Format::Git
         | Format::Beads
         | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
         | Format::Own(_) => false,
     }
 }

@@ -151,6 +151,8 @@ pub(super) fn inherited(scene: &Scene<'_>) -> Option<Story> {
         | Format::Git
         | Format::Beads
         | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
         | Format::Own(_) => inherited_by_pid(scene, window, judged),
     }
 }

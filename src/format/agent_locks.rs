@@ -1,0 +1,160 @@
+//! The locks of agents that keep no claims beside them: Codex's threads and Copilot's sessions.
+//!
+//! Codex locks the file of a thread in the kernel for as long as it writes the thread; the holder
+//! can be its daemon, so the lock says that the thread lives and not in which window. Copilot
+//! writes its PID into a file of the session's folder.
+
+use std::path::Path;
+
+use super::json::{self, parsed};
+use super::{Base, FileKind, Parsed, Place, Reading, draft};
+use crate::core::context::is_valid_id;
+use crate::core::file::FileImage;
+use crate::core::record::{
+    Binding, Format, Holder, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid,
+    Surface, SurfaceState,
+};
+use crate::core::shared::Shared;
+use crate::core::snapshot::BrokenFile;
+use crate::core::text::Untrusted;
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `~/.codex/thread-writer-locks/<thread>.lock`.
+    CodexThread,
+    /// `~/.copilot/session-state/<session>/inuse.<pid>.lock`.
+    CopilotSession,
+}
+
+/// Where the files are.
+pub const PLACES: &[Place] = &[
+    Place {
+        format: Format::Codex,
+        base: Base::Home,
+        dir: ".codex/thread-writer-locks",
+        recognise: |name| thread_of(name).map(|_| FileKind::AgentLock(Kind::CodexThread)),
+    },
+    Place {
+        format: Format::Copilot,
+        base: Base::Home,
+        dir: ".copilot/session-state/*",
+        recognise: |name| pid_of(name).map(|_| FileKind::AgentLock(Kind::CopilotSession)),
+    },
+];
+
+/// Reads one file.
+pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    match kind {
+        Kind::CodexThread => thread(file, reading),
+        Kind::CopilotSession => parsed(session(file, reading)),
+    }
+}
+
+fn thread_of(name: &str) -> Option<&str> {
+    name.strip_suffix(".lock").filter(|id| is_valid_id(id))
+}
+
+fn pid_of(name: &str) -> Option<&str> {
+    let pid = name.strip_prefix("inuse.")?.strip_suffix(".lock")?;
+    (!pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit())).then_some(pid)
+}
+
+/// Reads the lock of a thread: a file that nobody holds means nothing.
+fn thread(file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    let (Some(pid), Some(id)) = (file.locked_by, thread_of(file.name())) else { return Parsed::Ignored };
+    let mut record = lock(Format::Codex, id.into(), "flock", file, reading);
+    record.variant = "thread lock, held";
+    // The kernel names the holder at this moment; the file's age says nothing of it.
+    record.written_at = reading.now;
+    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Daemon, Binding::File));
+    parsed(Ok(record))
+}
+
+/// Reads the lock of a session, whose folder bears its ID.
+fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let bytes = json::bytes(Format::Copilot, file, reading)?;
+    let text = String::from_utf8_lossy(bytes);
+    let stated = text.trim();
+    let pid = if stated.is_empty() { pid_of(file.name()).unwrap_or_default() } else { stated };
+    let pid = match pid.parse::<i128>() {
+        Ok(pid) => StatedPid::from_number(pid),
+        Err(_) => StatedPid::Bad(draft::excerpt(pid, 40)),
+    };
+    let folder = file.path.parent().and_then(Path::file_name);
+    let id = folder.map(|name| Untrusted::from_path(Path::new(name))).unwrap_or_default();
+    let mut record = lock(Format::Copilot, id, "lock file", file, reading);
+    record.variant = "session lock";
+    record.holder = Some(Holder::new(pid, Role::Agent, Binding::Marker));
+    Ok(record)
+}
+
+fn lock(
+    format: Format,
+    id: Untrusted,
+    surface: &'static str,
+    file: &FileImage,
+    reading: &Reading<'_>,
+) -> Record {
+    let mut record = draft::record(format, RecordKind::Lock, file, reading);
+    record.title = id.clone();
+    record.session_id = Some(id.clone()).filter(|id| is_valid_id(id.raw()));
+    record.claims = vec![StatedClaim {
+        resource: Resource { kind: ResourceKind::Session, id },
+        since: None,
+        surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
+    }];
+    record.problems = json::ownership_problems(file, reading, None);
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::draft::sample;
+
+    const ID: &str = "ba37414f-9a0b-4d3a-9a56-3b562c3abc39";
+
+    #[track_caller]
+    fn check(kind: Kind, path: &str, text: &str, locked_by: Option<u32>, expected: &str) {
+        let mut file = sample::image("x", text.as_bytes(), 60);
+        (file.path, file.locked_by) = (path.into(), locked_by);
+        assert_eq!(sample::summary(&sample::read(|reading| read(kind, &file, reading))), expected);
+    }
+
+    #[test]
+    fn a_thread_is_held_only_while_the_kernel_says_so() {
+        let path = format!("/h/.codex/thread-writer-locks/{ID}.lock");
+        check(Kind::CodexThread, &path, "", None, "ignored");
+        let held = format!("Lock Current 'thread lock, held' context - session {ID} holder 7/Daemon []");
+        check(Kind::CodexThread, &path, "", Some(7), &held);
+    }
+
+    #[test]
+    fn a_session_names_its_agent_inside_or_in_its_name() {
+        let path = format!("/h/.copilot/session-state/{ID}/inuse.16677.lock");
+        let held = format!("Lock Current 'session lock' context - session {ID} holder 16677/Agent []");
+        check(Kind::CopilotSession, &path, "16677", None, &held);
+        check(Kind::CopilotSession, &path, "", None, &held);
+        let bad = format!("Lock Current 'session lock' context - session {ID} holder bad/Agent []");
+        check(Kind::CopilotSession, &path, "sixteen", None, &bad);
+    }
+
+    #[test]
+    fn only_locks_bear_these_names() {
+        for (name, expected) in [("inuse.7.lock", true), ("inuse.7.hold", false), ("inuse..lock", false)] {
+            assert_eq!(pid_of(name).is_some(), expected, "{name}");
+        }
+        assert_eq!(thread_of(".coordination.lock"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn reading_is_total(bytes: Vec<u8>) {
+            let file = sample::image("inuse.7.lock", &bytes, 60);
+            for kind in [Kind::CodexThread, Kind::CopilotSession] {
+                sample::read(|reading| read(kind, &file, reading));
+            }
+        }
+    }
+}
