@@ -92,6 +92,14 @@
 //! [`core::timeline`]; [`core::map`] draws who holds what. A recording keeps snapshots and never
 //! reports, so that a later claimtop judges what an earlier one saw.
 //!
+//! # What is only read
+//!
+//! Not every claim is claimtop's to let go ([`core::record::LetGo`]). Git's locks are parked only when they are
+//! proven dead: no process of git's and its kin lives that may hold one, and nobody has it open
+//! ([`core::liveness`]). Task lists, issues, reservations and the locks of Codex and Copilot are let go by
+//! their own systems alone, and a plan says by which command. A format that a person describes
+//! ([`mod@format::own`]) says itself whether it may be parked, and then only what is dead.
+//!
 //! # What is deliberately not here
 //!
 //! No module shells out while it looks: peers' own list commands delete while they list. The jump

@@ -13,9 +13,11 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
 use claimtop::core::file::{Content, FileImage, MAX_BYTES, Refusal};
 use claimtop::core::finding::Code;
 use claimtop::core::record::Format;
+use claimtop::core::report::VerdictState;
 use claimtop::core::snapshot::{Snapshot, SourceState};
 use claimtop::source::open::{Entry, Folder, OpenError, image};
 use claimtop::source::{Collector, Places};
@@ -434,4 +436,23 @@ fn whoever_has_gits_lock_open_is_told_as_its_holder() {
     child.wait().unwrap();
     assert_eq!(found, Some(child.id()));
     assert_eq!(holder(), None);
+}
+
+#[test]
+fn a_git_that_works_in_a_tree_keeps_its_lock_alive() {
+    let world = World::new();
+    let tree = repository(&world, "home/src/shop");
+    world.write("home/src/shop/.git/index.lock", "DIRC");
+    // Whatever is named git is taken for git.
+    let git = world.write("home/git", "#!/bin/sh\nread -r _\n");
+    std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let waiting = std::process::Stdio::piped();
+    let mut child = std::process::Command::new(&git).stdin(waiting).current_dir(&tree).spawn().unwrap();
+    let mut collector = collector(Places { roots: vec![tree], ..world.places() });
+    let snapshot = collector.look();
+    let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let lock = report.records.iter().find(|record| record.title.raw().starts_with("index of")).unwrap();
+    assert_eq!(lock.verdict.state, VerdictState::Alive, "{:?}", lock.verdict);
 }

@@ -189,6 +189,7 @@ impl OwnPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::record::Format;
 
     #[track_caller]
     fn check(pattern: &str, name: &str, expected: bool) {
@@ -206,6 +207,16 @@ mod tests {
         check("a*b*c", "aXcYb", false);
         check("ab*ba", "aba", false);
         check("*", "anything", true);
+    }
+
+    #[test]
+    fn every_format_is_written_by_its_name_and_read_back() {
+        let own = Format::Own(Own::named("night-watch"));
+        for format in Format::ALL.into_iter().chain([own]) {
+            let text = serde_json::to_string(&format).unwrap_or_default();
+            assert_eq!(text, format!("{:?}", format.name()));
+            assert_eq!(serde_json::from_str::<Format>(&text).ok(), Some(format));
+        }
     }
 
     #[test]

@@ -123,6 +123,7 @@ mod tests {
     fn only_what_matters_is_a_hint() {
         check("/tmp/claude_session_alpha", true, true);
         check("/tmp/rustc-1.tmp", true, false);
+        check("/tmp/index.lock", false, false);
         check("/tmp/claude_spawn_markers", false, true);
         check("/tmp/.tmpXYZ", false, false);
         check("/home/.maia/checkpoints/context_77", false, true);
