@@ -10,6 +10,7 @@ use super::json::{self, parsed};
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
+use crate::core::liveness::is_uuid;
 use crate::core::record::{
     Binding, Format, Holder, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid,
     Surface, SurfaceState,
@@ -52,7 +53,7 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
 }
 
 fn thread_of(name: &str) -> Option<&str> {
-    name.strip_suffix(".lock").filter(|id| is_valid_id(id))
+    name.strip_suffix(".lock").filter(|id| is_uuid(id) && is_valid_id(id))
 }
 
 fn pid_of(name: &str) -> Option<&str> {
@@ -145,7 +146,9 @@ mod tests {
         for (name, expected) in [("inuse.7.lock", true), ("inuse.7.hold", false), ("inuse..lock", false)] {
             assert_eq!(pid_of(name).is_some(), expected, "{name}");
         }
-        assert_eq!(thread_of(".coordination.lock"), None);
+        for name in [".coordination.lock", "index.lock"] {
+            assert_eq!(thread_of(name), None, "{name}");
+        }
     }
 
     proptest::proptest! {

@@ -139,7 +139,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         Code::OverwrittenRecord => places::overwritten(&scene),
         Code::SameWorktree => places::same_worktree(&scene),
         Code::OverlappingFiles => places::overlapping(&scene),
-        Code::ContestedClaim => places::contested(&scene),
+        Code::ContestedClaim => places::contested(&scene).or_else(|| places::shared_branch(&scene)),
         Code::RecycledPid => owners::recycled(&scene),
         Code::WrongPid => owners::wrong_pid(&scene),
         Code::UnknownSession => owners::unknown_session(&scene),

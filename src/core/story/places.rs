@@ -161,3 +161,26 @@ pub(super) fn contested(scene: &Scene<'_>) -> Option<Story> {
     );
     chain.end(ending, so(told, all_evidence(&scene.records)))
 }
+
+/// One branch was checked out in two trees, and a window works in each.
+pub(super) fn shared_branch(scene: &Scene<'_>) -> Option<Story> {
+    let mut chain = Chain::default();
+    let branch = scene.windows.first()?.repo.as_ref()?.branch.clone()?;
+    for window in &scene.windows {
+        scene.tell_start(&mut chain, window);
+        let tree = window.repo.as_ref().map(|repo| repo.worktree.clone())?;
+        let source = format!("{tree}/.git");
+        chain.saw(
+            window.started_at,
+            format!("it works in {tree}, where {branch} is checked out"),
+            [Evidence::new("branch", branch.clone(), source)],
+        );
+    }
+    let told = format!("git moves {branch} with the commit of either; the other's tree stays where it was");
+    let ending = Ending::new(
+        Cause::DoubleClaim,
+        format!("git switch -c <name> in all trees of {branch} but one"),
+        "another branch at the head of one of the trees",
+    );
+    chain.end(ending, so(told, all_windows(&scene.windows)))
+}

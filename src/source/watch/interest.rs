@@ -92,9 +92,15 @@ pub(super) fn matters(change: &Change<'_>, interests: &BTreeMap<PathBuf, Interes
 }
 
 fn is_known(name: &str) -> bool {
-    // Every git command makes and removes its locks; one that stays is found by the next look.
-    let matters = |kind| kind != FileKind::Git(git::Kind::Command);
-    GIT.contains(&name) || format::places().any(|place| (place.recognise)(name).is_some_and(matters))
+    let is_of_format = || format::places().any(|place| (place.recognise)(name).is_some());
+    GIT.contains(&name) || (!is_commands(name) && is_of_format())
+}
+
+/// Returns whether a name is of a lock that every git command makes and removes; one that stays is
+/// found by the next look.
+fn is_commands(name: &str) -> bool {
+    let command = Some(FileKind::Git(git::Kind::Command));
+    git::PLACES.iter().any(|place| (place.recognise)(name) == command)
 }
 
 #[cfg(test)]
