@@ -8,9 +8,12 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
+use claimtop::core::git::{WORKTREE_LOCK, tree_of};
+use claimtop::core::record::Record;
 use claimtop::core::report::Report;
 use claimtop::core::snapshot::Snapshot;
 
@@ -101,7 +104,7 @@ fn other_times_change_nothing() {
             continue;
         }
         for now in ["2027-03-01T04:05:06Z", "2026-11-20T22:00:00.5Z", "2031-12-31T23:59:59Z"] {
-            let text = world.text.replacen('\n', &format!("\n[host]\nnow = \"{now}\"\n"), 1);
+            let text = format!("{}\n[host]\nnow = \"{now}\"\n", world.text);
             let text = if body.contains("[host]") {
                 world.text.replacen("[host]", &format!("[host]\nnow = \"{now}\""), 1)
             } else {
@@ -204,7 +207,14 @@ fn is_usual(world: &World) -> bool {
 fn strangers_change_nothing() {
     let mut checked = 0;
     for world in worlds().into_iter().filter(is_usual) {
-        let (own, stranger) = (snapshot(&world.text), stranger("3 seconds ago"));
+        let own = snapshot(&world.text);
+        // Anybody may be in a locked tree of which nobody knows where it is.
+        let is_lost =
+            |record: &Arc<Record>| record.variant == WORKTREE_LOCK && tree_of(record, &own.repos).is_none();
+        if own.records.iter().any(is_lost) {
+            continue;
+        }
+        let stranger = stranger("3 seconds ago");
         let expected = both(&own, &stranger);
         let found = meaning(&judged(&merged(own, stranger)));
         assert_eq!(found, expected, "{}: a stranger changes it", world.path.display());
