@@ -15,6 +15,9 @@ use super::record::{LetGo, ResourceKind, Role};
 #[derive(Clone, Copy)]
 pub struct Own(&'static Definition);
 
+/// Formats of which hardly more than the name is known.
+static NAMED: Mutex<BTreeMap<String, Own>> = Mutex::new(BTreeMap::new());
+
 /// What a description says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
@@ -110,9 +113,16 @@ impl Own {
     /// Returns the format of a name of which no more is known, as an old entry of the journal may
     /// have it.
     pub fn named(name: &str) -> Self {
-        static NAMED: Mutex<BTreeMap<String, Own>> = Mutex::new(BTreeMap::new());
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
         *named.entry(name.to_owned()).or_insert_with(|| Self::new(Definition::bare(name)))
+    }
+
+    /// Learns by what rule records of a name are let go, as a recording has it.
+    pub fn learn(name: &str, let_go: LetGo) {
+        if Self::named(name).0.let_go != let_go {
+            let known = Self::new(Definition { let_go, ..Definition::bare(name) });
+            NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), known);
+        }
     }
 
     /// Returns what its description says.

@@ -92,7 +92,8 @@ impl<'de> Deserialize<'de> for Format {
 }
 
 /// Whether claimtop lets the records of a system go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LetGo {
     /// By its verdict: what is dead with one key, the rest with more.
     ByVerdict,

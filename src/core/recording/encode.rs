@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Header, Line};
 use crate::core::json;
+use crate::core::record::{Format, LetGo};
 use crate::core::snapshot::Snapshot;
 
 /// After so many looks one stands for itself again, so that going back is quick.
@@ -79,6 +80,8 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     all.add("session-files", &snapshot.session_files)?;
     all.add("sources", &snapshot.sources)?;
     all.add("seen", &snapshot.seen_agents)?;
+    // Before the records, so that these are read by the rule of their format.
+    all.add("own", &own(snapshot))?;
     for (pid, process) in &table.by_pid {
         all.add(&format!("p:{pid}"), process)?;
     }
@@ -89,6 +92,15 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
         all.add_in_order(format!("b:{}", broken.path.text().raw()), broken)?;
     }
     Ok(all)
+}
+
+/// Returns by what rule the records of each format of a person's own are let go.
+fn own(snapshot: &Snapshot) -> BTreeMap<&'static str, LetGo> {
+    let own = snapshot.records.iter().filter_map(|record| {
+        let Format::Own(own) = record.format else { return None };
+        Some((own.definition().name.as_str(), own.definition().let_go))
+    });
+    own.collect()
 }
 
 impl All {

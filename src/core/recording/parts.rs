@@ -1,6 +1,6 @@
 //! Lines in, looks out.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 
 use super::Line;
 use crate::core::bound::Notes;
+use crate::core::own::Own;
 use crate::core::process::{Process, ProcessTable};
-use crate::core::record::Record;
+use crate::core::record::{LetGo, Record};
 use crate::core::session::SessionFile;
 use crate::core::snapshot::{BrokenFile, Database, Host, Repo, SeenAgent, Snapshot, SourceHealth};
 
@@ -68,6 +69,10 @@ impl Parts {
             "databases" => self.databases = read(part)?,
             "bound" => self.bound = read(part)?,
             "session-files" => self.session_files = read(part)?,
+            "own" => {
+                let own: BTreeMap<String, LetGo> = read(part)?;
+                own.iter().for_each(|(name, let_go)| Own::learn(name, *let_go));
+            }
             "sources" => self.sources = read(part)?,
             "seen" => self.seen = read(part)?,
             id if id.starts_with("p:") => {
