@@ -80,6 +80,7 @@ fn look(world: &Path) -> Snapshot {
         bindings: world.join("home/.local/state/claimtop/bindings"),
         roots: vec![world.join("root")],
         obra_databases: Vec::new(),
+        leo_database: None,
         confined: true,
     };
     // What was copied just now counts as being written until it has lain for a second.

@@ -66,6 +66,7 @@ impl World {
             bindings: self.path("home/.local/state/claimtop/bindings"),
             roots: Vec::new(),
             obra_databases: Vec::new(),
+            leo_database: None,
             confined: true,
         }
     }

@@ -71,6 +71,12 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Says what is read back once it was done.
+    pub(super) fn read_back<D: Disk>(&self, hands: &Hands<'_, D>) -> String {
+        let rows = hands.stores.of(self.format);
+        rows.map_or_else(|_| String::new(), |rows| rows.told(self.database, self.changes))
+    }
+
     /// Reads back how it ended that was cut off; `None` while that cannot be told.
     ///
     /// # Errors

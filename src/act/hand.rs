@@ -9,10 +9,12 @@ use super::disk::Patience;
 use super::lock::StateFolder;
 use super::prune::{self, Parked};
 use super::road::{Answer, Receipt, Request, Rules, Seen};
+use super::rows::Rows;
 use super::system::System;
 use super::trouble::Trouble;
 use super::witness::{self, Eyes, Witness};
 use crate::core::journal::History;
+use crate::core::record::Format;
 use crate::core::report::Report;
 
 /// What acts.
@@ -29,6 +31,12 @@ impl Hand {
     /// It cannot be made or opened.
     pub fn new(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
         Ok(Self { state: StateFolder::open(System, state)?, eyes, rules })
+    }
+
+    /// Adds the databases of a system.
+    pub fn with(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
+        self.state.stores.insert(format, rows);
+        self
     }
 
     /// Takes a look and judges it.

@@ -8,7 +8,7 @@ use super::movement::sha256;
 use crate::core::journal::{Movement, Print};
 use crate::core::record::Format;
 use crate::core::row::{self, Columns, RowChange};
-use crate::format;
+use crate::format::{self, Release};
 
 /// A movement before it has parked names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ pub(super) enum Modified {
     At(Timestamp),
 }
 
-/// Gives every movement its parked name.
-pub(super) fn lowered(planned: &[Planned], entry: u64, now: Timestamp) -> Vec<Movement> {
+/// Gives every movement its parked name, and every row what it becomes.
+pub(super) fn lowered(planned: &[Planned], entry: u64, release: Release<'_>) -> Vec<Movement> {
     let mut movements = Vec::new();
     for (at, planned) in planned.iter().enumerate() {
         let parked = |path: &Path| {
@@ -69,7 +69,7 @@ pub(super) fn lowered(planned: &[Planned], entry: u64, now: Timestamp) -> Vec<Mo
             Planned::Move { path, print, to, modified_at } => {
                 let parked = parked(&path);
                 let touched_at = match modified_at {
-                    Modified::Now => Some(now),
+                    Modified::Now => Some(release.at),
                     Modified::At(at) => Some(at),
                 };
                 movements.push(Movement::Take { from: path, parked: parked.clone(), print: print.clone() });
@@ -84,7 +84,9 @@ pub(super) fn lowered(planned: &[Planned], entry: u64, now: Timestamp) -> Vec<Mo
             }
             Planned::Row { format, database, table, id, before, to } => {
                 let after = match to {
-                    Target::Released => format::released(format, &table, &before, now).unwrap_or_default(),
+                    Target::Released => {
+                        format::released(format, &table, &before, release).unwrap_or_default()
+                    }
                     Target::State(state) => state,
                 };
                 let change = RowChange { table, id, before, after };

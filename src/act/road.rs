@@ -21,6 +21,7 @@ pub use crate::core::plan::Request;
 use crate::core::plan::{Action, Confirmation, Plan, plan_for};
 use crate::core::record::Format;
 use crate::core::report::{Reason, Report, VerdictState};
+use crate::format::Release;
 
 /// What every action keeps to.
 #[derive(Clone, Debug)]
@@ -232,14 +233,15 @@ impl<D: Disk> Verified<'_, '_, D> {
         let Self { seen, lock } = self;
         let now = witness.now();
         let guard = seen.peer_lock(&lock.hands())?;
-        let movements = lowered(&seen.planned, lock.history.next(), now);
+        let why = seen.plan.why.first().cloned().unwrap_or_default();
+        let movements = lowered(&seen.planned, lock.history.next(), Release { at: now, why: &why });
         let intent = Intent {
             action: match seen.request {
                 Request::Act { action, .. } => action,
                 Request::Undo { .. } => Action::Undo,
             },
             title: seen.plan.what.clone(),
-            why: seen.plan.why.first().cloned().unwrap_or_default(),
+            why,
             movements,
             undoes: match seen.request {
                 Request::Act { .. } => None,
@@ -295,7 +297,7 @@ impl Seen {
             Movement::Rows { .. } => Ok(()),
         });
         match settled {
-            Ok(()) => Outcome { ended: Ended::Done, detail: String::new() },
+            Ok(()) => Outcome { ended: Ended::Done, detail: read_back(hands, movements) },
             Err(trouble) => undone(hands, &done, &trouble),
         }
     }
@@ -365,6 +367,12 @@ impl Holder {
         }
         Ok(())
     }
+}
+
+/// Says how the rows of a change stand once it was done.
+fn read_back<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> String {
+    let changes = movements.iter().filter_map(Change::of);
+    changes.map(|change| change.read_back(hands)).collect::<Vec<_>>().join("; ")
 }
 
 /// How far a movement came that failed.

@@ -16,7 +16,7 @@ use crate::core::journal::Print;
 use crate::core::plan::Step;
 use crate::core::record::Format;
 use crate::core::text::shown as shown_text;
-use crate::format::released;
+use crate::format::{Release, released};
 
 /// How the files of a plan are looked at.
 pub(super) struct Sight<'a, D: Disk> {
@@ -58,7 +58,7 @@ impl<D: Disk> Sight<'_, D> {
         let name = || format!("{table} {}", shown_text(id));
         let before = self.hands.stores.of(format)?.row(database, table, id)?;
         let before = before.ok_or_else(|| Trouble::Changed(format!("{} has gone", name())))?;
-        if released(format, table, &before, self.now).is_none() {
+        if released(format, table, &before, Release { at: self.now, why: "" }).is_none() {
             return Err(Trouble::Changed(format!("{} holds nothing any more", name())));
         }
         Ok(Planned::Row {

@@ -9,7 +9,7 @@ use crate::core::assess::{Policy, assess};
 use crate::core::file::FileImage;
 use crate::core::record::{Format, Record};
 use crate::core::report::{Report, Verdict};
-use crate::core::snapshot::Snapshot;
+use crate::core::snapshot::{Database, Snapshot};
 use crate::core::text::shown;
 use crate::format::{self, Parsed, Reading};
 use crate::source::{Collector, clock};
@@ -92,11 +92,21 @@ pub(super) fn is_free(snapshot: &Snapshot, database: &str) -> Result<(), Trouble
     let found = snapshot.databases.iter().find(|found| found.name.raw() == database);
     let unread =
         || Trouble::Changed(format!("{} is not among the databases that were read", shown(database)));
-    let Some(file) = &found.ok_or_else(unread)?.file else { return Ok(()) };
-    let openers = found.and_then(|found| found.opened_by.as_deref()).unwrap_or_default();
+    let found = found.ok_or_else(unread)?;
+    let Some(file) = &found.file else { return is_whole(found) };
+    let openers = found.opened_by.as_deref().unwrap_or_default();
     match (openers.first(), file.runners.first()) {
         (Some(pid), _) => Err(Trouble::Changed(format!("PID {pid} has the database open by now"))),
         (None, Some(pid)) => Err(Trouble::Changed(format!("PID {pid} of Obra runs by now"))),
         (None, None) => Ok(()),
+    }
+}
+
+/// Makes sure that a server's rows are those of this moment: what was read in part, or before the
+/// connection was lost, decides nothing.
+fn is_whole(database: &Database) -> Result<(), Trouble> {
+    match database.is_complete {
+        true => Ok(()),
+        false => Err(Trouble::Changed(format!("{} could not be read whole", shown(database.name.raw())))),
     }
 }

@@ -63,6 +63,7 @@ pub(super) fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::SameProcess => "the PID and its start are the recorded ones",
         Reason::ProcessPresent => "the PID exists and nothing contradicts, but no start is recorded",
+        Reason::SignOfLife => "its system's database holds a sign of life",
         Reason::NoProcess => "a complete look at all processes found no such PID",
         Reason::OtherProcess => "the PID belongs to another process by now",
         Reason::BornLater => "the PID's process is younger than the record",

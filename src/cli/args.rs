@@ -44,6 +44,9 @@ pub(crate) struct Options {
     /// Read this SQLite database of Obra too; may be repeated
     #[arg(long = "obra-db", global = true, value_name = "FILE")]
     pub(crate) obra_databases: Vec<PathBuf>,
+    /// Read LEO's database; leave the password to PGPASSWORD or a password file
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
     /// Read this configuration file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

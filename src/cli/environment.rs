@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use directories::BaseDirs;
 
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::secret::Secret;
 use crate::core::text::Untrusted;
 
 /// Makes a process play a window of the demo.
@@ -29,6 +30,14 @@ pub(crate) struct Environment {
     pub(crate) context_id: Option<Untrusted>,
     /// `CLAUDE_CODE_SESSION_ID`: Claude Code's own session.
     pub(crate) session_id: Option<Untrusted>,
+    /// `PGPASSWORD`.
+    pub(crate) postgres_password: Option<Secret>,
+    /// `PGPASSFILE`.
+    pub(crate) postgres_password_file: Option<PathBuf>,
+    /// `PGSSLMODE`.
+    pub(crate) postgres_ssl_mode: Option<String>,
+    /// `PGSSLROOTCERT`.
+    pub(crate) postgres_root_cert: Option<PathBuf>,
     /// Why colours are not wanted: `NO_COLOR`, or a terminal without any.
     pub(crate) colorless: Option<&'static str>,
     /// Whether the terminal says that it shows 24-bit colours (`COLORTERM`).
@@ -47,6 +56,10 @@ impl Environment {
             claude_config: variable("CLAUDE_CONFIG_DIR").map(PathBuf::from),
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),
+            postgres_password: plain("PGPASSWORD").map(Secret),
+            postgres_password_file: variable("PGPASSFILE").map(PathBuf::from),
+            postgres_ssl_mode: plain("PGSSLMODE"),
+            postgres_root_cert: variable("PGSSLROOTCERT").map(PathBuf::from),
             colorless: colorless(),
             has_truecolor: variable("COLORTERM")
                 .is_some_and(|value| value == "truecolor" || value == "24bit"),
@@ -65,6 +78,10 @@ fn colorless() -> Option<&'static str> {
         return Some("NO_COLOR");
     }
     variable("TERM").filter(|term| term == "dumb").map(|_| "TERM=dumb")
+}
+
+fn plain(name: &str) -> Option<String> {
+    variable(name)?.into_string().ok()
 }
 
 fn text(name: &str) -> Option<Untrusted> {

@@ -82,6 +82,7 @@ impl Looker {
     pub(crate) fn watched(mut self) -> (Self, Receiver<Hint>) {
         let (watch, hints) = Watch::new();
         self.watch = Some(watch);
+        self.collector.follow_servers();
         (self, hints)
     }
 

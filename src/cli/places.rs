@@ -8,8 +8,10 @@ use super::args::Options;
 use super::environment::Environment;
 use super::failure::Failure;
 use crate::config::layers::{Effective, Origin};
+use crate::core::secret::Secret;
 use crate::core::text::Untrusted;
 use crate::source::Places;
+use crate::source::postgres::{Given, Target};
 
 /// Where the systems put their temporary files: they write this path literally and never ask
 /// `TMPDIR`.
@@ -52,6 +54,7 @@ pub(crate) fn places(
         bindings: state(options, environment, &home).join("bindings"),
         roots: roots(effective, confined)?,
         obra_databases: obra_databases(effective, confined)?,
+        leo_database: leo_database(effective, environment, &home, confined)?,
         home,
         confined,
     })
@@ -90,6 +93,31 @@ fn obra_databases(effective: &Effective, confined: bool) -> Result<Vec<PathBuf>,
         .map(|(path, _)| std::path::absolute(path))
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::usage(anyhow!(error).context("--obra-db".to_owned())))
+}
+
+/// Returns LEO's database: confined, only that of the option. Its password comes from the URL, the
+/// environment or a password file, in this order.
+fn leo_database(
+    effective: &Effective,
+    environment: &Environment,
+    home: &Path,
+    confined: bool,
+) -> Result<Option<Target>, Failure> {
+    let is_meant = |_: &&Secret| !confined || effective.origins.postgres == Origin::Option;
+    let Some(Secret(url)) = effective.config.postgres.as_ref().filter(is_meant) else { return Ok(None) };
+    let given = Given {
+        password: environment.postgres_password.clone(),
+        password_file: (effective.config.postgres_password_file.clone())
+            .or_else(|| environment.postgres_password_file.clone())
+            .or_else(|| Some(home.join(".pgpass"))),
+        ssl_mode: environment.postgres_ssl_mode.clone(),
+        root_cert: environment.postgres_root_cert.clone(),
+    };
+    let target = Target::parse(url, given);
+    target.map(Some).map_err(|error| {
+        Failure::usage(anyhow!(error).context("--postgres".to_owned()))
+            .hint("it looks like postgres://user@host:5432/database?sslmode=verify-full")
+    })
 }
 
 fn folder(option: &str, path: &Path) -> Result<PathBuf, Failure> {

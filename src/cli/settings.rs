@@ -13,6 +13,7 @@ use super::{formats, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
 use crate::core::own::Own;
+use crate::core::secret::Secret;
 use crate::core::text::Untrusted;
 use crate::source::Places;
 
@@ -101,6 +102,7 @@ fn from_options(options: &Options) -> Layer {
         access: options.read_only.then_some(Access::ReadOnly),
         roots: options.roots.clone(),
         obra_databases: options.obra_databases.clone(),
+        postgres: options.postgres.clone().map(Secret),
         ..Layer::default()
     }
 }

@@ -53,6 +53,12 @@ fn values(settings: &Settings) -> Columns {
     for (path, origin) in config.obra_databases.iter().zip(&origins.obra_databases) {
         row("obra_databases", Untrusted::from_path(path).shown(), *origin);
     }
+    if let Some(target) = &settings.places.leo_database {
+        row("postgres", target.name.shown(), origins.postgres);
+    }
+    if let Some(path) = &config.postgres_password_file {
+        row("postgres_password_file", Untrusted::from_path(path).shown(), origins.postgres_password_file);
+    }
     for (agent, origin) in config.agents.iter().zip(&origins.agents) {
         row("agent", format!("{} ({})", shown(&agent.name), shown(&agent.title)), *origin);
     }

@@ -135,6 +135,7 @@ pub(crate) fn rule(reason: Reason) -> &'static str {
     match reason {
         Reason::SameProcess => "the PID runs with the recorded start: it is the same process",
         Reason::ProcessPresent => "the PID runs, no start is recorded, and nothing contradicts",
+        Reason::SignOfLife => "its system's database holds a sign of life that is not over yet",
         Reason::NoProcess => "a complete scan after the record was read found no such process",
         Reason::OtherProcess => "the PID runs with another start than the recorded one: it was given away",
         Reason::BornLater => "the PID's process started after the record's last write: it was given away",

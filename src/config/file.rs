@@ -10,6 +10,7 @@ use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Notify, Switch, Theme};
 use crate::core::agent::Signature;
 pub use crate::core::line::LineError as FileError;
 use crate::core::line::error_at;
+use crate::core::secret::Secret;
 
 /// The keys of the file.
 #[derive(Debug, Default, Deserialize)]
@@ -27,6 +28,8 @@ struct Keys {
     keep_history: Option<bool>,
     roots: Vec<Spanned<String>>,
     obra_databases: Vec<Spanned<String>>,
+    postgres: Option<Secret>,
+    postgres_password_file: Option<Spanned<String>>,
     agent: Vec<Signature>,
 }
 
@@ -45,6 +48,11 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         access: keys.read_only.map(|is| if is { Access::ReadOnly } else { Access::Full }),
         roots: all_absolute(text, &keys.roots, "a root", home)?,
         obra_databases: all_absolute(text, &keys.obra_databases, "a database", home)?,
+        postgres: keys.postgres,
+        postgres_password_file: keys
+            .postgres_password_file
+            .map(|path| absolute(text, &path, "a password file", home))
+            .transpose()?,
         agents: keys.agent,
         kept: keys.keep_parked_days.map(|days| Kept { days }),
         title: keys.title.map(Switch::from_truth),
@@ -90,7 +98,8 @@ mod tests {
     fn every_key_is_read() {
         let text = "theme = 'color-blind'\nascii = true\ncolor = 'never'\nmouse = true\nread_only = true\n\
                     keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\nkeep_history = true\n\
-                    roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
+                    roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\npostgres = 'postgres://u:p@h/d'\n\
+                    postgres_password_file = '~/.pgpass'\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
         assert_eq!(layer.theme, Some(Theme::ColorBlind));
@@ -103,6 +112,8 @@ mod tests {
         assert_eq!((layer.notify, layer.history), (Some(Notify::Osc777), Some(Switch::On)));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);
         assert_eq!(layer.obra_databases, [PathBuf::from("/home/dev/o.db")]);
+        assert_eq!(layer.postgres, Some(Secret("postgres://u:p@h/d".to_owned())));
+        assert_eq!(layer.postgres_password_file, Some(PathBuf::from("/home/dev/.pgpass")));
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
     }
 
@@ -116,7 +127,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
-             `roots`, `obra_databases`, `agent`",
+             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

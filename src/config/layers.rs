@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{Access, ColorChoice, Config, Glyphs, Kept, Mouse, Notify, Switch, Theme};
 use crate::core::agent::Signature;
+use crate::core::secret::Secret;
 
 /// Where a value came from; a later one covers an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,10 @@ pub struct Layer {
     pub roots: Vec<PathBuf>,
     /// Databases of Obra to read; those of all layers count.
     pub obra_databases: Vec<PathBuf>,
+    /// LEO's database.
+    pub postgres: Option<Secret>,
+    /// A file of passwords for it.
+    pub postgres_password_file: Option<PathBuf>,
     /// Own agent signatures; those of all layers count.
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.
@@ -79,6 +84,10 @@ pub struct Origins {
     pub roots: Vec<Origin>,
     /// Of each database of Obra.
     pub obra_databases: Vec<Origin>,
+    /// Of LEO's database.
+    pub postgres: Origin,
+    /// Of its file of passwords.
+    pub postgres_password_file: Origin,
     /// Of each signature.
     pub agents: Vec<Origin>,
     /// Of the retention.
@@ -119,6 +128,10 @@ impl Effective {
         self.config.roots.extend(layer.roots);
         self.origins.obra_databases.extend(layer.obra_databases.iter().map(|_| origin));
         self.config.obra_databases.extend(layer.obra_databases);
+        let (config, origins) = (&mut self.config, &mut self.origins);
+        cover(&mut config.postgres, &mut origins.postgres, layer.postgres.map(Some), origin);
+        let file = layer.postgres_password_file.map(Some);
+        cover(&mut config.postgres_password_file, &mut origins.postgres_password_file, file, origin);
         self.origins.agents.extend(layer.agents.iter().map(|_| origin));
         self.config.agents.extend(layer.agents);
         self

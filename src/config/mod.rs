@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::core::agent::Signature;
+use crate::core::secret::Secret;
 
 /// The effective settings.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,10 @@ pub struct Config {
     pub roots: Vec<PathBuf>,
     /// Databases of Obra to read, besides those in its usual places.
     pub obra_databases: Vec<PathBuf>,
+    /// LEO's database: a URL, which may hold a password.
+    pub postgres: Option<Secret>,
+    /// A file of passwords in libpq's form.
+    pub postgres_password_file: Option<PathBuf>,
     /// A person's own agent signatures.
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assess::Judged;
 use super::key::Key;
 use super::process::Process;
-use super::record::{LetGo, Record, Resource, ResourceKind, StatedClaim, SurfaceState};
+use super::record::{Format, LetGo, Record, Resource, ResourceKind, StatedClaim, SurfaceState};
 use super::report::{ClaimStatus, ClaimView, Reason, Releasable, VerdictState};
 use super::world::World;
 
@@ -94,7 +94,13 @@ pub fn thing(resource: &Resource) -> Resource {
 /// Returns whether a claim says at all what is held; a local null beside an unread database
 /// does not.
 fn is_known(claim: &StatedClaim) -> bool {
-    !claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Missing)
+    claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
+}
+
+/// Returns whether one place says so and another that should does not.
+fn is_ghost(judged: &Judged<'_>, claim: &StatedClaim) -> bool {
+    let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
+    judged.record.format == Format::Leo && claim.surfaces.iter().any(|surface| denies(surface.state))
 }
 
 /// Returns the window that holds a record's claims: the record's own, or the one in which its
@@ -115,6 +121,7 @@ fn status(judged: &Judged<'_>, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> C
         return ClaimStatus::Unproven;
     }
     match judged.verdict.state {
+        VerdictState::Alive | VerdictState::Unknown if is_ghost(judged, claim) => ClaimStatus::Ghost,
         VerdictState::Alive if is_past => ClaimStatus::Quiet,
         VerdictState::Alive => ClaimStatus::Held,
         VerdictState::Dead if resumed_in(judged.record, facts.world).is_some() => ClaimStatus::Held,

@@ -5,6 +5,7 @@
 //! hook), its death proves nothing as long as some window could still be the owner.
 
 mod git;
+mod leo;
 mod obra;
 mod tasks;
 
@@ -13,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::context::CONTEXT_VARIABLE;
 use super::evidence::Evidence;
 use super::process::{Process, ancestry};
-use super::record::{Binding, Format, Holder, Record, Role, StatedPid};
+use super::record::{Binding, Format, Holder, Location, Record, Role, StatedPid};
 use super::report::{Reason, Verdict, VerdictState};
 use super::snapshot::INITIAL_PID_NAMESPACE;
 use super::text::Untrusted;
@@ -46,6 +47,10 @@ pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
 fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
     if let Some(answer) = by_note(record, world, ladder) {
         return answer;
+    }
+    if record.format == Format::Leo && matches!(record.location, Location::Row(_)) {
+        let answer = leo::judge(record, world, ladder);
+        return spared(answer, record, world, ladder);
     }
     if let Some(answer) = own_verdict(record, world, ladder) {
         return spared(answer, record, world, ladder);

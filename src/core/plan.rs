@@ -1,5 +1,6 @@
 //! What an action would do, as pure data: shown before anything is touched.
 
+mod leo;
 mod rows;
 
 use serde::{Deserialize, Serialize};
@@ -253,6 +254,7 @@ impl About<'_> {
                 "its description lets only what is proven dead be parked",
                 "end its process, or let its own system let it go",
             )),
+            (Format::Leo, _) if is_row(record) => leo::never(self.report, record),
             (Format::Git, _) if !is_dead => Some(git_is_alive(record)),
             (
                 Format::Maia
@@ -279,9 +281,9 @@ impl About<'_> {
 
     fn release(self) -> Plan {
         Plan {
-            what: what(self.record),
+            what: what(self.report, self.record, self.key),
             why: why(self.record),
-            steps: steps(self.report, self.record),
+            steps: steps(self.report, self.record, self.key),
             inverse: inverse(self.record).to_owned(),
             refuses_when: refuses_when(self.record),
             confirmation: match self.record.verdict.state {
@@ -398,8 +400,13 @@ fn refused(key: &Key, why: &str, instead: &str) -> Plan {
     }
 }
 
-fn what(record: &RecordView) -> String {
+fn is_row(record: &RecordView) -> bool {
+    matches!(record.location, LocationView::Row { .. })
+}
+
+fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     match record.format {
+        Format::Leo if is_row(record) => leo::what(report, record, key),
         Format::Entire if record.kind == RecordKind::Session => {
             format!("end the session {} in its state file; nothing is deleted", record.title)
         }
@@ -426,6 +433,7 @@ fn what(record: &RecordView) -> String {
 fn inverse(record: &RecordView) -> &'static str {
     match &record.location {
         LocationView::File { .. } => "undo puts every file back where it was, with its bytes, mode and times",
+        LocationView::Row { .. } if record.format == Format::Leo => leo::INVERSE,
         LocationView::Row { .. } => rows::INVERSE,
     }
 }
@@ -433,6 +441,7 @@ fn inverse(record: &RecordView) -> &'static str {
 fn refuses_when(record: &RecordView) -> Vec<&'static str> {
     match &record.location {
         LocationView::File { .. } => ALWAYS.to_vec(),
+        LocationView::Row { .. } if record.format == Format::Leo => leo::REFUSES.to_vec(),
         LocationView::Row { .. } => rows::REFUSES.to_vec(),
     }
 }
@@ -449,9 +458,11 @@ fn why(record: &RecordView) -> Vec<String> {
     std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(facts).collect()
 }
 
-fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
-    if matches!(record.location, LocationView::Row { .. }) {
-        return rows::steps(report, record);
+fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
+    match record.location {
+        LocationView::Row { .. } if record.format == Format::Leo => return leo::steps(report, record, key),
+        LocationView::Row { .. } => return rows::steps(report, record),
+        LocationView::File { .. } => {}
     }
     let path = path_of(record);
     if record.format == Format::Entire && record.kind == RecordKind::Session {

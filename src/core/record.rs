@@ -204,6 +204,8 @@ impl StatedPid {
 pub enum Binding {
     /// A session file's PID, often a helper's.
     File,
+    /// The PID of a session's row in a database: the last that some writer took for it.
+    Row,
     /// A terminal ID that ends in a PID.
     TerminalSuffix,
     /// A marker that a hook wrote for its parent.
@@ -336,6 +338,16 @@ pub struct StatedClaim {
     pub since: Option<Timestamp>,
     /// The places where it is written.
     pub surfaces: Shared<Surface>,
+}
+
+/// Something that its own system takes for life until a moment, whatever the heartbeat says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sign {
+    /// What it is, such as `a silence that was announced`.
+    #[serde(deserialize_with = "fixed::word")]
+    pub what: Word,
+    /// Until when it holds.
+    pub until: Timestamp,
 }
 
 /// When a record's own system stops trusting it.
@@ -477,6 +489,8 @@ pub struct Record {
     pub heartbeat_at: Option<Timestamp>,
     /// When the file was last written.
     pub written_at: Timestamp,
+    /// What else keeps it alive, each for a time.
+    pub signs: Vec<Sign>,
     /// When its own system calls it stale.
     pub expiry: Option<Expiry>,
     /// When some clean-up will delete it.

@@ -161,6 +161,8 @@ pub enum Reason {
     SameProcess,
     /// No start is recorded and nothing contradicts.
     ProcessPresent,
+    /// Its own system's database holds a sign of life that is not over.
+    SignOfLife,
     /// A complete look found no such PID.
     NoProcess,
     /// Start or pidfd inode differs.
@@ -197,6 +199,7 @@ impl Reason {
         match self {
             Self::SameProcess => "same-process",
             Self::ProcessPresent => "process-present",
+            Self::SignOfLife => "sign-of-life",
             Self::NoProcess => "no-process",
             Self::OtherProcess => "other-process",
             Self::BornLater => "born-later",

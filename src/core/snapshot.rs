@@ -14,7 +14,9 @@ use super::file::FilePath;
 use super::process::{ProcessId, ProcessTable};
 use super::record::{Format, Ownership, Problem, Record};
 use super::session::SessionFile;
+use super::shared::Shared;
 use super::text::Untrusted;
+use super::work::WorkItem;
 
 /// Everything that one look found. Records are read first, processes second: the other way
 /// round, a process born in between would look dead.
@@ -136,6 +138,8 @@ pub struct Database {
     pub opened_by: Option<Vec<u32>>,
     /// What is known of a database that is a file.
     pub file: Option<DatabaseFile>,
+    /// What can be worked on, where the database says who owns it.
+    pub work: Shared<WorkItem>,
 }
 
 /// What is known of a database that is a file, beside its rows.

@@ -29,6 +29,7 @@ pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading
         heartbeat_at: None,
         // An unknown age counts as none: an old one could make a younger process look reborn.
         written_at: file.meta.map_or(reading.now, |meta| meta.modified_at),
+        signs: Vec::new(),
         expiry: None,
         deletion: None,
         claims: Vec::new(),

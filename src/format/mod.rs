@@ -5,6 +5,7 @@
 pub mod agent_locks;
 pub mod agent_mail;
 pub mod beads;
+pub mod cells;
 pub mod claude_code;
 mod draft;
 pub mod entire;
@@ -161,15 +162,24 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     }
 }
 
+/// A release as its rows are to tell of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Release<'a> {
+    /// The moment.
+    pub at: Timestamp,
+    /// Why, in words.
+    pub why: &'a str,
+}
+
 /// Returns what a row is after its release by the rule of its system; `None` when it holds
 /// nothing that could be let go.
-pub fn released(format: Format, table: &str, before: &Columns, now: Timestamp) -> Option<Columns> {
+pub fn released(format: Format, table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
     match format {
-        Format::Obra => obra::released(table, before, now),
+        Format::Obra => obra::released(table, before, release.at),
+        Format::Leo => leo::database::released(table, before, release.why),
         Format::Maia
         | Format::Observability
         | Format::Entire
-        | Format::Leo
         | Format::ClaudeCode
         | Format::Git
         | Format::Beads

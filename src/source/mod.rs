@@ -1,4 +1,4 @@
-//! Reads the world: files, processes and repositories. It never writes.
+//! Reads the world: files, processes, repositories and databases. It never writes.
 
 pub(crate) mod bindings;
 pub mod bounds;
@@ -6,11 +6,13 @@ pub mod clock;
 pub mod collect;
 pub mod fence;
 pub mod host;
+pub(crate) mod leo;
 pub mod locks;
 pub(crate) mod obra;
 pub mod open;
 mod opener;
 pub mod own;
+pub mod postgres;
 pub mod processes;
 pub mod repos;
 pub(crate) mod sessions;

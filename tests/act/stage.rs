@@ -91,6 +91,7 @@ impl Stage {
             bindings: self.path("home/.local/state/claimtop/bindings"),
             roots: roots.iter().map(|root| self.path(root)).collect(),
             obra_databases: Vec::new(),
+            leo_database: None,
             confined: true,
         };
         Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } }

@@ -34,6 +34,7 @@ fn main() {
         bindings: world.path().join("home/.local/state/claimtop/bindings"),
         roots: Vec::new(),
         obra_databases: Vec::new(),
+        leo_database: None,
         confined: true,
     };
     let policy = Policy { signatures: signatures.clone() };

@@ -38,6 +38,7 @@ fn main() {
         bindings: at("home/.local/state/claimtop/bindings"),
         roots: Vec::new(),
         obra_databases: Vec::new(),
+        leo_database: None,
         confined: true,
     };
     let mut eyes =

@@ -6,7 +6,8 @@ use claimtop::core::record::{Format, Ownership};
 use claimtop::core::snapshot::{Database, DatabaseFile, Snapshot};
 use claimtop::core::text::Untrusted;
 use claimtop::format::Reading;
-use claimtop::format::obra::{self, Cells, Source, Tables};
+use claimtop::format::cells::Cells;
+use claimtop::format::obra::{self, Source, Tables};
 use serde::Deserialize;
 
 use super::{WorldFile, absolute};
@@ -84,6 +85,7 @@ fn database(world: &WorldFile, spec: Option<&DatabaseSpec>, name: Untrusted) -> 
             Some(spec) => Some(spec.opened_by.clone()),
             None => Some(Vec::new()),
         },
+        work: claimtop::core::shared::Shared::default(),
         file: Some(DatabaseFile {
             runners: spec.map(|spec| spec.runners.clone()).unwrap_or_default(),
             journal_since: spec.and_then(|spec| Some(world.at(spec.journal_since.as_ref()?))),

@@ -101,6 +101,7 @@ impl Stage {
             home,
             roots: Vec::new(),
             obra_databases: vec![self.database()],
+            leo_database: None,
             confined: true,
         };
         Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } }

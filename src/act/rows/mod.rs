@@ -1,5 +1,6 @@
 //! Rows of databases, as the road needs them: read, change together or not at all, read back.
 
+pub mod postgres;
 pub mod sqlite;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,11 @@ pub trait Rows: Send + Sync {
     /// It cannot be opened.
     fn settle(&self, _database: &str) -> Result<(), Trouble> {
         Ok(())
+    }
+
+    /// Says how rows stand right after a change was done; empty where its commit says all.
+    fn told(&self, _database: &str, _changes: &[RowChange]) -> String {
+        String::new()
     }
 
     /// Reads back how rows stand.

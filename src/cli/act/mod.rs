@@ -17,6 +17,7 @@ use super::settings::Settings;
 use super::signatures;
 use crate::act::hand::Hand;
 use crate::act::road::{Answer, Request, Rules, Seen};
+use crate::act::rows::postgres::Postgres;
 use crate::act::trouble::Trouble;
 use crate::act::undo::Place;
 use crate::act::witness::Eyes;
@@ -41,7 +42,10 @@ pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
         settled_for: Rules::SETTLED_FOR,
     };
     let eyes = Eyes { collector, policy: Policy { signatures } };
-    Hand::new(&settings.state, eyes, rules).map_err(failure)
+    let hand = Hand::new(&settings.state, eyes, rules).map_err(failure)?;
+    let Some(target) = settings.places.leo_database.clone() else { return Ok(hand) };
+    let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
+    Ok(hand.with(Format::Leo, Box::new(rows)))
 }
 
 /// Acts on what a person named.

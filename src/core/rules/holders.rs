@@ -62,6 +62,7 @@ fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
         | Reason::Exited
         | Reason::SameProcess
         | Reason::ProcessPresent
+        | Reason::SignOfLife
         | Reason::OtherHost
         | Reason::OtherNamespace
         | Reason::NoPermission
@@ -111,6 +112,7 @@ fn why_dead(judged: &Judged<'_>) -> String {
         Reason::NoProcess
         | Reason::SameProcess
         | Reason::ProcessPresent
+        | Reason::SignOfLife
         | Reason::OtherHost
         | Reason::OtherNamespace
         | Reason::NoPermission
@@ -200,6 +202,7 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
         }
         Reason::SameProcess
         | Reason::ProcessPresent
+        | Reason::SignOfLife
         | Reason::NoProcess
         | Reason::OtherProcess
         | Reason::BornLater

@@ -4,6 +4,7 @@ mod files;
 mod generations;
 mod holders;
 mod identity;
+mod leo;
 mod obra;
 mod places;
 mod sharing;
@@ -93,6 +94,7 @@ const FAMILIES: [Family; 9] = [
     files::findings,
     tasks::findings,
     obra::findings,
+    leo::findings,
 ];
 
 /// Finds everything, worst first, in a stable order.

@@ -4,6 +4,7 @@
 //! file that names no work is no proof that nothing is claimed, and most of the PIDs are those
 //! of helpers that were gone a moment later.
 
+pub mod database;
 mod facts;
 mod fleet;
 mod id;

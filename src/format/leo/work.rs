@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use crate::core::record::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 use crate::core::text::Untrusted;
 
-const MIRROR: &str = "claude_sessions.sd_key";
+/// The mirror: a session's own row names what it works on.
+pub(super) const MIRROR: &str = "claude_sessions.sd_key";
 const DIRECTIVE_OWNER: &str = "strategic_directives_v2.claiming_session_id";
 const QUICK_FIX_OWNER: &str = "quick_fixes.claiming_session_id";
 
@@ -28,6 +29,11 @@ pub(super) fn claim(key: Option<&Untrusted>, since: Option<Timestamp>) -> Stated
 
 fn owner(key: &str) -> &'static [&'static str] {
     if key.starts_with("QF-") { &[QUICK_FIX_OWNER] } else { &[DIRECTIVE_OWNER] }
+}
+
+/// Returns the place where an item of work names its owner.
+pub(super) fn owner_surface(key: &str) -> &'static str {
+    if key.starts_with("QF-") { QUICK_FIX_OWNER } else { DIRECTIVE_OWNER }
 }
 
 /// States one place of a claim.

@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
 pub use self::release::{columns, released};
-pub use self::tables::{Cells, SESSION, TASK, Tables};
+pub use self::tables::{SESSION, TASK, Tables};
 use super::Reading;
+use super::cells::Cells;
 use crate::core::record::{Format, Generation, Location, Ownership, Record, RecordKind, Row};
 use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
@@ -66,6 +67,7 @@ fn draft(
         heartbeat_at: None,
         // An unknown age counts as none: an old one could make a younger process look reborn.
         written_at: reading.now,
+        signs: Vec::new(),
         expiry: None,
         deletion: None,
         claims: Vec::new(),

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::tables::Cells;
+use super::tables::is_active;
+use crate::format::cells::Cells;
 
 /// The active iteration of each active run, by the IDs of their rows.
 pub(super) type Pairs = BTreeMap<i64, i64>;
@@ -13,7 +14,7 @@ pub(super) type Pairs = BTreeMap<i64, i64>;
 /// Finds for each active run the newest active iteration that began after it and before the
 /// next run of that project.
 pub(super) fn pairs(sessions: &[Cells]) -> Pairs {
-    let active = |row: &&Cells| row.is_active();
+    let active = |row: &&Cells| is_active(row);
     let iterations = sessions.iter().filter(active).filter(|row| row.number("task_id").is_some());
     let runs: Vec<&Cells> = sessions.iter().filter(active).filter(|row| is_run(row)).collect();
     let mut pairs = Pairs::new();

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::pairs::{Pairs, is_run};
-use super::tables::{Cells, SESSION, Tables};
+use super::tables::{SESSION, Tables, is_active};
 use super::{Source, draft};
 use crate::core::finding::Code;
 use crate::core::record::{
@@ -12,6 +12,7 @@ use crate::core::record::{
 };
 use crate::core::text::Untrusted;
 use crate::format::Reading;
+use crate::format::cells::Cells;
 use crate::format::draft::known;
 
 /// How long one iteration can take: the agent's 7,200 s, and 16.25 s of retries.
@@ -44,12 +45,12 @@ pub(super) fn record(
     record.heartbeat_at = row.newest(&["updated_at", "last_usage_at", "last_interaction_at"]);
     let written_at = row.newest(&["updated_at", "started_at", "ended_at", "created_at"]);
     record.written_at = written_at.unwrap_or(reading.now);
-    record.has_ended = !row.is_active();
+    record.has_ended = !is_active(row);
     record.holder = source.is_remote.then(remote);
     let project = tables.project(row.number("project_id"));
     record.cwd = project.and_then(|project| project.text("working_directory")).map(Into::into);
     record.title = title(row, tables);
-    if row.is_active() {
+    if is_active(row) {
         record.expiry = expiry(row);
         record.claims = claims(row, run.is_some(), tables);
     }
@@ -149,7 +150,7 @@ fn problems(row: &Cells, tables: &Tables, now: Timestamp) -> Vec<Problem> {
         problems.push(Problem::new(Code::UnknownSession, "the row has no session ID"));
     }
     problems.extend(bad_start(row, now));
-    if row.is_active() {
+    if is_active(row) {
         problems.extend(
             [finished(row, tables, now), repeated(row, tables), unsaid(row, tables)].into_iter().flatten(),
         );
@@ -183,7 +184,7 @@ fn finished(row: &Cells, tables: &Tables, now: Timestamp) -> Option<Problem> {
 /// An iteration that a newer one of the same task has followed: it was never closed.
 fn repeated(row: &Cells, tables: &Tables) -> Option<Problem> {
     let (id, task) = (row.number("id")?, row.number("task_id")?);
-    let newer = tables.sessions.iter().filter(|other| other.is_active()).find(|other| {
+    let newer = tables.sessions.iter().filter(|other| is_active(other)).find(|other| {
         other.number("task_id") == Some(task) && other.number("id").is_some_and(|other| other > id)
     })?;
     let newer = newer.text("id").unwrap_or_default();

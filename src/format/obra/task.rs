@@ -1,11 +1,12 @@
 //! Rows of `task` that were begun and not finished, and interactions of sessions that are nowhere.
 
-use super::tables::{Cells, TASK, Tables};
+use super::tables::{TASK, Tables};
 use super::{Source, draft};
 use crate::core::finding::Code;
 use crate::core::record::{Problem, Record, RecordKind};
 use crate::core::text::Untrusted;
 use crate::format::Reading;
+use crate::format::cells::Cells;
 use crate::format::draft::known;
 
 /// What a task's record is called; rules know it by this.

@@ -25,13 +25,14 @@ use super::bindings;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::processes::Scanner;
-use super::{clock, host, obra, repos, sessions};
+use super::{clock, host, leo, obra, repos, sessions};
 use crate::core::agent::{Role, Signatures};
 use crate::core::bound::Notes;
 use crate::core::own::Own;
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::{Binding, Record};
 use crate::core::snapshot::{Host, Repo, Snapshot, SourceHealth};
+use crate::format::leo::database::join;
 use crate::format::{Base, Reading};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
@@ -55,6 +56,7 @@ pub struct Collector {
     sessions: sessions::Reader,
     /// The formats that a person has described.
     own: Vec<Own>,
+    leo: leo::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
@@ -81,6 +83,7 @@ impl Collector {
             bindings: bindings::Reader::default(),
             sessions: sessions::Reader::default(),
             own: Vec::new(),
+            leo: leo::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
         }
@@ -102,7 +105,13 @@ impl Collector {
     /// Returns whether a possible agent has come, stopped or gone on since the last look: far
     /// cheaper than a look.
     pub fn has_news(&mut self) -> bool {
-        self.scanner.has_news()
+        self.scanner.has_news() || self.leo.has_news()
+    }
+
+    /// Lets later looks take what was last read of a server, which is followed from now on,
+    /// instead of waiting for its answer.
+    pub fn follow_servers(&mut self) {
+        self.leo.follow();
     }
 
     /// Takes one look as [`Collector::look`] does, but reads old processes to whom nothing seems
@@ -114,6 +123,9 @@ impl Collector {
         self.clock.note(&mut host);
         let (bound, bound_health) = self.bindings.read(&self.places.bindings, &self.fence);
         let mut databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
+        let leo = self.leo.read(self.places.leo_database.as_ref(), &Reading { host: &host, now });
+        let mut also = leo.as_ref().map(leo::Seen::pids).unwrap_or_default();
+        also.extend(bound.notes.iter().map(|note| note.pid));
         let own = self.own.clone();
         let mut pass = Pass::new(Reading { host: &host, now }, &own, std::mem::take(&mut self.kept));
         let mut found = Found::default();
@@ -122,13 +134,13 @@ impl Collector {
         let mut read = Read::new();
         self.read_places(&mut pass);
         self.read_repos(&mut found, &mut pass, &mut read);
-        let mut processes = self.scan(&pass, &bound, now);
+        let mut processes = self.scan(&pass, &also, now);
         self.working = working(&processes, &self.signatures);
         let has_more = self.obra.follow(&self.working, &processes);
         if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
             databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
             self.read_repos(&mut found, &mut pass, &mut read);
-            processes = self.scan(&pass, &bound, now);
+            processes = self.scan(&pass, &also, now);
         }
         let taken_at = clock::now();
         self.measure(&mut processes, taken_at);
@@ -143,6 +155,15 @@ impl Collector {
         self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
         records.extend(databases.iter().flat_map(|database| database.records.clone()));
         self.folders.insert(self.places.bindings.clone());
+        let mut all = self.obra.databases(&databases, &processes);
+        if let Some(leo) = &leo {
+            sources.push(leo.health(taken_at));
+            records.extend(leo.records.iter().cloned());
+            all.push(leo.database());
+            if leo.is_complete() {
+                join(&mut records);
+            }
+        }
         let (repos, repo_sources) = self.finish_repos(read);
         sources.extend(repo_sources);
         let mut wanted = wanted(&processes, &self.signatures, &host);
@@ -152,7 +173,7 @@ impl Collector {
         Snapshot {
             taken_at,
             host,
-            databases: self.obra.databases(&databases, &processes),
+            databases: all,
             processes,
             records,
             broken,
@@ -205,9 +226,9 @@ impl Collector {
         (repos, sources)
     }
 
-    fn scan(&mut self, pass: &Pass<'_>, bound: &Notes, now: Timestamp) -> ProcessTable {
-        let mut named = named(&pass.records);
-        named.extend(bound.notes.iter().map(|note| note.pid));
+    /// Reads the processes; `also` are PIDs that something beside the files names.
+    fn scan(&mut self, pass: &Pass<'_>, also: &BTreeSet<u32>, now: Timestamp) -> ProcessTable {
+        let named: BTreeSet<u32> = named(&pass.records).union(also).copied().collect();
         let is_fresh = |at: Timestamp| now.duration_since(at).abs() < WHOLE_EVERY;
         if !pass.has_news && self.whole_at.is_some_and(is_fresh) {
             return self.scanner.rescan(&named);

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::format::Base;
 use crate::source::fence::Fence;
+use crate::source::postgres::Target;
 
 /// Where to look.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Places {
     /// The temporary folder.
     pub tmp: PathBuf,
@@ -22,6 +23,8 @@ pub struct Places {
     pub bindings: PathBuf,
     /// Databases of Obra that a person named.
     pub obra_databases: Vec<PathBuf>,
+    /// LEO's database, if a person named it.
+    pub leo_database: Option<Target>,
     /// Whether only these folders are read, and not the repositories that windows and records
     /// elsewhere work in: so with `--home` and `--tmp`.
     pub confined: bool,

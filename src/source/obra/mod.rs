@@ -20,6 +20,7 @@ use super::fence::Fence;
 use super::sqlite::ReadError;
 use crate::core::process::ProcessTable;
 use crate::core::record::{Format, Record};
+use crate::core::shared::Shared;
 use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::format::Reading;
@@ -135,6 +136,7 @@ impl Reader {
                 name: seen.name.clone(),
                 is_complete: seen.lacks.is_none(),
                 opened_by,
+                work: Shared::default(),
                 file: Some(DatabaseFile {
                     runners: used.runners.clone(),
                     journal_since: seen.files.journal_since(),

@@ -10,7 +10,8 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use crate::core::file::FileMeta;
 use crate::core::record::Ownership;
-use crate::format::obra::{Cells, SESSION, TASK, Tables};
+use crate::format::cells::Cells;
+use crate::format::obra::{SESSION, TASK, Tables};
 use crate::source::locks::Locks;
 use crate::source::sqlite::{self, ReadError, beside, plain};
 

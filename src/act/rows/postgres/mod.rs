@@ -1,0 +1,177 @@
+//! Changes rows of LEO's PostgreSQL database: by its own functions, under locks that they take as
+//! well, and only if every row is as it was seen.
+
+mod change;
+mod session;
+
+use std::path::Path;
+
+use tokio::runtime::Runtime;
+
+use self::session::Session;
+use super::{Rows, Standing};
+use crate::act::trouble::Trouble;
+use crate::core::row::{Columns, RowChange, Value};
+use crate::core::text::shown;
+use crate::format::leo::database::{self, SESSIONS, key_column, text};
+use crate::source::postgres::Target;
+
+/// LEO's database.
+pub struct Postgres {
+    target: Target,
+    /// Drives one connection at a time; each operation has its own.
+    runtime: Runtime,
+}
+
+impl Postgres {
+    /// Prepares to change a database; connects to nothing yet.
+    ///
+    /// # Errors
+    /// The system has no room for a runtime.
+    pub fn new(target: Target) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { target, runtime })
+    }
+
+    fn open(&self, database: &str) -> Result<Session<'_>, Trouble> {
+        if self.target.name.raw() != database {
+            let why = format!("{} is not the database that is set up", shown(database));
+            return Err(Trouble::Refused(why));
+        }
+        Session::open(&self.runtime, &self.target)
+    }
+}
+
+impl Rows for Postgres {
+    fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, Trouble> {
+        let session = self.open(database)?;
+        session.begin()?;
+        session.row(table, id, "")
+    }
+
+    fn back_up(&self, database: &str, _to: &Path) -> Result<(), Trouble> {
+        Err(Trouble::Never(format!("{} is a server's, which has copies of its own", shown(database))))
+    }
+
+    fn apply(
+        &self,
+        database: &str,
+        changes: &[RowChange],
+        agrees: &mut dyn FnMut() -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let session = self.open(database)?;
+        session.begin()?;
+        session.lock(changes)?;
+        for change in changes {
+            let now = session.row(&change.table, &change.id, "FOR UPDATE")?;
+            if now.as_ref() != Some(&change.before) {
+                return Err(Trouble::Changed(format!("{} was written since", name(change))));
+            }
+        }
+        agrees()?;
+        change::carry_out(&session, changes)?;
+        session.commit()
+    }
+
+    fn standing(&self, database: &str, changes: &[RowChange]) -> Standing {
+        match self.open(database).and_then(|session| stand(&session, changes)) {
+            Ok(standing) => standing,
+            Err(trouble) => Standing::Unknown(trouble.to_string()),
+        }
+    }
+
+    fn told(&self, database: &str, changes: &[RowChange]) -> String {
+        let read = self.open(database).and_then(|session| {
+            session.begin()?;
+            let told = |change: &RowChange| Ok(tell(change, session.row(&change.table, &change.id, "")?));
+            changes.iter().map(told).collect::<Result<Vec<_>, Trouble>>()
+        });
+        match read {
+            Ok(rows) => format!("read back: {}", rows.join(", ")),
+            Err(trouble) => format!("done, but it could not be read back: {trouble}"),
+        }
+    }
+}
+
+fn name(change: &RowChange) -> String {
+    format!("{} {}", change.table, shown(&change.id))
+}
+
+/// Reads back how rows stand once whoever changed them is done: it held the same locks.
+fn stand(session: &Session<'_>, changes: &[RowChange]) -> Result<Standing, Trouble> {
+    session.begin()?;
+    session.lock(changes)?;
+    let mut standing = None;
+    for change in changes {
+        let one = match session.row(&change.table, &change.id, "")? {
+            Some(now) if is_before(&change.table, &now, &change.before) => Standing::Before,
+            Some(now) if is_after(&change.table, &now, &change.after) => Standing::After,
+            Some(_) | None => return Ok(Standing::Other(name(change))),
+        };
+        if standing.get_or_insert_with(|| one.clone()) != &one {
+            return Ok(Standing::Other(name(change)));
+        }
+    }
+    Ok(standing.unwrap_or(Standing::Before))
+}
+
+/// The columns that say who holds what; the others move with them.
+fn claims(table: &str) -> &'static [&'static str] {
+    match table {
+        SESSIONS => &["sd_key", "sd_id", "worktree_path", "worktree_branch"],
+        _ => &["claiming_session_id"],
+    }
+}
+
+fn is_before(table: &str, now: &Columns, before: &Columns) -> bool {
+    // Whoever claims it anew does so at another moment.
+    claims(table).iter().chain(&["claimed_at"]).all(|column| now.get(*column) == before.get(*column))
+}
+
+fn is_after(table: &str, now: &Columns, after: &Columns) -> bool {
+    claims(table).iter().all(|column| now.get(*column) == after.get(*column))
+}
+
+/// Returns the keys of work that some changes are about, in the order in which all take locks.
+fn keys(changes: &[RowChange]) -> Vec<&str> {
+    let mut keys: Vec<&str> = Vec::new();
+    for change in changes {
+        if change.table == SESSIONS {
+            keys.extend(database::mirror(&change.before).or_else(|| database::mirror(&change.after)));
+        } else {
+            keys.push(&change.id);
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// Tells what a row says by now.
+fn tell(change: &RowChange, now: Option<Columns>) -> String {
+    let Some(now) = now else { return format!("{} has gone", name(change)) };
+    let column = if change.table == SESSIONS { mirror_column(&now) } else { "claiming_session_id" };
+    let says = match text(&now, column) {
+        Some(says) => format!("names {}", shown(says)),
+        None => "is empty".to_owned(),
+    };
+    format!("{}.{column} of {} {says}", change.table, shown(&change.id))
+}
+
+fn mirror_column(columns: &Columns) -> &'static str {
+    if columns.contains_key("sd_key") { "sd_key" } else { "sd_id" }
+}
+
+/// Returns the column that names a row of a table.
+fn key(table: &str) -> &'static str {
+    key_column(table)
+}
+
+/// Returns a value as a parameter.
+fn parameter(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Text(text) | Value::Real(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+    }
+}

@@ -1,0 +1,220 @@
+//! One connection for one operation: everything that it does is one transaction.
+
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error};
+
+use super::{key, keys};
+use crate::act::trouble::Trouble;
+use crate::core::row::{Columns, RowChange, Value};
+use crate::format::leo::database::relevant;
+use crate::source::leo::schema::Schema;
+use crate::source::postgres::{self, Target};
+
+/// How long one statement may take, answer included: 10 s.
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// How long to wait for whoever holds a lock: 3 s.
+const PATIENCE: &str = "3s";
+
+/// One connection. Dropped, it is closed, and the server forgets what was not committed.
+pub(super) struct Session<'a> {
+    runtime: &'a Runtime,
+    client: Client,
+    driver: JoinHandle<()>,
+    /// What the deployment has.
+    pub(super) schema: Schema,
+}
+
+impl<'a> Session<'a> {
+    /// Connects, and asks what there is.
+    ///
+    /// # Errors
+    /// There is no connection.
+    pub(super) fn open(runtime: &'a Runtime, target: &Target) -> Result<Self, Trouble> {
+        runtime.block_on(async {
+            let refused =
+                |why: String| Trouble::Refused(format!("failed to connect to {}: {why}", target.name));
+            let (client, connection) = postgres::connect(target).await.map_err(refused)?;
+            let driver = tokio::spawn(async move {
+                // What ended it is told by the query that it interrupts.
+                let _ = connection.await;
+            });
+            let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
+            match schema {
+                Ok(Ok(schema)) => Ok(Self { runtime, client, driver, schema }),
+                Ok(Err(error)) => Err(refused(postgres::words(&error))),
+                Err(_) => Err(refused("no answer".to_owned())),
+            }
+        })
+    }
+
+    fn wait<T>(&self, query: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {
+        self.runtime.block_on(async {
+            match tokio::time::timeout(WITHIN, query).await {
+                Ok(done) => done.map_err(Failed::Error),
+                Err(_) => Err(Failed::Silent),
+            }
+        })
+    }
+
+    /// Begins a transaction that reads what is committed, and waits for locks only so long.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) fn begin(&self) -> Result<(), Trouble> {
+        let sql = format!(
+            "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{PATIENCE}'; \
+             SET LOCAL statement_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '60s'; \
+             SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'"
+        );
+        self.run(&sql)
+    }
+
+    /// Runs statements that give nothing back.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) fn run(&self, sql: &str) -> Result<(), Trouble> {
+        self.wait(self.client.batch_execute(sql)).map_err(trouble)
+    }
+
+    /// Takes the locks that LEO's own functions take on these items of work, until the end of the
+    /// transaction.
+    ///
+    /// # Errors
+    /// Somebody holds one for too long.
+    pub(super) fn lock(&self, changes: &[RowChange]) -> Result<(), Trouble> {
+        for key in keys(changes) {
+            self.query("SELECT pg_advisory_xact_lock(hashtext($1))::text", &[Some(key.to_owned())])?;
+        }
+        Ok(())
+    }
+
+    /// Runs one statement with parameters that are all text, and returns the first cell of each
+    /// row.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) fn query(
+        &self,
+        sql: &str,
+        parameters: &[Option<String>],
+    ) -> Result<Vec<Option<String>>, Trouble> {
+        self.try_query(sql, parameters).map_err(trouble)
+    }
+
+    /// Runs one statement as [`Session::query`] does, and returns the server's own error.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) fn try_query(
+        &self,
+        sql: &str,
+        parameters: &[Option<String>],
+    ) -> Result<Vec<Option<String>>, Failed> {
+        let bound: Vec<(&(dyn ToSql + Sync), Type)> =
+            parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
+        let rows = self.wait(self.client.query_typed(sql, &bound))?;
+        Ok(rows.iter().map(|row| row.try_get(0).ok().flatten()).collect())
+    }
+
+    /// Reads the columns of a row that matter.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) fn row(&self, table: &str, id: &str, lock: &str) -> Result<Option<Columns>, Trouble> {
+        let names = self.schema.of(table, relevant(table));
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let list = names.iter().map(|name| format!("{name}::text")).collect::<Vec<_>>().join(", ");
+        let sql = format!("SELECT {list} FROM {table} WHERE {} = $1 {lock}", key(table));
+        let rows = self.wait(self.client.query_typed(&sql, &[(&id, Type::TEXT)])).map_err(trouble)?;
+        let cell = |row: &tokio_postgres::Row, at: usize| -> Value {
+            let text: Option<String> = row.try_get(at).ok().flatten();
+            text.map_or(Value::Null, Value::Text)
+        };
+        Ok(rows.first().map(|row| {
+            names.iter().enumerate().map(|(at, name)| ((*name).to_owned(), cell(row, at))).collect()
+        }))
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// The server refuses, and nothing was changed; or nobody knows.
+    pub(super) fn commit(&self) -> Result<(), Trouble> {
+        match self.wait(self.client.batch_execute("COMMIT")) {
+            Ok(()) => Ok(()),
+            Err(Failed::Error(error)) if is_refusal(&error) => Err(trouble(Failed::Error(error))),
+            Err(failed) => Err(Trouble::Unsure(format!("failed to commit: {}", failed.words()))),
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        // Nothing drives the connection from here on, so it is closed now.
+        self.driver.abort();
+        self.runtime.block_on(async {
+            let _ = (&mut self.driver).await;
+        });
+    }
+}
+
+/// Why a statement gave nothing.
+pub(super) enum Failed {
+    /// The server's or the wire's words.
+    Error(Error),
+    /// Nothing came back in time.
+    Silent,
+}
+
+impl Failed {
+    fn words(&self) -> String {
+        match self {
+            Self::Error(error) => postgres::words(error),
+            Self::Silent => format!("no answer within {} s", WITHIN.as_secs()),
+        }
+    }
+
+    /// Returns whether a check of the table failed.
+    pub(super) fn is_check(&self) -> bool {
+        match self {
+            Self::Error(error) => error.code() == Some(&SqlState::CHECK_VIOLATION),
+            Self::Silent => false,
+        }
+    }
+}
+
+/// Returns whether the server itself says no, and is not about to end: then nothing is committed.
+fn is_refusal(error: &Error) -> bool {
+    // Class 57P is the operator's: a shutdown can come before or after the commit has.
+    error.code().is_some_and(|code| !code.code().starts_with("57P") && !code.code().starts_with("08"))
+}
+
+/// Says what went wrong before the commit: nothing was changed.
+pub(super) fn trouble(failed: Failed) -> Trouble {
+    let words = failed.words();
+    let is_busy = match &failed {
+        Failed::Error(error) => error.code().is_some_and(|code| BUSY.contains(code)),
+        Failed::Silent => false,
+    };
+    match is_busy {
+        true => Trouble::Changed(format!("somebody else is changing it: {words}")),
+        false => Trouble::Refused(format!("the database says: {words}")),
+    }
+}
+
+/// What the server says when somebody else is at work on the same rows.
+const BUSY: [SqlState; 4] = [
+    SqlState::LOCK_NOT_AVAILABLE,
+    SqlState::T_R_DEADLOCK_DETECTED,
+    SqlState::T_R_SERIALIZATION_FAILURE,
+    SqlState::UNIQUE_VIOLATION,
+];

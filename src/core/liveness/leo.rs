@@ -1,0 +1,77 @@
+//! Verdicts on LEO's rows: the process decides where it can be seen from here, then what the
+//! database holds as life, and never the age of a heartbeat alone.
+//!
+//! The precedence of PIDs is LEO's own: a tick's parent, a marker, the end of a terminal ID, the
+//! row's PID. The last of them is the last guess of some writer, so its end proves nothing.
+
+use super::{Answer, Ladder, by_possible_owners, by_session, elsewhere, own_verdict};
+use crate::core::record::{Location, Record};
+use crate::core::report::{Reason, VerdictState};
+use crate::core::text::Untrusted;
+use crate::core::world::World;
+
+/// Judges one row of a session or of an item of work.
+pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    if let Some(alive) = by_session(record, world, ladder) {
+        return alive;
+    }
+    let by_processes = by_processes(record, world, ladder);
+    let by_sign = by_sign(record, world, ladder);
+    match (by_processes.0, by_sign) {
+        (VerdictState::Alive, _) => by_processes,
+        // Whoever can be seen is gone, and still something says that it lives: nobody knows.
+        (VerdictState::Dead, Some(_)) => Answer(VerdictState::Unknown, Reason::SignOfLife),
+        (VerdictState::Unknown, Some(sign)) => sign,
+        (VerdictState::Unknown, None) => by_processes,
+        (VerdictState::Dead, None) => proven(record, by_processes, world, ladder),
+    }
+}
+
+/// Judges by the row's own PID and by whoever could own the session.
+fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let Some(holder) = record.holder.as_ref() else {
+        return by_possible_owners(record, world, ladder);
+    };
+    if let Some(answer) = elsewhere(holder, world, ladder) {
+        return answer;
+    }
+    if holder.host.is_none() && !is_known_here(record, world) {
+        ladder.add(
+            "host",
+            Untrusted::fixed("the row names none, and no file of this machine names it"),
+            "row",
+        );
+        return Answer(VerdictState::Unknown, Reason::OtherHost);
+    }
+    let own = holder.pid.as_ref().and_then(|_| own_verdict(record, world, ladder));
+    own.unwrap_or_else(|| by_possible_owners(record, world, ladder))
+}
+
+/// Returns whether a file of this machine knows the session.
+fn is_known_here(record: &Record, world: &World<'_>) -> bool {
+    let others = record.session_id.as_ref().map_or(&[][..], |session| world.records_of(session));
+    others.iter().any(|other| matches!(other.location, Location::File(_)))
+}
+
+/// Judges by what the row holds as life: a tick, a heartbeat, an announced silence, a tool's end.
+fn by_sign(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let now = world.snapshot.taken_at;
+    let sign = record.signs.iter().find(|sign| sign.until > now)?;
+    ladder.add("sign of life", format!("{}, until {}", sign.what, sign.until), "row");
+    Some(Answer(VerdictState::Alive, Reason::SignOfLife))
+}
+
+/// Lets a death stand only if the row is certain to be the present one, and silent for longer
+/// than LEO's own limit.
+fn proven(record: &Record, answer: Answer, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let Location::Row(row) = &record.location else { return answer };
+    if !world.database(row).is_some_and(|database| database.is_complete) {
+        ladder.add("database", Untrusted::fixed("it could not be read whole by this look"), "PostgreSQL");
+        return Answer(VerdictState::Unknown, Reason::Unreadable);
+    }
+    if record.expiry.as_ref().is_some_and(|expiry| expiry.at > world.snapshot.taken_at) {
+        ladder.add("heartbeat", Untrusted::fixed("too young for LEO itself to call the session dead"), "row");
+        return Answer(VerdictState::Unknown, Reason::SignOfLife);
+    }
+    answer
+}

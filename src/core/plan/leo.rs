@@ -1,0 +1,95 @@
+//! Plans on rows of LEO's database: the session's mirror and the items that name it.
+
+use super::Step;
+use crate::core::key::Key;
+use crate::core::record::{RecordKind, ResourceKind, SurfaceState};
+use crate::core::report::{ClaimView, LocationView, Reason, RecordView, Report, VerdictState};
+use crate::core::text::Untrusted;
+
+/// What makes every plan on LEO's rows refuse.
+pub(super) const REFUSES: [&str; 4] = [
+    "a row is not as it was seen, or somebody else holds or changes it",
+    "the database cannot be read whole, or the connection is lost before the commit",
+    "a sign of life is there when the rows are locked",
+    "LEO's own function lets go of nothing, or one surface still says otherwise",
+];
+
+/// How such a change is undone.
+pub(super) const INVERSE: &str = "undo claims it again by LEO's own function, if nobody holds it by then";
+
+/// The mirror in a session's row.
+const MIRROR: &str = "claude_sessions.sd_key";
+
+/// Decides whether a row is never touched, and says what to do instead.
+pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
+    if record.kind == RecordKind::Lock {
+        return Some((
+            "a file's lock ends by itself",
+            "LEO's sweep removes it 10 min after its last heartbeat",
+        ));
+    }
+    if (record.verdict.state, record.verdict.reason) == (VerdictState::Unknown, Reason::Unreadable) {
+        return Some(("the database could not be read whole", "look again when the connection stands"));
+    }
+    let holds_any = claims(report, record, &record.key).next().is_some();
+    (!holds_any)
+        .then_some(("the row holds nothing", "select a session that holds work, or an item that names one"))
+}
+
+/// Returns the claims on work that a plan about a record, or about one claim of it, lets go.
+fn claims<'a>(
+    report: &'a Report,
+    record: &'a RecordView,
+    key: &'a Key,
+) -> impl Iterator<Item = &'a ClaimView> {
+    report.claims.iter().filter(move |claim| {
+        claim.record == record.key
+            && claim.resource.kind == ResourceKind::WorkItem
+            && (*key == record.key || *key == claim.key)
+    })
+}
+
+/// Returns the steps of letting go what a record holds: its own row where it mirrors the item, and
+/// the item where it names the session.
+pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
+    let LocationView::Row { database, .. } = &record.location else { return Vec::new() };
+    let mut steps = Vec::new();
+    for claim in claims(report, record, key) {
+        for surface in claim.surfaces.iter().filter(|surface| surface.state == SurfaceState::Agrees) {
+            let item = &claim.resource.id;
+            steps.extend(match surface.name.split_once('.') {
+                Some((table, _)) if surface.name == MIRROR => mirror(record, database, table, item),
+                Some((table, column)) => Some(owner(record, database, table, column, item)),
+                None => None,
+            });
+        }
+    }
+    steps
+}
+
+fn mirror(record: &RecordView, database: &Untrusted, table: &str, item: &Untrusted) -> Option<Step> {
+    let id = record.session_id.clone()?;
+    let how = if record.ended { "the row stays released" } else { "by LEO's release_sd" };
+    let change = format!("sd_key {item} -> nothing, its worktree with it; {how}");
+    Some(Step::Row { format: record.format, database: database.clone(), table: table.to_owned(), id, change })
+}
+
+fn owner(record: &RecordView, database: &Untrusted, table: &str, column: &str, item: &Untrusted) -> Step {
+    let holder = record.session_id.clone().unwrap_or_default();
+    let also =
+        if table == "quick_fixes" { "; in_progress -> open without pull request and commit" } else { "" };
+    Step::Row {
+        format: record.format,
+        database: database.clone(),
+        table: table.to_owned(),
+        id: item.clone(),
+        change: format!("{column} {holder} -> nothing{also}"),
+    }
+}
+
+/// Says what would be done.
+pub(super) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
+    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource.id.shown()).collect();
+    let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
+    format!("release {} from session {holder} in LEO's database", items.join(" and "))
+}

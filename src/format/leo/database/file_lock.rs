@@ -1,0 +1,37 @@
+//! Rows of `file_claim_locks`: one session keeps one file for itself.
+
+use super::Source;
+use super::tables::{FILE_LOCKS, is_session};
+use crate::core::record::{Expiry, Record, RecordKind, Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::text::Untrusted;
+use crate::format::cells::Cells;
+use crate::format::draft::known;
+use crate::format::leo::work::surface;
+use crate::format::{Reading, time};
+
+/// After how many seconds without a heartbeat LEO's sweep removes a lock.
+const REAPED_AFTER: i64 = 600;
+
+/// Reads one row.
+pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {
+    let path = row.text("file_path")?;
+    let mut record = source.draft(RecordKind::Lock, FILE_LOCKS, path, reading);
+    record.variant = "file lock";
+    record.session_id = row.text("holder_session_id").filter(|id| is_session(id)).map(Untrusted::from);
+    record.started_at = source.time(row, "claimed_at");
+    record.heartbeat_at = source.time(row, "heartbeat_at");
+    record.written_at = record.heartbeat_at.or(record.started_at).unwrap_or(reading.now);
+    record.expiry = record
+        .heartbeat_at
+        .map(|at| Expiry { at: time::after(at, REAPED_AFTER), rule: "heartbeat older than 600 s" });
+    record.claims = vec![StatedClaim {
+        resource: Resource { kind: ResourceKind::Files, id: path.into() },
+        since: record.started_at,
+        surfaces: [surface(FILE_LOCKS, SurfaceState::Agrees)].into(),
+    }];
+    record.facts = known([
+        ("work item", row.text("sd_id").map(Untrusted::from)),
+        ("branch", row.text("branch").map(Untrusted::from)),
+    ]);
+    Some(record)
+}

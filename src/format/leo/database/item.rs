@@ -1,0 +1,160 @@
+//! Items of work: strategic directives and quick fixes, with both surfaces of their claim.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Source;
+use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS, Tables, is_session, mirrored, owner};
+use crate::core::finding::Code;
+use crate::core::key::Key;
+use crate::core::record::{Problem, Record, RecordKind, Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::text::Untrusted;
+use crate::core::work::{Stage, WorkItem};
+use crate::format::Reading;
+use crate::format::cells::Cells;
+use crate::format::draft::known;
+use crate::format::leo::work::{MIRROR, owner_surface, surface};
+
+/// What the record of an item is called; rules know it by this.
+pub(super) const VARIANT: &str = "item of work";
+
+/// Returns every item that was read, and those that only sessions name.
+pub(super) fn all(source: &Source, tables: &Tables) -> Vec<WorkItem> {
+    let mirrors = mirrors(tables);
+    let items = tables.directives.iter().map(|row| (DIRECTIVES, "sd_key", row));
+    let items = items.chain(tables.quick_fixes.iter().map(|row| (QUICK_FIXES, "id", row)));
+    let mut all: Vec<WorkItem> =
+        items.filter_map(|(table, key, row)| one(table, row.text(key)?, row, &mirrors, source)).collect();
+    let there: BTreeSet<String> = all.iter().map(|item| item.key.raw().to_owned()).collect();
+    let missing = mirrors.into_iter().filter(|(key, _)| !there.contains(*key));
+    all.extend(missing.map(|(key, mirrors)| WorkItem {
+        key: key.into(),
+        table: table_of(key),
+        status: Untrusted::default(),
+        stage: Stage::Unknown,
+        owner: None,
+        mirrors,
+        parent: None,
+        has_result: false,
+        changed_at: None,
+        record: None,
+    }));
+    let sessions: BTreeSet<&str> = tables.sessions.iter().filter_map(|row| row.text("session_id")).collect();
+    for item in all.iter_mut().filter(|item| is_lonely(item, &sessions)) {
+        item.record = Some(key_of(item, source));
+    }
+    all
+}
+
+/// Returns the table of a key: quick fixes are known by their prefix.
+pub(super) fn table_of(key: &str) -> &'static str {
+    if key.starts_with("QF-") { QUICK_FIXES } else { DIRECTIVES }
+}
+
+/// Returns the sessions whose rows name each item.
+fn mirrors(tables: &Tables) -> BTreeMap<&str, Vec<Untrusted>> {
+    let mut mirrors: BTreeMap<&str, Vec<Untrusted>> = BTreeMap::new();
+    for row in &tables.sessions {
+        if let (Some(key), Some(session)) = (mirrored(row), row.text("session_id")) {
+            mirrors.entry(key).or_default().push(session.into());
+        }
+    }
+    mirrors
+}
+
+fn one(
+    table: &'static str,
+    key: &str,
+    row: &Cells,
+    mirrors: &BTreeMap<&str, Vec<Untrusted>>,
+    source: &Source,
+) -> Option<WorkItem> {
+    let status = row.text("status").unwrap_or_default();
+    Some(WorkItem {
+        key: key.into(),
+        table,
+        status: status.into(),
+        stage: stage(status),
+        owner: owner(row).map(Untrusted::from),
+        mirrors: mirrors.get(key).cloned().unwrap_or_default(),
+        parent: row.text("parent_sd_id").map(Untrusted::from),
+        has_result: ["pr_url", "commit_sha"].iter().any(|name| row.text(name).is_some_and(|t| !t.is_empty())),
+        changed_at: source.time(row, "updated_at"),
+        record: None,
+    })
+}
+
+/// Returns what a status means: what is finished, LEO refuses to claim.
+fn stage(status: &str) -> Stage {
+    match status {
+        "completed" | "cancelled" | "deferred" | "archived" | "escalated" => Stage::Finished,
+        "in_progress" => Stage::InProgress,
+        _ => Stage::Open,
+    }
+}
+
+/// Returns whether a record of its own must stand for an item: it names an owner that has no row,
+/// or it stands as begun and nobody is named.
+fn is_lonely(item: &WorkItem, sessions: &BTreeSet<&str>) -> bool {
+    match item.owner.as_ref() {
+        Some(owner) => !sessions.contains(owner.raw()),
+        None => item.mirrors.is_empty() && item.stage == Stage::InProgress,
+    }
+}
+
+/// Returns the items that a record of their own stands for.
+pub(super) fn lonely(work: &[WorkItem]) -> impl Iterator<Item = &WorkItem> {
+    work.iter().filter(|item| item.record.is_some())
+}
+
+fn key_of(item: &WorkItem, source: &Source) -> Key {
+    let text = format!("{}:{}:{}", source.database.raw(), item.table, item.key.raw());
+    Key::derive('r', &["leo", &text])
+}
+
+/// Reads the record of an item that no session's record stands for.
+pub(super) fn record(item: &WorkItem, source: &Source, reading: &Reading<'_>) -> Record {
+    let mut record = source.draft(RecordKind::Metadata, item.table, item.key.raw(), reading);
+    record.variant = VARIANT;
+    record.session_id = item.owner.clone().filter(|owner| is_session(owner.raw()));
+    record.written_at = item.changed_at.unwrap_or(reading.now);
+    if let Some(owner) = item.owner.as_ref() {
+        record.claims = vec![claim(item, [SurfaceState::Missing, SurfaceState::Agrees])];
+        if !is_session(owner.raw()) {
+            let message = format!("it names {owner} as its owner, which can be no session's ID");
+            record.problems.push(Problem::new(Code::UnknownSession, message));
+        }
+    }
+    record.facts = known([
+        ("status", Some(item.status.clone())),
+        ("owner", item.owner.clone()),
+        ("pull request or commit", item.has_result.then(|| "there is one".into())),
+    ]);
+    record
+}
+
+/// States the claim of a session on an item, with what its row and the item's say.
+pub(super) fn claim(item: &WorkItem, [mirror, owner]: [SurfaceState; 2]) -> StatedClaim {
+    StatedClaim {
+        resource: Resource { kind: ResourceKind::WorkItem, id: item.key.clone() },
+        since: None,
+        surfaces: [surface(MIRROR, mirror), surface(owner_surface(item.key.raw()), owner)].into(),
+    }
+}
+
+/// Returns what both surfaces say of a session and an item.
+pub(super) fn surfaces(item: &WorkItem, session: &Cells, tables: &Tables) -> [SurfaceState; 2] {
+    let id = session.text("session_id").unwrap_or_default();
+    let mirror = match mirrored(session) {
+        Some(key) if key == item.key.raw() => SurfaceState::Agrees,
+        Some(_) => SurfaceState::Disagrees,
+        None => SurfaceState::Missing,
+    };
+    let owner = match item.owner.as_ref() {
+        _ if tables.unread.contains(&item.table) => SurfaceState::Unread,
+        Some(owner) if owner.raw() == id => SurfaceState::Agrees,
+        Some(_) => SurfaceState::Disagrees,
+        None => SurfaceState::Missing,
+    };
+    let mirror = if tables.unread.contains(&SESSIONS) { SurfaceState::Unread } else { mirror };
+    [mirror, owner]
+}

@@ -1,0 +1,53 @@
+//! The files of a session beside its row: the row knows the claim, so the file need not guess.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::tables::SESSIONS;
+use crate::core::record::{Format, Location, Record, RecordKind, StatedClaim, Surface, SurfaceState};
+use crate::core::text::Untrusted;
+use crate::format::leo::work::{MIRROR, surface};
+
+/// Lets the rows of a database that was read whole speak for the session files beside them: a
+/// file's "unknown" becomes what the row says, and what a file names and its row does not is told.
+pub fn join(records: &mut [Arc<Record>]) {
+    let rows: HashMap<Untrusted, Vec<Untrusted>> =
+        records.iter().filter(|record| is_row(record)).filter_map(named).collect();
+    for record in records.iter_mut().filter(|record| is_file(record)) {
+        let Some(named) = record.session_id.as_ref().and_then(|session| rows.get(session)) else { continue };
+        let claims = record.claims.iter().filter_map(|claim| left(claim, named)).collect();
+        let mut joined = Record::clone(record);
+        joined.claims = claims;
+        // The row has the newer heartbeat, and is told when it is old.
+        joined.expiry = None;
+        *record = Arc::new(joined);
+    }
+}
+
+fn named(row: &Arc<Record>) -> Option<(Untrusted, Vec<Untrusted>)> {
+    let keys = row.claims.iter().map(|claim| claim.resource.id.clone()).collect();
+    Some((row.session_id.clone()?, keys))
+}
+
+fn is_row(record: &Record) -> bool {
+    matches!(&record.location, Location::Row(row) if row.table == SESSIONS)
+}
+
+fn is_file(record: &Record) -> bool {
+    record.format == Format::Leo
+        && record.kind == RecordKind::Session
+        && matches!(record.location, Location::File(_))
+}
+
+/// Returns what is left of a file's claim beside its session's row.
+fn left(claim: &StatedClaim, named: &[Untrusted]) -> Option<StatedClaim> {
+    let is_hint = claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees);
+    if !is_hint || named.contains(&claim.resource.id) {
+        return None;
+    }
+    let read = |own: &Surface| {
+        let state = if own.name == MIRROR { SurfaceState::Missing } else { own.state };
+        surface(own.name, state)
+    };
+    Some(StatedClaim { surfaces: claim.surfaces.iter().map(read).collect(), ..claim.clone() })
+}

@@ -1,0 +1,90 @@
+//! What a release changes in LEO's rows, as pure data.
+
+use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS};
+use crate::core::row::{Columns, Value};
+use crate::format::cells::Cells;
+
+/// How every reason that claimtop gives begins.
+pub const OURS: &str = "claimtop";
+
+/// The columns of a row that a release relies on or changes; not every deployment has all.
+/// Heartbeats are not among them: whether the holder lives is judged anew under the row's lock.
+pub fn relevant(table: &str) -> &'static [&'static str] {
+    match table {
+        SESSIONS => &[
+            "session_id",
+            "sd_key",
+            "sd_id",
+            "track",
+            "status",
+            "claimed_at",
+            "worktree_path",
+            "worktree_branch",
+            "released_reason",
+        ],
+        DIRECTIVES => &["sd_key", "status", "claiming_session_id"],
+        QUICK_FIXES => &["id", "status", "claiming_session_id", "pr_url", "commit_sha"],
+        _ => &[],
+    }
+}
+
+/// Returns what a row is after its release; `None` when it holds nothing that could be let go.
+pub fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
+    let mut after = before.clone();
+    let mut set = |name: &str, value: Value| {
+        if let Some(column) = after.get_mut(name) {
+            *column = value;
+        }
+    };
+    match table {
+        SESSIONS => {
+            mirror(before)?;
+            for name in ["sd_key", "sd_id", "track", "claimed_at", "worktree_path", "worktree_branch"] {
+                set(name, Value::Null);
+            }
+            // A row that is released keeps saying so: its own function would revive it.
+            if text(before, "status") != Some("released") {
+                set("status", Value::Text("idle".to_owned()));
+            }
+            set("released_reason", Value::Text(format!("{OURS}: {why}")));
+        }
+        DIRECTIVES | QUICK_FIXES => {
+            text(before, "claiming_session_id")?;
+            set("claiming_session_id", Value::Null);
+            if table == QUICK_FIXES && is_reopened(before) {
+                set("status", Value::Text("open".to_owned()));
+            }
+        }
+        _ => return None,
+    }
+    Some(after)
+}
+
+/// Returns the key that a session's row names.
+pub fn mirror(columns: &Columns) -> Option<&str> {
+    text(columns, "sd_key").or_else(|| text(columns, "sd_id"))
+}
+
+/// Returns whether a quick fix waits again: it was begun, and nothing came out of it.
+fn is_reopened(before: &Columns) -> bool {
+    text(before, "status") == Some("in_progress")
+        && text(before, "pr_url").is_none()
+        && text(before, "commit_sha").is_none()
+}
+
+/// Returns a column that holds some text.
+pub fn text<'a>(columns: &'a Columns, name: &str) -> Option<&'a str> {
+    match columns.get(name)? {
+        Value::Text(text) if !text.is_empty() => Some(text),
+        Value::Text(_) | Value::Null | Value::Integer(_) | Value::Real(_) => None,
+    }
+}
+
+/// Returns whether claimtop has released a session and nobody has touched it since. LEO's own
+/// function sets the heartbeat when it releases, in the transaction's one moment, so a heartbeat
+/// of exactly that moment is no sign of life.
+pub(super) fn is_ours(row: &Cells) -> bool {
+    let is_by_us = row.text("released_reason").is_some_and(|reason| reason.starts_with(OURS));
+    let heartbeat = row.text("heartbeat_at");
+    is_by_us && heartbeat.is_some() && [row.text("released_at"), row.text("updated_at")].contains(&heartbeat)
+}

@@ -1,0 +1,245 @@
+//! Rows of `claude_sessions`.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::item::{claim, surfaces};
+use super::release::is_ours;
+use super::tables::{SESSIONS, Tables, mirrored};
+use super::{Held, Source};
+use crate::core::finding::Code;
+use crate::core::record::{
+    Binding, Expiry, Generation, Holder, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
+};
+use crate::core::shared::Shared;
+use crate::core::text::Untrusted;
+use crate::core::work::WorkItem;
+use crate::format::cells::Cells;
+use crate::format::json::{self, Object};
+use crate::format::leo::terminal::Terminal;
+use crate::format::leo::{id, machine_id};
+use crate::format::{Reading, draft, time};
+
+/// After how many seconds without a heartbeat LEO lets others take a claim over.
+const STALE_AFTER: i64 = 900;
+
+/// For how long each sign of life counts by LEO's own rules: a heartbeat 300 s, a tick 90 s.
+const LIVELY: [(&str, &str, i64); 2] = [
+    ("heartbeat_at", "a heartbeat in the last 300 s", 300),
+    ("process_alive_at", "a tick in the last 90 s", 90),
+];
+
+/// How long a silence may be announced: 30 min.
+const SILENCE_AT_MOST: SignedDuration = SignedDuration::from_mins(30);
+
+/// How far ahead of the server's own clock a heartbeat may lie: 60 s.
+const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
+
+/// Reads one row; `None` for one that holds nothing, is not of this machine and has been silent.
+pub(super) fn record(
+    row: &Cells,
+    tables: &Tables,
+    held: &Held<'_>,
+    source: &Source,
+    reading: &Reading<'_>,
+) -> Option<Record> {
+    let session = row.text("session_id").filter(|id| !id.is_empty())?;
+    let mut record = source.draft(RecordKind::Session, SESSIONS, session, reading);
+    record.variant = "session row";
+    record.has_ended = row.text("status") == Some("released");
+    record.claims = claims(row, session, tables, held, source);
+    record.terminal_id = row.text("terminal_id").map(Untrusted::from);
+    record.holder = Some(holder(row, reading));
+    date(&mut record, row, source, reading);
+    if record.claims.is_empty()
+        && (record.has_ended || !(is_here(&record, reading) || is_lively(&record, reading)))
+    {
+        return None;
+    }
+    if let Some(key) = mirrored(row) {
+        record.title = key.into();
+    }
+    match id::judged(session) {
+        Ok(session) => record.session_id = Some(session),
+        Err(problem) => record.problems.push(problem),
+    }
+    record.cwd = row.text("worktree_path").filter(|_| is_here(&record, reading)).map(Into::into);
+    generate(&mut record, row);
+    record.problems.extend(weakness(&record));
+    record.facts = facts(row, session, tables);
+    Some(record)
+}
+
+fn generate(record: &mut Record, row: &Cells) {
+    if row.0.contains_key("sd_id") && !row.0.contains_key("sd_key") {
+        record.generation = Generation::Legacy;
+    }
+}
+
+fn is_here(record: &Record, reading: &Reading<'_>) -> bool {
+    let host = record.holder.as_ref().and_then(|holder| holder.host.as_ref());
+    host.is_some_and(|host| host.raw().eq_ignore_ascii_case(&reading.host.name))
+}
+
+fn is_lively(record: &Record, reading: &Reading<'_>) -> bool {
+    record.expiry.as_ref().is_some_and(|expiry| expiry.at > reading.now)
+}
+
+/// States what the session's own row names, and what names the session.
+fn claims(row: &Cells, session: &str, tables: &Tables, held: &Held<'_>, source: &Source) -> Vec<StatedClaim> {
+    let mirrored = mirrored(row);
+    let own = mirrored.and_then(|key| held.by_key.get(key)).copied();
+    let owned = held.owned.get(session).into_iter().flatten().copied();
+    let others = owned.filter(|item| own.is_none_or(|own| own.key != item.key));
+    let state = |item: &WorkItem| {
+        let since = source.time(row, "claimed_at").filter(|_| mirrored == Some(item.key.raw()));
+        StatedClaim { since, ..claim(item, surfaces(item, row, tables)) }
+    };
+    own.into_iter().chain(others).map(state).collect()
+}
+
+/// Returns the process that the row names: the one at the end of the terminal ID before the one
+/// that some writer last took for it. Neither is certain to be the agent.
+fn holder(row: &Cells, reading: &Reading<'_>) -> Holder {
+    let number =
+        |text: &str| text.parse().map_or_else(|_| StatedPid::Bad(text.into()), StatedPid::from_number);
+    let suffix = row.text("terminal_id").and_then(|terminal| Terminal::read(terminal).pid());
+    let (pid, binding) = match suffix {
+        Some(pid) => (Some(number(pid)), Binding::TerminalSuffix),
+        None => (row.text("pid").map(number), Binding::Row),
+    };
+    let machine = row.text("machine_id").filter(|id| !id.is_empty());
+    Holder {
+        pid,
+        role: Role::Unknown,
+        binding,
+        start_ticks: None,
+        boot_id: None,
+        host: host(row.text("hostname"), machine, reading),
+        machine_id: machine.map(Untrusted::from),
+        name: None,
+    }
+}
+
+/// Returns the host that a row names. A machine ID that differs makes it another machine, whatever
+/// its name: Windows and a Linux in it have one name, and neither sees the other's processes.
+fn host(name: Option<&str>, machine: Option<&str>, reading: &Reading<'_>) -> Option<Untrusted> {
+    let here = &reading.host.name;
+    let own = machine_id(here, PLATFORM, ARCH);
+    match (name.filter(|name| !name.is_empty()), machine) {
+        (_, Some(machine)) if machine == own => Some(here.as_str().into()),
+        (Some(name), Some(machine)) if name.eq_ignore_ascii_case(here) => {
+            Some(format!("{name} (machine {machine})").into())
+        }
+        (None, Some(machine)) => Some(format!("(machine {machine})").into()),
+        (name, _) => name.map(Untrusted::from),
+    }
+}
+
+/// The platform in node's words.
+const PLATFORM: &str = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+
+/// The architecture in node's words.
+const ARCH: &str = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+
+/// Takes over the times, each by this machine's clock.
+fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>) {
+    record.started_at = source.time(row, "created_at");
+    let written = source.newest(row, &["updated_at", "heartbeat_at", "claimed_at", "created_at"]);
+    record.written_at = written.unwrap_or(reading.now);
+    // The heartbeat that our own release wrote is nobody's.
+    if is_ours(row) {
+        return;
+    }
+    record.heartbeat_at = source.newest(row, &["heartbeat_at"]);
+    if let Some(at) = record.heartbeat_at.filter(|at| at.duration_since(reading.now) > AHEAD_AT_MOST) {
+        let message = format!(
+            "heartbeat_at is {} s ahead of the server's clock",
+            at.duration_since(reading.now).as_secs()
+        );
+        record.problems.push(Problem::new(Code::BadTimestamp, message));
+        record.heartbeat_at = None;
+    }
+    record.expiry = record
+        .heartbeat_at
+        .map(|at| Expiry { at: time::after(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
+    if !record.has_ended {
+        record.signs = signs(record, row, source, reading.now);
+    }
+}
+
+/// Returns what LEO itself takes for life.
+fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Vec<Sign> {
+    let lively = LIVELY.iter().filter_map(|(column, what, seconds)| {
+        let at = match *column {
+            "heartbeat_at" => record.heartbeat_at,
+            column => source.time(row, column),
+        };
+        Some(Sign { what, until: time::after(at?, *seconds) })
+    });
+    let silence = source.time(row, "expected_silence_until");
+    let silence = silence
+        .filter(|until| until.duration_since(now) <= SILENCE_AT_MOST)
+        .map(|until| Sign { what: "a silence that was announced", until });
+    let tool = source
+        .time(row, "current_tool_expected_end_at")
+        .map(|until| Sign { what: "a tool that is expected to end", until });
+    lively.chain(silence).chain(tool).collect()
+}
+
+fn weakness(record: &Record) -> Option<Problem> {
+    let terminal = record.terminal_id.as_ref().filter(|_| !record.has_ended)?;
+    let why = Terminal::read(terminal.raw()).weakness()?;
+    let message = format!("terminal ID {} is {why}", draft::excerpt(terminal.raw(), 40));
+    Some(Problem::new(Code::WeakTerminalId, message))
+}
+
+/// What is shown of a row as it stands: the name for people, and the column.
+const SHOWN: [(&str, &str); 13] = [
+    ("status", "status"),
+    ("released reason", "released_reason"),
+    ("stale reason", "stale_reason"),
+    ("track", "track"),
+    ("codebase", "codebase"),
+    ("branch", "current_branch"),
+    ("worktree", "worktree_path"),
+    ("tool", "current_tool"),
+    ("last tool at", "last_tool_at"),
+    ("uncommitted changes", "has_uncommitted_changes"),
+    ("calls itself alive", "is_alive"),
+    ("is virtual", "is_virtual"),
+    ("parent session", "parent_session_id"),
+];
+
+/// What is shown of its metadata.
+const METADATA: [(&str, &str); 5] = [
+    ("callsign", "callsign"),
+    ("coordinator", "is_coordinator"),
+    ("Claude Code's PID", "cc_pid"),
+    ("tick's parent PID", "cc_parent_pid"),
+    ("made by", "source"),
+];
+
+fn facts(row: &Cells, session: &str, tables: &Tables) -> Shared<(&'static str, Untrusted)> {
+    let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
+    let own = SHOWN
+        .iter()
+        .filter_map(|(name, column)| Some((*name, draft::excerpt(row.text(column).filter(is_set)?, 80))));
+    let ours = is_ours(row).then(|| ("released by", "claimtop; the heartbeat is the release's own".into()));
+    let metadata = row.text("metadata").and_then(|text| json::parse(text.as_bytes()).ok());
+    let meta: Vec<_> = metadata.as_ref().map(|object| stated(object)).unwrap_or_default();
+    let event = tables.events.iter().find(|event| event.text("session_id") == Some(session));
+    let event = event.map(|event| ("last event", told(event)));
+    let messages = tables.messages.iter().find(|row| row.text("target_session") == Some(session));
+    let messages = messages.and_then(|row| Some(("unread messages", row.text("number")?.into())));
+    own.chain(ours).chain(meta).chain(event).chain(messages).collect()
+}
+
+fn stated(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+    super::super::facts::of(object, &METADATA).iter().cloned().collect()
+}
+
+/// Tells the last event of a session in one line.
+fn told(event: &Cells) -> Untrusted {
+    let parts = ["created_at", "event_type", "reason"].iter().filter_map(|column| event.text(column));
+    draft::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)
+}

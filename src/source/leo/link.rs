@@ -1,0 +1,339 @@
+//! The thread that keeps the connection to LEO's database: it reads when asked, follows changes
+//! when wanted, and connects again by itself.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::mpsc::{Sender as Answer, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::Stream;
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_postgres::{AsyncMessage, Client, Error};
+
+use super::read::{self, Read};
+use super::schema::Schema;
+use crate::source::clock;
+use crate::source::postgres::{self, Connected, Target};
+
+/// How long to wait before another attempt to connect: at first, and at most.
+const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+
+/// How often to ask for news: while there is some, and at most how seldom while there is none.
+const POLLS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
+
+/// How much longer than a read took to rest after it, so that reading costs little.
+const REST: u32 = 20;
+
+/// How long one whole read may take: 20 s.
+const READ_WITHIN: Duration = Duration::from_secs(20);
+
+/// What is known at any moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// What was read last.
+    pub(super) last: Option<Arc<Read>>,
+    /// Counts the reads and the changes of the connection.
+    pub(super) version: u64,
+    /// Since when the connection stands; `None` while there is none.
+    pub(super) since: Option<Timestamp>,
+    /// Why there is none.
+    pub(super) trouble: Option<String>,
+    /// When the server last said that the last read is still so.
+    pub(super) confirmed_at: Option<Timestamp>,
+}
+
+/// The near end of the thread.
+pub(super) struct Link {
+    asks: UnboundedSender<Ask>,
+    known: Arc<Mutex<Known>>,
+}
+
+/// What the thread is asked.
+enum Ask {
+    /// Read now, and say when it is done.
+    Read(Answer<()>),
+    /// Look for changes from now on.
+    Follow,
+}
+
+impl Link {
+    /// Starts the thread, which connects at the first ask; it ends when this is dropped.
+    ///
+    /// # Errors
+    /// The system has no more threads for us.
+    pub(super) fn start(target: Target) -> std::io::Result<Self> {
+        let (asks, asked) = unbounded_channel();
+        let known = Arc::new(Mutex::new(Known::default()));
+        let far = Far { target, known: Arc::clone(&known), asked, waiting: Vec::new(), follows: Follows::No };
+        std::thread::Builder::new().name("postgres".to_owned()).spawn(move || far.run())?;
+        Ok(Self { asks, known })
+    }
+
+    /// Returns what is known, at once.
+    pub(super) fn known(&self) -> Known {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Looks for changes from now on.
+    pub(super) fn follow(&self) {
+        // Without the thread nothing is known, which is what it says.
+        let _ = self.asks.send(Ask::Follow);
+    }
+
+    /// Reads now, or until it has taken too long.
+    pub(super) fn read(&self, within: Duration) -> Known {
+        let (answer, answered) = channel();
+        let asked = self.asks.send(Ask::Read(answer));
+        let is_read = asked.is_ok() && answered.recv_timeout(within).is_ok();
+        let mut known = self.known();
+        if !is_read && known.trouble.is_none() {
+            known.trouble = Some(format!("it was not read within {} s", within.as_secs()));
+        }
+        known
+    }
+}
+
+/// Whether changes are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    No,
+    Yes,
+}
+
+/// The thread's own end.
+struct Far {
+    target: Target,
+    known: Arc<Mutex<Known>>,
+    asked: UnboundedReceiver<Ask>,
+    /// Who waits for the next read.
+    waiting: Vec<Answer<()>>,
+    follows: Follows,
+}
+
+/// Why the thread goes on from where it waits.
+enum Woken {
+    /// Somebody wants a read.
+    Asked,
+    /// It is time to ask for news, or a channel tells of some.
+    Due,
+    /// Nobody listens any more.
+    Gone,
+    /// The connection has ended.
+    Lost(String),
+}
+
+impl Far {
+    fn run(mut self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        match runtime {
+            Ok(runtime) => runtime.block_on(self.keep()),
+            Err(error) => self.lost(format!("no runtime: {error}")),
+        }
+    }
+
+    async fn keep(&mut self) {
+        let [mut pause, longest] = RETRIES;
+        if !self.hear().await {
+            return;
+        }
+        loop {
+            match postgres::connect(&self.target).await {
+                Err(why) => self.lost(why),
+                Ok(connected) => {
+                    pause = RETRIES[0];
+                    match self.serve(connected).await {
+                        Woken::Gone => return,
+                        Woken::Lost(why) => self.lost(why),
+                        Woken::Asked | Woken::Due => {}
+                    }
+                }
+            }
+            if !self.rest(pause).await {
+                return;
+            }
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    /// Waits before the next attempt; an ask ends the waiting. Returns whether anybody listens.
+    async fn rest(&mut self, pause: Duration) -> bool {
+        let heard = tokio::time::timeout(pause, self.asked.recv()).await;
+        match heard {
+            Ok(None) => false,
+            Ok(Some(ask)) => {
+                self.note(ask);
+                true
+            }
+            Err(_) if self.follows == Follows::Yes => true,
+            Err(_) => self.hear().await,
+        }
+    }
+
+    /// Waits for an ask; returns whether anybody listens.
+    async fn hear(&mut self) -> bool {
+        let ask = self.asked.recv().await;
+        ask.map(|ask| self.note(ask)).is_some()
+    }
+
+    fn note(&mut self, ask: Ask) {
+        match ask {
+            Ask::Read(answer) => self.waiting.push(answer),
+            Ask::Follow => self.follows = Follows::Yes,
+        }
+    }
+
+    fn lost(&mut self, why: String) {
+        tracing::warn!(why, "no connection to PostgreSQL");
+        self.tell(|known| {
+            known.since = None;
+            known.trouble = Some(why);
+            known.version += 1;
+        });
+        self.answer();
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut Known)) {
+        change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn answer(&mut self) {
+        for waiting in self.waiting.drain(..) {
+            // Whoever has given up needs no answer.
+            let _ = waiting.send(());
+        }
+    }
+
+    /// Reads while the connection stands.
+    async fn serve(&mut self, (client, mut connection): Connected) -> Woken {
+        self.tell(|known| {
+            known.since = Some(clock::now());
+            known.trouble = None;
+        });
+        let news = Arc::new(Notify::new());
+        let told = Arc::clone(&news);
+        let driver = async move {
+            let mut messages = pin!(futures(&mut connection));
+            loop {
+                match poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
+                    Some(Ok(AsyncMessage::Notification(_))) => told.notify_one(),
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return postgres::words(&error),
+                    None => return "the server has closed the connection".to_owned(),
+                }
+            }
+        };
+        let mut driver = pin!(driver);
+        tokio::select! {
+            biased;
+            why = &mut driver => Woken::Lost(why),
+            woken = self.talk(&client, &news) => match woken {
+                // Its own words say more than those of the query that failed by it.
+                Woken::Lost(why) => match tokio::time::timeout(Duration::from_millis(100), driver).await {
+                    Ok(said) => Woken::Lost(said),
+                    Err(_) => Woken::Lost(why),
+                },
+                woken @ (Woken::Asked | Woken::Due | Woken::Gone) => woken,
+            },
+        }
+    }
+
+    async fn talk(&mut self, client: &Client, news: &Notify) -> Woken {
+        match self.try_talk(client, news).await {
+            Ok(woken) => woken,
+            Err(why) => Woken::Lost(why),
+        }
+    }
+
+    async fn try_talk(&mut self, client: &Client, news: &Notify) -> Result<Woken, String> {
+        let schema = within(Schema::probe(client)).await?;
+        for channel in &schema.channels {
+            // A pooler may not pass it on; then there are polls.
+            let _ = within(client.batch_execute(&format!("LISTEN {channel}"))).await;
+        }
+        let mut stamp = None;
+        let mut poll = POLLS[0];
+        loop {
+            while let Ok(ask) = self.asked.try_recv() {
+                self.note(ask);
+            }
+            let now = match self.follows {
+                Follows::Yes => Some(within(read::stamp(client, &schema)).await?),
+                Follows::No => None,
+            };
+            let is_news = now.is_none() || now != stamp;
+            if is_news || !self.waiting.is_empty() {
+                self.read(client, &schema).await?;
+            }
+            self.tell(|known| known.confirmed_at = Some(clock::now()));
+            poll = if is_news { POLLS[0] } else { (poll * 2).min(POLLS[1]) };
+            stamp = now;
+            let took =
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).last.as_ref().map(|read| read.took);
+            let rest = poll.max(took.unwrap_or_default() * REST);
+            match self.wait(rest, news).await {
+                Woken::Asked | Woken::Due => {}
+                woken @ (Woken::Gone | Woken::Lost(_)) => return Ok(woken),
+            }
+        }
+    }
+
+    async fn read(&mut self, client: &Client, schema: &Schema) -> Result<(), String> {
+        let read = within(read::read(client, schema)).await?;
+        tracing::debug!(
+            took_us = read.took.as_micros(),
+            sessions = read.tables.sessions.len(),
+            "read PostgreSQL"
+        );
+        self.tell(|known| {
+            known.last = Some(Arc::new(read));
+            known.version += 1;
+        });
+        self.answer();
+        Ok(())
+    }
+
+    async fn wait(&mut self, rest: Duration, news: &Notify) -> Woken {
+        let due = async {
+            match self.follows {
+                Follows::Yes => {
+                    tokio::select! {
+                        () = tokio::time::sleep(rest) => {}
+                        () = news.notified() => {}
+                    }
+                }
+                Follows::No => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            ask = self.asked.recv() => match ask {
+                None => Woken::Gone,
+                Some(ask) => {
+                    self.note(ask);
+                    Woken::Asked
+                }
+            },
+            () = due => Woken::Due,
+        }
+    }
+}
+
+/// Returns the messages that come without being asked for, which also drives the connection.
+fn futures(
+    connection: &mut tokio_postgres::Connection<
+        tokio_postgres::Socket,
+        impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    >,
+) -> impl Stream<Item = Result<AsyncMessage, Error>> {
+    futures_util::stream::poll_fn(move |cx| connection.poll_message(cx))
+}
+
+/// Waits for a query, but not for ever.
+async fn within<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+    match tokio::time::timeout(READ_WITHIN, query).await {
+        Ok(done) => done.map_err(|error| postgres::words(&error)),
+        Err(_) => Err(format!("no answer within {} s", READ_WITHIN.as_secs())),
+    }
+}

@@ -1,0 +1,205 @@
+//! LEO's database: read through a thread of its own, so that a slow server never stalls a look.
+
+mod link;
+pub(crate) mod read;
+pub(crate) mod schema;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use self::link::{Known, Link};
+use self::read::Read;
+use super::postgres::Target;
+use crate::core::record::{Format, Record};
+use crate::core::shared::Shared;
+use crate::core::snapshot::{Database, SourceHealth, SourceState};
+use crate::core::text::Untrusted;
+use crate::core::work::WorkItem;
+use crate::format::Reading;
+use crate::format::leo::database::{self, Source};
+
+/// How long a look waits for a read where it needs a fresh one: 10 s.
+const FRESH_WITHIN: Duration = Duration::from_secs(10);
+
+/// For how long a read speaks for the present after the server has last confirmed it: 60 s.
+const GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
+
+/// For how long records are taken over that were made of the same rows: 5 s. Some of what they
+/// say depends on the time.
+const MADE_FOR: SignedDuration = SignedDuration::from_secs(5);
+
+/// How looks get their rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    /// Each look reads, and waits for it.
+    #[default]
+    Fresh,
+    /// Each look takes what was read last; the thread follows by itself.
+    Following,
+}
+
+/// Looks at the database again and again.
+#[derive(Default)]
+pub(super) struct Reader {
+    link: Option<Result<Link, String>>,
+    mode: Mode,
+    /// The version that the last look has taken.
+    taken: u64,
+    made: Option<Made>,
+}
+
+/// The records of one version.
+struct Made {
+    version: u64,
+    at: Timestamp,
+    records: Vec<Arc<Record>>,
+    work: Shared<WorkItem>,
+}
+
+/// The database as one look found it.
+pub(super) struct Seen {
+    name: Untrusted,
+    known: Known,
+    is_complete: bool,
+    pub(super) records: Vec<Arc<Record>>,
+    work: Shared<WorkItem>,
+}
+
+impl Reader {
+    /// Lets later looks take what was read last, and the thread follow changes.
+    pub(super) fn follow(&mut self) {
+        self.mode = Mode::Following;
+        if let Some(Ok(link)) = &self.link {
+            link.follow();
+        }
+    }
+
+    /// Returns whether there is something newer than what the last look has taken.
+    pub(super) fn has_news(&self) -> bool {
+        match &self.link {
+            Some(Ok(link)) => link.known().version != self.taken,
+            Some(Err(_)) | None => false,
+        }
+    }
+
+    /// Takes what the database says; `None` when none was named.
+    pub(super) fn read(&mut self, target: Option<&Target>, reading: &Reading<'_>) -> Option<Seen> {
+        let target = target?;
+        if self.link.is_none() {
+            self.link = Some(Link::start(target.clone()).map_err(|error| error.to_string()));
+            if self.mode == Mode::Following {
+                self.follow();
+            }
+        }
+        let known = match (&self.link, self.mode) {
+            (Some(Ok(link)), Mode::Fresh) => link.read(FRESH_WITHIN),
+            (Some(Ok(link)), Mode::Following) => link.known(),
+            (Some(Err(why)), _) => Known { trouble: Some(why.clone()), ..Known::default() },
+            (None, _) => Known::default(),
+        };
+        self.taken = known.version;
+        Some(self.seen(target, known, reading))
+    }
+
+    fn seen(&mut self, target: &Target, known: Known, reading: &Reading<'_>) -> Seen {
+        let Some(last) = known.last.clone() else {
+            return Seen {
+                name: target.name.clone(),
+                known,
+                is_complete: false,
+                records: Vec::new(),
+                work: Shared::default(),
+            };
+        };
+        let is_made = |made: &Made| {
+            made.version == known.version && reading.now.duration_since(made.at).abs() < MADE_FOR
+        };
+        if !self.made.as_ref().is_some_and(is_made) {
+            self.made = Some(made(target, &last, known.version, reading));
+        }
+        let (records, work) =
+            self.made.as_ref().map(|made| (made.records.clone(), made.work.clone())).unwrap_or_default();
+        let is_complete =
+            known.trouble.is_none() && last.lacks.is_none() && is_good(&known, &last, reading.now);
+        Seen { name: target.name.clone(), known, is_complete, records, work }
+    }
+}
+
+fn is_good(known: &Known, last: &Read, now: Timestamp) -> bool {
+    let confirmed_at = known.confirmed_at.map_or(last.read_at, |at| at.max(last.read_at));
+    now.duration_since(confirmed_at) <= GOOD_FOR
+}
+
+fn made(target: &Target, last: &Read, version: u64, reading: &Reading<'_>) -> Made {
+    let source = Source { database: target.name.clone(), ahead: last.ahead, uid: reading.host.uid };
+    let rows = database::read(&source, &last.tables, reading);
+    Made { version, at: reading.now, records: rows.records, work: rows.work }
+}
+
+impl Seen {
+    /// Returns the badge: connected or not, since when, how late, and what is special.
+    pub(super) fn health(&self, now: Timestamp) -> SourceHealth {
+        let (state, detail) = match (&self.known.trouble, &self.known.last) {
+            (Some(why), None) => (SourceState::Failed, why.clone()),
+            (Some(why), Some(last)) => {
+                let age = now.duration_since(last.read_at).as_secs();
+                (SourceState::Failed, format!("lost: {why}; its rows are {age} s old and prove nothing"))
+            }
+            (None, None) => (SourceState::Absent, "connecting".to_owned()),
+            (None, Some(last)) => self.connected(last, now),
+        };
+        SourceHealth { id: format!("leo:{}", self.name.raw()), state, detail: detail.into() }
+    }
+
+    fn connected(&self, last: &Read, now: Timestamp) -> (SourceState, String) {
+        let mut parts = vec![format!("{} rows", self.records.len())];
+        if let Some(since) = self.known.since {
+            parts.push(format!("connected since {}", since.strftime("%H:%M:%SZ")));
+        }
+        let confirmed_at = self.known.confirmed_at.map_or(last.read_at, |at| at.max(last.read_at));
+        parts.push(format!("{} s behind", now.duration_since(confirmed_at).as_secs().max(0)));
+        parts.extend(last.is_read_only.then(|| "read-only".to_owned()));
+        parts.extend((last.ahead.abs() > SignedDuration::from_secs(2)).then(|| skew(last.ahead)));
+        parts.extend(
+            last.hands_out_others
+                .then(|| "a clashing session is told to take over the other's ID".to_owned()),
+        );
+        parts.extend(last.lacks.clone());
+        let state = if self.is_complete { SourceState::Ok } else { SourceState::Partial };
+        (state, parts.join(", "))
+    }
+
+    /// Returns the database for the snapshot.
+    pub(super) fn database(&self) -> Database {
+        Database {
+            format: Format::Leo,
+            name: self.name.clone(),
+            is_complete: self.is_complete,
+            opened_by: None,
+            file: None,
+            work: self.work.clone(),
+        }
+    }
+
+    /// Returns whether its rows speak for the present.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Returns the PIDs that its rows name.
+    pub(super) fn pids(&self) -> BTreeSet<u32> {
+        self.records.iter().filter_map(|record| record.holder.as_ref()?.pid.as_ref()?.valid()).collect()
+    }
+}
+
+fn skew(ahead: SignedDuration) -> String {
+    let seconds = ahead.abs().as_secs();
+    if ahead.is_negative() {
+        format!("its clock is {seconds} s ahead of this machine's")
+    } else {
+        format!("its clock is {seconds} s behind this machine's")
+    }
+}

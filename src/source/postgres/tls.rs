@@ -1,0 +1,201 @@
+//! TLS by rustls, with as much verification as `sslmode` asks for.
+
+use std::future::Future;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::Socket;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream as RustlsStream;
+use tokio_rustls::rustls::client::WebPkiServerVerifier;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
+
+use super::target::Tls;
+use crate::core::text::Untrusted;
+use crate::source::open::{small, words};
+
+/// The most bytes of root certificates that are read: 1 MiB.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Makes the TLS side of connections.
+#[derive(Clone)]
+pub(crate) struct Connector(Arc<ClientConfig>);
+
+impl Connector {
+    /// Prepares for a mode; the roots are those of a file, or Mozilla's.
+    pub(super) fn new(tls: Tls, root_cert: Option<&Path>) -> Result<Self, String> {
+        let provider = Arc::new(ring::default_provider());
+        let wanted = match tls {
+            Tls::Disable | Tls::Prefer => Wanted::Nothing,
+            Tls::Require if root_cert.is_none() => Wanted::Nothing,
+            Tls::Require | Tls::VerifyCa => Wanted::Root,
+            Tls::VerifyFull => Wanted::RootAndName,
+        };
+        let inner = match wanted {
+            Wanted::Nothing => None,
+            Wanted::Root | Wanted::RootAndName => {
+                let roots = Arc::new(roots(root_cert)?);
+                let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider));
+                Some(verifier.build().map_err(|error| format!("no usable root certificate: {error}"))?)
+            }
+        };
+        let verifier = Verifier { inner, wanted, provider: Arc::clone(&provider) };
+        let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = versions
+            .map_err(|error| error.to_string())?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(Self(Arc::new(config)))
+    }
+}
+
+fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
+    let Some(path) = file else {
+        return Ok(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() });
+    };
+    let failed =
+        |why: String| format!("failed to read root certificates {}: {why}", Untrusted::from_path(path));
+    let path = path.canonicalize().map_err(|error| failed(error.to_string()))?;
+    let bytes = small(&path, MAX_BYTES).map_err(|errno| failed(words(errno)))?;
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&bytes) {
+        let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+        store.add(certificate).map_err(|error| failed(error.to_string()))?;
+    }
+    if store.is_empty() { Err(failed("there is none in it".to_owned())) } else { Ok(store) }
+}
+
+/// What of a certificate must be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Nothing,
+    Root,
+    RootAndName,
+}
+
+/// Looks at certificates as far as it was asked for.
+#[derive(Debug)]
+struct Verifier {
+    inner: Option<Arc<WebPkiServerVerifier>>,
+    wanted: Wanted,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(inner) = &self.inner else { return Ok(ServerCertVerified::assertion()) };
+        let verified = inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if self.wanted == Wanted::Root => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        tokio_rustls::rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        tokio_rustls::rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl MakeTlsConnect<Socket> for Connector {
+    type Stream = Stream;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, io::Error> {
+        let name = ServerName::try_from(domain.to_owned()).map_err(io::Error::other)?;
+        Ok(Handshake { config: Arc::clone(&self.0), name })
+    }
+}
+
+/// One handshake that is about to begin.
+pub(crate) struct Handshake {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = Stream;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Stream, io::Error>> + Send>>;
+
+    fn connect(self, socket: Socket) -> Self::Future {
+        let connector = TlsConnector::from(self.config);
+        Box::pin(
+            async move { connector.connect(self.name, socket).await.map(|stream| Stream(Box::new(stream))) },
+        )
+    }
+}
+
+/// The protected wire.
+pub(crate) struct Stream(Box<RustlsStream<Socket>>);
+
+impl TlsStream for Stream {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,174 @@
+//! A claimtop of the test's own beside a database: what it sees of processes is what the test says.
+
+use std::collections::BTreeSet;
+
+use claimtop::act::disk::Patience;
+use claimtop::act::lock::StateFolder;
+use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
+use claimtop::act::rows::postgres::Postgres;
+use claimtop::act::system::System;
+use claimtop::act::trouble::Trouble;
+use claimtop::act::undo::Place;
+use claimtop::act::witness::Witness;
+use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::plan::Action;
+use claimtop::core::record::Format;
+use claimtop::core::report::{LocationView, RecordView, Report};
+use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, Snapshot};
+use claimtop::source::postgres::Target;
+use claimtop::source::{Collector, Places, clock};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::cluster::Database;
+
+/// The host that the test's sessions are on, and claimtop believes to be.
+pub(crate) const HOST: &str = "desk";
+
+/// Looks at the database, on a machine where no process lives.
+pub(crate) struct Eyes {
+    collector: Collector,
+    policy: Policy,
+    _folder: tempfile::TempDir,
+}
+
+impl Eyes {
+    pub(crate) fn new(target: Target) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let signatures = Signatures::built_in().unwrap();
+        let places = Places {
+            tmp: folder.path().join("tmp"),
+            home: folder.path().join("home"),
+            confined: true,
+            leo_database: Some(target),
+            ..Places::default()
+        };
+        let collector = Collector::new(places, signatures.clone());
+        Self { collector, policy: Policy { signatures }, _folder: folder }
+    }
+
+    pub(crate) fn report(&mut self) -> Report {
+        let snapshot = self.look();
+        assess(&snapshot, &self.policy)
+    }
+}
+
+impl Witness for Eyes {
+    fn look(&mut self) -> Snapshot {
+        let mut snapshot = self.collector.look();
+        snapshot.processes.by_pid.clear();
+        snapshot.processes.listed = BTreeSet::new();
+        snapshot.processes.partial = None;
+        snapshot.seen_agents.clear();
+        snapshot.host.name = HOST.to_owned();
+        snapshot.host.pid_namespace = Some(INITIAL_PID_NAMESPACE);
+        snapshot
+    }
+
+    fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    fn now(&self) -> Timestamp {
+        clock::now()
+    }
+}
+
+/// One claimtop.
+pub(crate) struct Claimtop {
+    pub(crate) state: StateFolder<System>,
+    pub(crate) eyes: Eyes,
+    rules: Rules,
+    _folder: tempfile::TempDir,
+}
+
+impl Claimtop {
+    pub(crate) fn new(database: &Database) -> Self {
+        Self::with(database.target(), database.target())
+    }
+
+    /// Looks by one way and acts by another.
+    pub(crate) fn with(looks: Target, acts: Target) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = StateFolder::open(System, &folder.path().join("state")).unwrap();
+        state.stores.insert(Format::Leo, Box::new(Postgres::new(acts).unwrap()));
+        let uid = rustix::process::geteuid().as_raw();
+        let rules = Rules { home: folder.path().join("home"), uid, settled_for: SignedDuration::ZERO };
+        Self { state, eyes: Eyes::new(looks), rules, _folder: folder }
+    }
+
+    /// Acts by another way from now on.
+    pub(crate) fn act_by(&mut self, acts: Target) {
+        self.state.stores.insert(Format::Leo, Box::new(Postgres::new(acts).unwrap()));
+    }
+
+    /// Sees the plan for a row, as a person would.
+    pub(crate) fn see(&mut self, id: &str) -> Result<Seen, Trouble> {
+        let now = self.eyes.now();
+        let report = self.eyes.report();
+        let key = row(&report, id).key.clone();
+        let lock = self.state.lock(Patience::Wait, now)?;
+        Seen::see(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
+    }
+
+    /// Does what was seen, with whatever it asks for.
+    pub(crate) fn carry_out(&mut self, seen: Seen) -> Result<Receipt, Trouble> {
+        let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
+        let confirmed = seen.confirm(&answer)?;
+        let mut lock = self.state.lock(Patience::Wait, self.eyes.now())?;
+        confirmed.verify(&mut lock, &mut self.eyes)?.execute(&mut self.eyes)
+    }
+
+    pub(crate) fn release(&mut self, id: &str) -> Result<Receipt, Trouble> {
+        let seen = self.see(id)?;
+        self.carry_out(seen)
+    }
+
+    pub(crate) fn undo(&mut self, entry: u64) -> Result<Receipt, Trouble> {
+        let now = self.eyes.now();
+        let report = self.eyes.report();
+        let seen = {
+            let lock = self.state.lock(Patience::Wait, now)?;
+            Seen::see(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)?
+        };
+        self.carry_out(seen)
+    }
+}
+
+/// Returns the record of a row.
+#[track_caller]
+pub(crate) fn row<'a>(report: &'a Report, id: &str) -> &'a RecordView {
+    let is_it = |record: &&RecordView| match &record.location {
+        LocationView::Row { id: own, .. } => own.raw() == id,
+        LocationView::File { .. } => false,
+    };
+    report.records.iter().find(is_it).unwrap_or_else(|| panic!("no row {id}"))
+}
+
+/// Fills a database with one dead session that holds one item.
+pub(crate) fn dead_claim(database: &Database, session: &str, item: &str) {
+    let kind = match item.starts_with("QF-") {
+        true => format!("INSERT INTO quick_fixes (id, title) VALUES ('{item}', 'x') ON CONFLICT DO NOTHING"),
+        false => format!(
+            "INSERT INTO strategic_directives_v2 (sd_key, title, status) VALUES ('{item}', 'x', 'in_progress') \
+             ON CONFLICT DO NOTHING"
+        ),
+    };
+    database.sql(&format!(
+        "{kind}; SELECT create_or_replace_session('{session}', null, '{session}', null, 4242, '{HOST}', 'EHG');
+         SELECT claim_sd('{item}', '{session}', 'A');
+         UPDATE claude_sessions SET heartbeat_at = now() - interval '1 hour', updated_at = now() - interval '1 hour',
+           claimed_at = now() - interval '2 hours', created_at = now() - interval '2 hours'
+           WHERE session_id = '{session}'"
+    ));
+}
+
+/// Returns what both surfaces of an item name: mirror, owner and status.
+pub(crate) fn surfaces(database: &Database, item: &str) -> String {
+    let (table, key) =
+        if item.starts_with("QF-") { ("quick_fixes", "id") } else { ("strategic_directives_v2", "sd_key") };
+    database.sql(&format!(
+        "SELECT coalesce((SELECT string_agg(session_id, ',') FROM claude_sessions WHERE sd_key = '{item}'), '-'), \
+         coalesce(claiming_session_id, '-'), status FROM {table} WHERE {key} = '{item}'"
+    ))
+}
