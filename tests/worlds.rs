@@ -63,15 +63,12 @@ proptest::proptest! {
     }
 }
 
-/// The codes that only a database can raise; they come with the databases.
-const OF_DATABASES: [Code; 3] = [Code::GhostMirror, Code::GhostOwner, Code::MultipleClaims];
-
 #[test]
 fn every_code_has_a_world_that_raises_it_and_one_that_does_not() {
     let mut missing = Vec::new();
     let raised: BTreeSet<String> =
         cases().iter().flat_map(|path| common::load(path).expect.findings).collect();
-    for code in Code::ALL.iter().filter(|code| !OF_DATABASES.contains(code)) {
+    for code in Code::ALL {
         let near =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cases/{}-not.toml", code.name()));
         if !raised.contains(code.name()) {

@@ -26,7 +26,7 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
         facts.judged.iter().flat_map(|judged| judged.record.claims.iter().map(move |claim| (judged, claim)));
     all.map(|(judged, claim)| {
         let status = status(judged, claim, facts);
-        let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet);
+        let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
         let is_contested = is_live && contested.contains(&thing(&claim.resource));
         let status = if is_contested { ClaimStatus::Contested } else { status };
         ClaimView {
@@ -100,7 +100,8 @@ fn is_known(claim: &StatedClaim) -> bool {
 /// Returns whether one place says so and another that should does not.
 fn is_ghost(judged: &Judged<'_>, claim: &StatedClaim) -> bool {
     let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
-    judged.record.format == Format::Leo && claim.surfaces.iter().any(|surface| denies(surface.state))
+    judged.record.format == Format::Leo
+        && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended)
 }
 
 /// Returns the window that holds a record's claims: the record's own, or the one in which its

@@ -16,8 +16,10 @@ pub enum Stage {
     InProgress,
     /// Nobody should work on it any more.
     Finished,
-    /// Nothing is known of it: only sessions name it.
-    Unknown,
+    /// There is no such item: only sessions name it.
+    Absent,
+    /// Its table could not be read.
+    Unread,
 }
 
 /// One item of work, such as a strategic directive or a quick fix of LEO.

@@ -11,6 +11,7 @@
     reason = "test support says by panicking what is wrong"
 )]
 
+mod leo;
 mod plans;
 mod rows;
 mod stories;
@@ -60,6 +61,8 @@ pub(crate) struct WorldFile {
     row: Vec<RowSpec>,
     #[serde(default)]
     database: Vec<DatabaseSpec>,
+    #[serde(default)]
+    postgres: leo::PostgresSpec,
     #[serde(default)]
     repo: Vec<RepoSpec>,
     #[serde(default)]
@@ -433,6 +436,7 @@ impl WorldFile {
             self.read_file(file, &mut snapshot);
         }
         rows::read(self, &mut snapshot);
+        leo::read(self, &mut snapshot);
         snapshot
     }
 

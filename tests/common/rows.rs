@@ -23,7 +23,7 @@ pub(super) struct RowSpec {
     #[serde(default = "usual")]
     database: String,
     /// `session_record`, `task`, `project_state` or `interaction`.
-    table: String,
+    pub(super) table: String,
     #[serde(flatten)]
     cells: BTreeMap<String, toml::Value>,
 }
@@ -57,7 +57,8 @@ pub(super) struct DatabaseSpec {
 
 /// Adds the records of all rows, and their databases.
 pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
-    let named = world.database.iter().map(|spec| &spec.path).chain(world.row.iter().map(|row| &row.database));
+    let rows = world.row.iter().filter(|row| !super::leo::is_leos(row));
+    let named = world.database.iter().map(|spec| &spec.path).chain(rows.map(|row| &row.database));
     let paths: std::collections::BTreeSet<&String> = named.collect();
     for path in paths {
         let spec = world.database.iter().find(|spec| spec.path == *path);
@@ -108,7 +109,7 @@ fn tables(world: &WorldFile, path: &str) -> Tables {
     }
 }
 
-fn cells(world: &WorldFile, row: &RowSpec) -> Cells {
+pub(super) fn cells(world: &WorldFile, row: &RowSpec) -> Cells {
     let text = |value: &toml::Value| match value.as_str() {
         Some(text) => world.filled(text),
         None => value.to_string(),

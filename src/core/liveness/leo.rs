@@ -5,13 +5,14 @@
 //! row's PID. The last of them is the last guess of some writer, so its end proves nothing.
 
 use super::{Answer, Ladder, by_possible_owners, by_session, elsewhere, own_verdict};
-use crate::core::record::{Location, Record};
+use crate::core::record::{Location, Record, RecordKind};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::text::Untrusted;
 use crate::core::world::World;
 
 /// Judges one row of a session or of an item of work.
 pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let record = row_of_session(record, world).unwrap_or(record);
     if let Some(alive) = by_session(record, world, ladder) {
         return alive;
     }
@@ -25,6 +26,14 @@ pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> 
         (VerdictState::Unknown, None) => by_processes,
         (VerdictState::Dead, None) => proven(record, by_processes, world, ladder),
     }
+}
+
+/// Returns the session's own row, which says more of its life than an item or a lock does.
+fn row_of_session<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> {
+    let session = record.session_id.as_ref().filter(|_| record.kind != RecordKind::Session)?;
+    let is_row =
+        |other: &&&Record| other.kind == RecordKind::Session && matches!(other.location, Location::Row(_));
+    world.records_of(session).iter().find(is_row).copied()
 }
 
 /// Judges by the row's own PID and by whoever could own the session.

@@ -94,10 +94,13 @@ fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
 fn remedy(members: &[&Judged<'_>]) -> Remedy {
     let is_ours = |judged: &&&Judged<'_>| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
     let ours: Vec<&Judged<'_>> = members.iter().filter(is_ours).copied().collect();
-    match ours.iter().any(|judged| !judged.record.claims.is_empty()) {
-        true => Remedy::Release,
-        false if ours.is_empty() => Remedy::None,
-        false => Remedy::Park,
+    let has_claims = ours.iter().any(|judged| !judged.record.claims.is_empty());
+    let is_file = ours.iter().any(|judged| judged.record.location.path().is_some());
+    match (has_claims, is_file) {
+        (true, _) => Remedy::Release,
+        (false, true) => Remedy::Park,
+        // A row that holds nothing is its own system's to remove.
+        (false, false) => Remedy::None,
     }
 }
 

@@ -105,15 +105,16 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
 
 /// Unreleased records with one terminal ID: the next lookup adopts the wrong one.
 fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut records: BTreeMap<&Untrusted, Vec<&Judged<'_>>> = BTreeMap::new();
+    let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged<'_>>> = BTreeMap::new();
     for judged in facts.judged.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         if let Some(terminal) = judged.record.terminal_id.as_ref().filter(|_| !judged.record.has_ended) {
-            records.entry(terminal).or_default().push(judged);
+            let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id.as_ref());
+            records.entry((machine, terminal)).or_default().push(judged);
         }
     }
-    let shared = records.into_iter().filter(|(_, sharing)| sharing.len() > 1);
+    let shared = records.into_iter().filter(|(_, sharing)| has_several(sharing));
     shared
-        .map(|(terminal, sharing)| {
+        .map(|((_, terminal), sharing)| {
             let message = format!(
                 "{} have one terminal ID, {terminal}: a window that looks itself up by it can get the other's identity",
                 count(sharing.len(), "unreleased record")
@@ -123,6 +124,12 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
             finding(Code::SharedTerminalId, subjects, message, evidence, Remedy::Park)
         })
         .collect()
+}
+
+/// Returns whether records are of several sessions: a session's file and its row are one.
+fn has_several(records: &[&Judged<'_>]) -> bool {
+    let first = records.first().and_then(|first| first.record.session_id.as_ref());
+    records.iter().skip(1).any(|other| first.is_none() || other.record.session_id.as_ref() != first)
 }
 
 /// A live window that uses a record older than its own process.

@@ -58,10 +58,20 @@ fn release(session: &Session<'_>, change: &RowChange, held: &str) -> Result<(), 
     };
     let answer = Answer::of(answer);
     match answer.text("released_sd") {
-        Some(released) if released == held => Ok(()),
+        Some(released) if released == held => date(session, change),
         Some(released) => Err(Trouble::Changed(format!("release_sd let go of {} instead", shown(&released)))),
         None => Err(Trouble::Changed(format!("release_sd let go of nothing: {}", answer.words()))),
     }
+}
+
+/// Dates the release, so that the heartbeat which the function sets is known as the release's own:
+/// both are the transaction's one moment.
+fn date(session: &Session<'_>, change: &RowChange) -> Result<(), Trouble> {
+    if !session.schema.has(SESSIONS, "released_at") {
+        return Ok(());
+    }
+    let sql = "UPDATE claude_sessions SET released_at = now() WHERE session_id = $1 RETURNING '1'";
+    session.query(sql, &[Some(change.id.clone())]).map(drop)
 }
 
 /// Claims again what was let go, only if nobody holds it.

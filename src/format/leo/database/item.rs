@@ -24,13 +24,18 @@ pub(super) fn all(source: &Source, tables: &Tables) -> Vec<WorkItem> {
     let items = items.chain(tables.quick_fixes.iter().map(|row| (QUICK_FIXES, "id", row)));
     let mut all: Vec<WorkItem> =
         items.filter_map(|(table, key, row)| one(table, row.text(key)?, row, &mirrors, source)).collect();
+    let keys = keys_by_id(tables);
+    for item in &mut all {
+        let key = item.parent.as_ref().and_then(|parent| keys.get(parent.raw()));
+        item.parent = key.map(|key| (*key).into()).or(item.parent.take());
+    }
     let there: BTreeSet<String> = all.iter().map(|item| item.key.raw().to_owned()).collect();
     let missing = mirrors.into_iter().filter(|(key, _)| !there.contains(*key));
     all.extend(missing.map(|(key, mirrors)| WorkItem {
         key: key.into(),
         table: table_of(key),
         status: Untrusted::default(),
-        stage: Stage::Unknown,
+        stage: if tables.unread.contains(&table_of(key)) { Stage::Unread } else { Stage::Absent },
         owner: None,
         mirrors,
         parent: None,
@@ -43,6 +48,11 @@ pub(super) fn all(source: &Source, tables: &Tables) -> Vec<WorkItem> {
         item.record = Some(key_of(item, source));
     }
     all
+}
+
+/// Returns the keys of directives by their IDs, which parts name their wholes by.
+fn keys_by_id(tables: &Tables) -> BTreeMap<&str, &str> {
+    tables.directives.iter().filter_map(|row| Some((row.text("id")?, row.text("sd_key")?))).collect()
 }
 
 /// Returns the table of a key: quick fixes are known by their prefix.

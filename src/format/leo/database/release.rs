@@ -86,5 +86,5 @@ pub fn text<'a>(columns: &'a Columns, name: &str) -> Option<&'a str> {
 pub(super) fn is_ours(row: &Cells) -> bool {
     let is_by_us = row.text("released_reason").is_some_and(|reason| reason.starts_with(OURS));
     let heartbeat = row.text("heartbeat_at");
-    is_by_us && heartbeat.is_some() && [row.text("released_at"), row.text("updated_at")].contains(&heartbeat)
+    is_by_us && heartbeat.is_some() && row.text("released_at") == heartbeat
 }

@@ -8,7 +8,7 @@ use super::tables::{SESSIONS, Tables, mirrored};
 use super::{Held, Source};
 use crate::core::finding::Code;
 use crate::core::record::{
-    Binding, Expiry, Generation, Holder, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
+    Binding, Expiry, Holder, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
 };
 use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
@@ -45,14 +45,12 @@ pub(super) fn record(
     let session = row.text("session_id").filter(|id| !id.is_empty())?;
     let mut record = source.draft(RecordKind::Session, SESSIONS, session, reading);
     record.variant = "session row";
-    record.has_ended = row.text("status") == Some("released");
+    record.has_ended = row.text("status") == Some("released") || is_ours(row);
     record.claims = claims(row, session, tables, held, source);
     record.terminal_id = row.text("terminal_id").map(Untrusted::from);
     record.holder = Some(holder(row, reading));
     date(&mut record, row, source, reading);
-    if record.claims.is_empty()
-        && (record.has_ended || !(is_here(&record, reading) || is_lively(&record, reading)))
-    {
+    if record.claims.is_empty() && !is_shown(&record, row, reading) {
         return None;
     }
     if let Some(key) = mirrored(row) {
@@ -63,16 +61,17 @@ pub(super) fn record(
         Err(problem) => record.problems.push(problem),
     }
     record.cwd = row.text("worktree_path").filter(|_| is_here(&record, reading)).map(Into::into);
-    generate(&mut record, row);
     record.problems.extend(weakness(&record));
+    record.problems.extend(headless(&record, row, source, reading.now));
     record.facts = facts(row, session, tables);
     Some(record)
 }
 
-fn generate(record: &mut Record, row: &Cells) {
-    if row.0.contains_key("sd_id") && !row.0.contains_key("sd_key") {
-        record.generation = Generation::Legacy;
-    }
+/// Returns whether a row that holds nothing is shown all the same: this machine's, one that beats,
+/// and one that claimtop itself has released.
+fn is_shown(record: &Record, row: &Cells, reading: &Reading<'_>) -> bool {
+    let is_open = !record.has_ended && (is_here(record, reading) || is_lively(record, reading));
+    is_open || is_ours(row)
 }
 
 fn is_here(record: &Record, reading: &Reading<'_>) -> bool {
@@ -191,6 +190,17 @@ fn weakness(record: &Record) -> Option<Problem> {
     let why = Terminal::read(terminal.raw()).weakness()?;
     let message = format!("terminal ID {} is {why}", draft::excerpt(terminal.raw(), 40));
     Some(Problem::new(Code::WeakTerminalId, message))
+}
+
+/// After how long a claim without terminal and worktree is told: 15 min, LEO's own limit.
+const HEADLESS_AFTER: SignedDuration = SignedDuration::from_mins(15);
+
+/// Tells an active session that holds work, and of which nobody could say which window it is.
+fn headless(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Option<Problem> {
+    let is_nowhere = ["terminal_id", "tty", "worktree_path"].iter().all(|column| row.text(column).is_none());
+    let claimed_at = source.time(row, "claimed_at").filter(|_| is_nowhere && !record.has_ended)?;
+    let message = "it holds work, and names neither terminal nor worktree: no window can be told";
+    (now.duration_since(claimed_at) > HEADLESS_AFTER).then(|| Problem::new(Code::WeakTerminalId, message))
 }
 
 /// What is shown of a row as it stands: the name for people, and the column.

@@ -1,0 +1,74 @@
+//! Rows of LEO's database in a world, read through the real format.
+
+use claimtop::core::record::Format;
+use claimtop::core::snapshot::{Database, Snapshot};
+use claimtop::core::text::Untrusted;
+use claimtop::format::Reading;
+use claimtop::format::cells::Cells;
+use claimtop::format::leo::database::{
+    self, DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Source, Tables,
+};
+use serde::Deserialize;
+
+use super::WorldFile;
+use super::rows::{RowSpec, cells};
+
+/// How a world's rows of LEO were read; whole and just now unless it says otherwise.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct PostgresSpec {
+    /// The read was cut off, or the connection is lost.
+    incomplete: bool,
+    /// By how much this machine's clock is ahead of the server's.
+    ahead: Option<String>,
+    /// The tables that could not be read.
+    unread: Vec<String>,
+}
+
+/// Returns whether a row is of LEO's database.
+pub(super) fn is_leos(row: &RowSpec) -> bool {
+    [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS, EVENTS, MESSAGES].contains(&row.table.as_str())
+}
+
+/// Adds the records of all rows, and their database.
+pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
+    if !world.row.iter().any(is_leos) {
+        return;
+    }
+    let spec = &world.postgres;
+    let source = Source {
+        database: Untrusted::from("postgres://leo@db.example:5432/leo"),
+        ahead: spec.ahead.as_deref().unwrap_or("0 s").parse().expect("a span"),
+        uid: snapshot.host.uid,
+    };
+    let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
+    let rows = database::read(&source, &tables(world), &reading);
+    snapshot.records.extend(rows.records);
+    snapshot.databases.push(Database {
+        format: Format::Leo,
+        name: source.database,
+        is_complete: !spec.incomplete,
+        opened_by: None,
+        file: None,
+        work: rows.work,
+    });
+    if !spec.incomplete {
+        database::join(&mut snapshot.records);
+    }
+}
+
+fn tables(world: &WorldFile) -> Tables {
+    let of = |table: &str| -> Vec<Cells> {
+        world.row.iter().filter(|row| row.table == table).map(|row| cells(world, row)).collect()
+    };
+    let unread = |table: &&&str| world.postgres.unread.iter().any(|unread| unread == **table);
+    Tables {
+        sessions: of(SESSIONS),
+        directives: of(DIRECTIVES),
+        quick_fixes: of(QUICK_FIXES),
+        file_locks: of(FILE_LOCKS),
+        events: of(EVENTS),
+        messages: of(MESSAGES),
+        unread: [SESSIONS, DIRECTIVES, QUICK_FIXES].iter().filter(unread).copied().collect(),
+    }
+}
