@@ -4,7 +4,7 @@ use claimtop::act::trouble::Trouble;
 use claimtop::core::journal::Ended;
 
 use crate::cluster::Database;
-use crate::stage::{Claimtop, dead_claim, surfaces};
+use crate::stage::{Claimtop, dead_claim, row, surfaces};
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const OTHER: &str = "22222222-2222-4333-8444-555555555555";
@@ -31,7 +31,9 @@ fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
     // The function has set the heartbeat; that is nobody's sign of life.
     let report = claimtop.eyes.report();
     assert!(report.claims.is_empty());
-    assert!(report.records.iter().all(|record| record.heartbeat_at.is_none()), "{:?}", report.records);
+    let released = row(&report, SESSION);
+    assert!(released.ended && released.heartbeat_at.is_none(), "{released:?}");
+    assert!(released.facts.iter().any(|(name, _)| *name == "released by"), "{released:?}");
 
     let undone = claimtop.undo(receipt.entry).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);

@@ -63,7 +63,7 @@ impl Cluster {
         let server = as_user(&format!("exec postgres -D {}/data", folder.display()));
         // The last line removes what the server has made; the folder is the test's own.
         let script = format!(
-            "{server} >{0}/log 2>&1 & server=$!; cat >/dev/null; kill -INT $server; wait $server; rm -rf {0}",
+            "{server} >{0}/log 2>&1 & server=$!; cat >/dev/null; kill -INT $server 2>/dev/null; wait $server; rm -rf {0}",
             folder.display()
         );
         let mut command = Command::new("sh");
@@ -101,25 +101,24 @@ impl Cluster {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Ends the server at once, as a crash would, and starts it again.
-    pub(crate) fn crash(&mut self) {
-        self.stop();
-        self.restart();
-    }
-
     /// Ends the server at once, as a crash would.
-    pub(crate) fn stop(&mut self) {
+    pub(crate) fn stop(&self) {
         let pid = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("a pid file");
         let pid = pid.lines().next().expect("a pid").to_owned();
         sh(&format!("kill -QUIT {pid}; while kill -0 {pid} 2>/dev/null; do sleep 0.02; done"));
     }
 
     /// Starts the server again.
-    pub(crate) fn restart(&mut self) {
-        let server =
-            as_user(&format!("pg_ctl -s -w -D {0}/data -l {0}/data/log start", self.folder.display()));
-        sh(&server);
+    pub(crate) fn restart(&self) {
+        let folder = self.folder.display();
+        sh(&as_user(&format!("pg_ctl -s -w -D {folder}/data -l {folder}/data/log start")));
         self.wait();
+    }
+
+    /// Ends a server that was started again, which no keeper ends.
+    pub(crate) fn end(&self) {
+        self.stop();
+        sh(&format!("rm -rf {}", self.folder.display()));
     }
 }
 
@@ -152,7 +151,7 @@ impl Database {
     }
 
     pub(crate) fn url_of(&self, user: &str, port: u16) -> String {
-        format!("postgres://{user}@127.0.0.1:{port}/{}", self.name)
+        format!("postgres://{user}@127.0.0.1:{port}/{}?sslmode=disable", self.name)
     }
 
     pub(crate) fn target(&self) -> Target {
@@ -163,7 +162,7 @@ impl Database {
 fn settings(folder: &Path, port: u16) -> String {
     format!(
         "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{0}/socket'\nfsync = off\n\
-         synchronous_commit = off\nfull_page_writes = off\nshared_buffers = 32MB\nmax_connections = 60\n\
+         full_page_writes = off\nshared_buffers = 32MB\nmax_connections = 60\n\
          log_min_messages = error\nautovacuum = off\nssl = on\nssl_cert_file = '{0}/server.pem'\n\
          ssl_key_file = '{0}/server.key'\n",
         folder.display()

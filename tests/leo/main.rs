@@ -9,8 +9,10 @@
 )]
 
 mod acting;
-#[expect(dead_code, reason = "for what is tested next")]
+mod client;
 mod cluster;
+mod proxy;
+mod races;
 mod reading;
-#[expect(dead_code, reason = "for what is tested next")]
 mod stage;
+mod wire;

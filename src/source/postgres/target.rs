@@ -47,6 +47,13 @@ pub struct Target {
     pub(super) given: Given,
 }
 
+impl Target {
+    /// Names it otherwise: two ways can lead to one database.
+    pub fn named(self, name: Untrusted) -> Self {
+        Self { name, ..self }
+    }
+}
+
 /// Why a URL cannot be used; it never repeats the URL, which may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {

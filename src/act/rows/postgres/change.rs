@@ -14,7 +14,7 @@ use crate::format::leo::database::{SESSIONS, mirror, text};
 /// # Errors
 /// A function refuses, or a row does not become what it is to be; the transaction is not to be
 /// committed.
-pub(super) fn carry_out(session: &Session<'_>, changes: &[RowChange]) -> Result<(), Trouble> {
+pub(super) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), Trouble> {
     for change in changes.iter().filter(|change| change.table == SESSIONS) {
         by_function(session, change)?;
     }
@@ -31,7 +31,7 @@ pub(super) fn carry_out(session: &Session<'_>, changes: &[RowChange]) -> Result<
 }
 
 /// Calls LEO's own function for a session's row, where it has one and is the right way.
-fn by_function(session: &Session<'_>, change: &RowChange) -> Result<(), Trouble> {
+fn by_function(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     // Its own function would revive a row that is released, so that is changed directly.
     if text(&change.before, "status") == Some("released") || text(&change.after, "status") == Some("released")
     {
@@ -44,7 +44,7 @@ fn by_function(session: &Session<'_>, change: &RowChange) -> Result<(), Trouble>
     }
 }
 
-fn release(session: &Session<'_>, change: &RowChange, held: &str) -> Result<(), Trouble> {
+fn release(session: &Session, change: &RowChange, held: &str) -> Result<(), Trouble> {
     if session.schema.arguments("release_sd").is_none() {
         return Ok(());
     }
@@ -66,7 +66,7 @@ fn release(session: &Session<'_>, change: &RowChange, held: &str) -> Result<(), 
 
 /// Dates the release, so that the heartbeat which the function sets is known as the release's own:
 /// both are the transaction's one moment.
-fn date(session: &Session<'_>, change: &RowChange) -> Result<(), Trouble> {
+fn date(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     if !session.schema.has(SESSIONS, "released_at") {
         return Ok(());
     }
@@ -75,7 +75,7 @@ fn date(session: &Session<'_>, change: &RowChange) -> Result<(), Trouble> {
 }
 
 /// Claims again what was let go, only if nobody holds it.
-fn claim(session: &Session<'_>, change: &RowChange, wanted: &str) -> Result<(), Trouble> {
+fn claim(session: &Session, change: &RowChange, wanted: &str) -> Result<(), Trouble> {
     let arguments = session
         .schema
         .arguments("claim_sd")
@@ -93,7 +93,7 @@ fn claim(session: &Session<'_>, change: &RowChange, wanted: &str) -> Result<(), 
 }
 
 /// Gives a row what the function has left, only while the holder is still the one that was seen.
-fn finish(session: &Session<'_>, change: &RowChange) -> Result<(), Trouble> {
+fn finish(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     let now = session.row(&change.table, &change.id, "")?;
     let now = now.ok_or_else(|| Trouble::Changed(format!("{} has gone", name(change))))?;
     let is_own = |column: &str| !is_functions(change, column);
@@ -118,7 +118,7 @@ fn is_functions(change: &RowChange, column: &str) -> bool {
 }
 
 fn update(
-    session: &Session<'_>,
+    session: &Session,
     change: &RowChange,
     now: &Columns,
     left: &[(&str, &Value)],

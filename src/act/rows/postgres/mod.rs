@@ -5,6 +5,7 @@ mod change;
 mod session;
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::runtime::Runtime;
 
@@ -19,8 +20,10 @@ use crate::source::postgres::Target;
 /// LEO's database.
 pub struct Postgres {
     target: Target,
-    /// Drives one connection at a time; each operation has its own.
-    runtime: Runtime,
+    /// Drives one connection at a time.
+    runtime: Arc<Runtime>,
+    /// A connection that the last operation has left in order.
+    kept: Mutex<Option<Session>>,
 }
 
 impl Postgres {
@@ -30,23 +33,40 @@ impl Postgres {
     /// The system has no room for a runtime.
     pub fn new(target: Target) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { target, runtime })
+        Ok(Self { target, runtime: Arc::new(runtime), kept: Mutex::default() })
     }
 
-    fn open(&self, database: &str) -> Result<Session<'_>, Trouble> {
+    /// Does something in a transaction, which is rolled back unless it was committed. A kept
+    /// connection that has ended meanwhile fails before anything is begun, and is replaced.
+    fn within<T>(
+        &self,
+        database: &str,
+        act: impl FnOnce(&Session) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
         if self.target.name.raw() != database {
             let why = format!("{} is not the database that is set up", shown(database));
             return Err(Trouble::Refused(why));
         }
-        Session::open(&self.runtime, &self.target)
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let session = match kept.filter(|session| session.begin().is_ok()) {
+            Some(session) => session,
+            None => {
+                let session = Session::open(&self.runtime, &self.target)?;
+                session.begin()?;
+                session
+            }
+        };
+        let done = act(&session)?;
+        if session.run("ROLLBACK").is_ok() {
+            *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        }
+        Ok(done)
     }
 }
 
 impl Rows for Postgres {
     fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, Trouble> {
-        let session = self.open(database)?;
-        session.begin()?;
-        session.row(table, id, "")
+        self.within(database, |session| session.row(table, id, ""))
     }
 
     fn back_up(&self, database: &str, _to: &Path) -> Result<(), Trouble> {
@@ -59,30 +79,29 @@ impl Rows for Postgres {
         changes: &[RowChange],
         agrees: &mut dyn FnMut() -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
-        let session = self.open(database)?;
-        session.begin()?;
-        session.lock(changes)?;
-        for change in changes {
-            let now = session.row(&change.table, &change.id, "FOR UPDATE")?;
-            if now.as_ref() != Some(&change.before) {
-                return Err(Trouble::Changed(format!("{} was written since", name(change))));
+        self.within(database, |session| {
+            session.lock(changes)?;
+            for change in changes {
+                let now = session.row(&change.table, &change.id, "FOR UPDATE")?;
+                if now.as_ref() != Some(&change.before) {
+                    return Err(Trouble::Changed(format!("{} was written since", name(change))));
+                }
             }
-        }
-        agrees()?;
-        change::carry_out(&session, changes)?;
-        session.commit()
+            agrees()?;
+            change::carry_out(session, changes)?;
+            session.commit()
+        })
     }
 
     fn standing(&self, database: &str, changes: &[RowChange]) -> Standing {
-        match self.open(database).and_then(|session| stand(&session, changes)) {
+        match self.within(database, |session| stand(session, changes)) {
             Ok(standing) => standing,
             Err(trouble) => Standing::Unknown(trouble.to_string()),
         }
     }
 
     fn told(&self, database: &str, changes: &[RowChange]) -> String {
-        let read = self.open(database).and_then(|session| {
-            session.begin()?;
+        let read = self.within(database, |session| {
             let told = |change: &RowChange| Ok(tell(change, session.row(&change.table, &change.id, "")?));
             changes.iter().map(told).collect::<Result<Vec<_>, Trouble>>()
         });
@@ -98,8 +117,7 @@ fn name(change: &RowChange) -> String {
 }
 
 /// Reads back how rows stand once whoever changed them is done: it held the same locks.
-fn stand(session: &Session<'_>, changes: &[RowChange]) -> Result<Standing, Trouble> {
-    session.begin()?;
+fn stand(session: &Session, changes: &[RowChange]) -> Result<Standing, Trouble> {
     session.lock(changes)?;
     let mut standing = None;
     for change in changes {

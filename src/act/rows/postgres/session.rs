@@ -1,5 +1,6 @@
-//! One connection for one operation: everything that it does is one transaction.
+//! One connection: everything that an operation does is one transaction on it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
@@ -22,20 +23,21 @@ const WITHIN: Duration = Duration::from_secs(10);
 const PATIENCE: &str = "3s";
 
 /// One connection. Dropped, it is closed, and the server forgets what was not committed.
-pub(super) struct Session<'a> {
-    runtime: &'a Runtime,
+pub(super) struct Session {
+    runtime: Arc<Runtime>,
     client: Client,
     driver: JoinHandle<()>,
     /// What the deployment has.
     pub(super) schema: Schema,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Connects, and asks what there is.
     ///
     /// # Errors
     /// There is no connection.
-    pub(super) fn open(runtime: &'a Runtime, target: &Target) -> Result<Self, Trouble> {
+    pub(super) fn open(runtime: &Arc<Runtime>, target: &Target) -> Result<Self, Trouble> {
+        let own = Arc::clone(runtime);
         runtime.block_on(async {
             let refused =
                 |why: String| Trouble::Refused(format!("failed to connect to {}: {why}", target.name));
@@ -46,7 +48,7 @@ impl<'a> Session<'a> {
             });
             let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
             match schema {
-                Ok(Ok(schema)) => Ok(Self { runtime, client, driver, schema }),
+                Ok(Ok(schema)) => Ok(Self { runtime: own, client, driver, schema }),
                 Ok(Err(error)) => Err(refused(postgres::words(&error))),
                 Err(_) => Err(refused("no answer".to_owned())),
             }
@@ -157,7 +159,7 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for Session {
     fn drop(&mut self) {
         // Nothing drives the connection from here on, so it is closed now.
         self.driver.abort();

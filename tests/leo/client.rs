@@ -1,0 +1,34 @@
+//! A session of LEO's, as its own hooks talk to the database.
+
+use tokio::runtime::Runtime;
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+
+use crate::cluster::Database;
+
+/// One connection of a session.
+pub(crate) struct Session {
+    runtime: Runtime,
+    client: Client,
+}
+
+impl Session {
+    pub(crate) fn connect(database: &Database) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let client = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client
+        });
+        Self { runtime, client }
+    }
+
+    /// Runs SQL and returns the first cell of the last row.
+    pub(crate) fn sql(&self, sql: &str) -> Option<String> {
+        let messages = self.runtime.block_on(self.client.simple_query(sql)).unwrap();
+        let rows = messages.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row.get(0).map(str::to_owned)),
+            SimpleQueryMessage::CommandComplete(_) | SimpleQueryMessage::RowDescription(_) | _ => None,
+        });
+        rows.last().flatten()
+    }
+}
