@@ -11,8 +11,10 @@
 mod acting;
 mod client;
 mod cluster;
+mod following;
 mod proxy;
 mod races;
 mod reading;
 mod stage;
+mod tls;
 mod wire;

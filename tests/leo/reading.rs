@@ -12,6 +12,7 @@ pub(crate) fn look(target: Target) -> Snapshot {
     collector(target).look()
 }
 
+/// Prepares looks with a target and nothing else.
 pub(crate) fn collector(target: Target) -> Collector {
     let empty = tempfile::tempdir().unwrap();
     let places = Places {
@@ -24,8 +25,9 @@ pub(crate) fn collector(target: Target) -> Collector {
     Collector::new(places, Signatures::built_in().unwrap())
 }
 
+/// Returns the badge of the database.
 #[track_caller]
-fn badge(snapshot: &Snapshot) -> (SourceState, String) {
+pub(crate) fn badge(snapshot: &Snapshot) -> (SourceState, String) {
     let source = snapshot.sources.iter().find(|source| source.id.starts_with("leo:")).unwrap();
     (source.state, source.detail.raw().to_owned())
 }
