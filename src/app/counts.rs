@@ -39,6 +39,24 @@ pub fn troubled(report: &Report) -> impl Iterator<Item = &SourceHealth> {
     })
 }
 
+/// Returns the databases on servers that are read, or about to be.
+pub fn databases(report: &Report) -> impl Iterator<Item = &SourceHealth> {
+    report.sources.iter().filter(|source| is_server(source)).filter(|source| match source.state {
+        SourceState::Ok | SourceState::Absent => true,
+        // Those in trouble are told as that.
+        SourceState::Partial | SourceState::Failed => false,
+    })
+}
+
+fn is_server(source: &SourceHealth) -> bool {
+    source.id.starts_with("leo:")
+}
+
+/// Returns a short name of a source: a server's URL is too long for a badge.
+pub fn source_name(source: &SourceHealth) -> &str {
+    if is_server(source) { "database" } else { &source.id }
+}
+
 /// Returns the word for how a source fared.
 pub fn source_state(state: SourceState) -> &'static str {
     match state {

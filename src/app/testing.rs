@@ -140,7 +140,8 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
     }
 }
 
-fn source(id: &str, state: SourceState, detail: &str) -> SourceHealth {
+/// One source of a report.
+pub(crate) fn source(id: &str, state: SourceState, detail: &str) -> SourceHealth {
     SourceHealth { id: id.to_owned(), state, detail: detail.into() }
 }
 

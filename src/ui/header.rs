@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::app::age;
-use crate::app::counts::{Counts, counts, source_state, troubled};
+use crate::app::counts::{Counts, counts, databases, source_name, source_state, troubled};
 use crate::app::msg::Hints;
 use crate::app::state::{Picture, State};
 use crate::app::text::{count, safe};
@@ -76,6 +76,7 @@ fn badges(state: &State, room: u16) -> Line {
     if let Picture::Frozen(at) = state.picture {
         add(&format!("frozen {}", age::between(state.now, at)), Tone::Accent);
     }
+    database(state, room, &mut add);
     sources(state, room, &mut add);
     if state.hints == Hints::Lost && room >= 100 {
         add("looking every 2 s", Tone::Dim);
@@ -95,6 +96,17 @@ fn badges(state: &State, room: u16) -> Line {
     line
 }
 
+/// Tells how a database on a server is read: since when, how far behind, with what rights.
+fn database(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
+    for source in state.report().into_iter().flat_map(databases) {
+        let told = source.detail.raw().split_once(", ").map_or(source.detail.raw(), |(_, told)| told);
+        match room {
+            ..120 => add("database", Tone::Dim),
+            _ => add(&format!("database {told}"), Tone::Dim),
+        }
+    }
+}
+
 /// Names the sources in trouble, or counts them where there is no room.
 fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
     let Some(report) = state.report() else { return };
@@ -102,7 +114,7 @@ fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
     match troubled.as_slice() {
         [] => {}
         [source] if room >= 80 => {
-            add(&format!("{} {}", source.id, source_state(source.state)), Tone::Warning)
+            add(&format!("{} {}", source_name(source), source_state(source.state)), Tone::Warning)
         }
         more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),

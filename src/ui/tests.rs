@@ -10,6 +10,7 @@ use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
 use crate::core::report::{Report, WindowView};
+use crate::core::snapshot::SourceState;
 use crate::core::text::is_forbidden;
 
 use super::theme::{Colors, Palette};
@@ -158,6 +159,19 @@ fn badges_tell_what_is_not_as_usual() {
     for badge in ["[frozen 0 s]", "[entire failed]", "[looking every 2 s]", "[read-only]", "[demo]"] {
         assert!(screen.contains(badge), "{badge} is missing in:\n{screen}");
     }
+}
+
+#[test]
+fn a_database_tells_since_when_how_late_and_with_what_rights() {
+    let mut report = testing::quiet();
+    let detail = "3 rows, connected since 21:40:00Z, 0 s behind, read-only";
+    report.sources.push(testing::source("leo:postgres://leo@db:5432/leo", SourceState::Ok, detail));
+    let wide = screen(report.clone(), (140, 24), "");
+    assert!(wide.contains("[database connected since 21:40:00Z, 0 s behind, read-only]"), "{wide}");
+    assert!(screen(report.clone(), (80, 24), "").contains("[database]"));
+    report.sources.pop();
+    report.sources.push(testing::source("leo:postgres://leo@db:5432/leo", SourceState::Failed, "lost"));
+    assert!(screen(report, (80, 24), "").contains("[database failed]"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod acting;
 mod client;
 mod cluster;
 mod following;
+mod program;
 mod proxy;
 mod races;
 mod reading;
