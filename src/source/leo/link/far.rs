@@ -1,21 +1,20 @@
-//! The thread that keeps the connection to LEO's database: it reads when asked, follows changes
-//! when wanted, and connects again by itself.
+//! The thread's own end: it connects, reads and follows.
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::mpsc::{Sender as Answer, channel};
+use std::sync::mpsc::Sender as Answer;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::Stream;
-use jiff::Timestamp;
 use tokio::sync::Notify;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::{AsyncMessage, Client, Error};
 
-use super::read::{self, Read};
-use super::schema::Schema;
+use super::{Ask, Known};
 use crate::source::clock;
+use crate::source::leo::read;
+use crate::source::leo::schema::Schema;
 use crate::source::postgres::{self, Connected, Target};
 
 /// How long to wait before another attempt to connect: at first, and at most.
@@ -30,72 +29,6 @@ const REST: u32 = 20;
 /// How long one whole read may take: 20 s.
 const READ_WITHIN: Duration = Duration::from_secs(20);
 
-/// What is known at any moment.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    /// What was read last.
-    pub(super) last: Option<Arc<Read>>,
-    /// Counts the reads and the changes of the connection.
-    pub(super) version: u64,
-    /// Since when the connection stands; `None` while there is none.
-    pub(super) since: Option<Timestamp>,
-    /// Why there is none.
-    pub(super) trouble: Option<String>,
-    /// When the server last said that the last read is still so.
-    pub(super) confirmed_at: Option<Timestamp>,
-}
-
-/// The near end of the thread.
-pub(super) struct Link {
-    asks: UnboundedSender<Ask>,
-    known: Arc<Mutex<Known>>,
-}
-
-/// What the thread is asked.
-enum Ask {
-    /// Read now, and say when it is done.
-    Read(Answer<()>),
-    /// Look for changes from now on.
-    Follow,
-}
-
-impl Link {
-    /// Starts the thread, which connects at the first ask; it ends when this is dropped.
-    ///
-    /// # Errors
-    /// The system has no more threads for us.
-    pub(super) fn start(target: Target) -> std::io::Result<Self> {
-        let (asks, asked) = unbounded_channel();
-        let known = Arc::new(Mutex::new(Known::default()));
-        let far = Far { target, known: Arc::clone(&known), asked, waiting: Vec::new(), follows: Follows::No };
-        std::thread::Builder::new().name("postgres".to_owned()).spawn(move || far.run())?;
-        Ok(Self { asks, known })
-    }
-
-    /// Returns what is known, at once.
-    pub(super) fn known(&self) -> Known {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Looks for changes from now on.
-    pub(super) fn follow(&self) {
-        // Without the thread nothing is known, which is what it says.
-        let _ = self.asks.send(Ask::Follow);
-    }
-
-    /// Reads now, or until it has taken too long.
-    pub(super) fn read(&self, within: Duration) -> Known {
-        let (answer, answered) = channel();
-        let asked = self.asks.send(Ask::Read(answer));
-        let is_read = asked.is_ok() && answered.recv_timeout(within).is_ok();
-        let mut known = self.known();
-        if !is_read && known.trouble.is_none() {
-            known.trouble = Some(format!("it was not read within {} s", within.as_secs()));
-        }
-        known
-    }
-}
-
 /// Whether changes are looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Follows {
@@ -104,7 +37,7 @@ enum Follows {
 }
 
 /// The thread's own end.
-struct Far {
+pub(super) struct Far {
     target: Target,
     known: Arc<Mutex<Known>>,
     asked: UnboundedReceiver<Ask>,
@@ -126,7 +59,12 @@ enum Woken {
 }
 
 impl Far {
-    fn run(mut self) {
+    pub(super) fn new(target: Target, known: Arc<Mutex<Known>>, asked: UnboundedReceiver<Ask>) -> Self {
+        Self { target, known, asked, waiting: Vec::new(), follows: Follows::No }
+    }
+
+    /// Works until nobody listens any more.
+    pub(super) fn run(mut self) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         match runtime {
             Ok(runtime) => runtime.block_on(self.keep()),
@@ -215,7 +153,7 @@ impl Far {
         let news = Arc::new(Notify::new());
         let told = Arc::clone(&news);
         let driver = async move {
-            let mut messages = pin!(futures(&mut connection));
+            let mut messages = pin!(messages(&mut connection));
             loop {
                 match poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
                     Some(Ok(AsyncMessage::Notification(_))) => told.notify_one(),
@@ -321,7 +259,7 @@ impl Far {
 }
 
 /// Returns the messages that come without being asked for, which also drives the connection.
-fn futures(
+fn messages(
     connection: &mut tokio_postgres::Connection<
         tokio_postgres::Socket,
         impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,

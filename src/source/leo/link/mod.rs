@@ -1,0 +1,81 @@
+//! The thread that keeps the connection to LEO's database: it reads when asked, follows changes
+//! when wanted, and connects again by itself.
+
+mod far;
+
+use std::sync::mpsc::{Sender as Answer, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use self::far::Far;
+use super::read::Read;
+use crate::source::postgres::Target;
+
+/// What is known at any moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// What was read last.
+    pub(super) last: Option<Arc<Read>>,
+    /// Counts the reads and the changes of the connection.
+    pub(super) version: u64,
+    /// Since when the connection stands; `None` while there is none.
+    pub(super) since: Option<Timestamp>,
+    /// Why there is none.
+    pub(super) trouble: Option<String>,
+    /// When the server last said that the last read is still so.
+    pub(super) confirmed_at: Option<Timestamp>,
+}
+
+/// The near end of the thread.
+pub(super) struct Link {
+    asks: UnboundedSender<Ask>,
+    known: Arc<Mutex<Known>>,
+}
+
+/// What the thread is asked.
+enum Ask {
+    /// Read now, and say when it is done.
+    Read(Answer<()>),
+    /// Look for changes from now on.
+    Follow,
+}
+
+impl Link {
+    /// Starts the thread, which connects at the first ask; it ends when this is dropped.
+    ///
+    /// # Errors
+    /// The system has no more threads for us.
+    pub(super) fn start(target: Target) -> std::io::Result<Self> {
+        let (asks, asked) = unbounded_channel();
+        let known = Arc::new(Mutex::new(Known::default()));
+        let far = Far::new(target, Arc::clone(&known), asked);
+        std::thread::Builder::new().name("postgres".to_owned()).spawn(move || far.run())?;
+        Ok(Self { asks, known })
+    }
+
+    /// Returns what is known, at once.
+    pub(super) fn known(&self) -> Known {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Looks for changes from now on.
+    pub(super) fn follow(&self) {
+        // Without the thread nothing is known, which is what it says.
+        let _ = self.asks.send(Ask::Follow);
+    }
+
+    /// Reads now, or until it has taken too long.
+    pub(super) fn read(&self, within: Duration) -> Known {
+        let (answer, answered) = channel();
+        let asked = self.asks.send(Ask::Read(answer));
+        let is_read = asked.is_ok() && answered.recv_timeout(within).is_ok();
+        let mut known = self.known();
+        if !is_read && known.trouble.is_none() {
+            known.trouble = Some(format!("it was not read within {} s", within.as_secs()));
+        }
+        known
+    }
+}
