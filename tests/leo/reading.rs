@@ -90,6 +90,32 @@ fn a_role_that_may_only_read_reads_everything() {
 }
 
 #[test]
+fn a_deployment_that_hands_out_another_sessions_id_is_recognised() {
+    let database = Database::new();
+    assert!(!badge(&look(database.target())).1.contains("take over"));
+    database.sql(
+        "CREATE FUNCTION create_or_replace_session(p_session_id text) RETURNS jsonb LANGUAGE sql AS \
+         $$ SELECT jsonb_build_object('success', true, 'conflict', true, 'conflict_session_id', 'other') $$",
+    );
+    let (state, detail) = badge(&look(database.target()));
+    assert!(detail.contains("a clashing session is told to take over the other's ID"), "{state:?} {detail}");
+}
+
+#[test]
+fn more_rows_than_are_read_drive_nothing() {
+    let database = Database::new();
+    database.sql(
+        "INSERT INTO file_claim_locks (file_path, holder_session_id) \
+         SELECT n::text, gen_random_uuid() FROM generate_series(1, 50001) n",
+    );
+    claimed(&database);
+    let snapshot = look(database.target());
+    let (state, detail) = badge(&snapshot);
+    assert!(state == SourceState::Partial && detail.contains("more than 50000 rows"), "{state:?} {detail}");
+    assert!(snapshot.databases.iter().all(|found| !found.is_complete));
+}
+
+#[test]
 fn a_server_that_does_not_answer_is_a_failed_source_and_kills_nothing() {
     let database = Database::new();
     let url = database.url_of("leo", 1);
