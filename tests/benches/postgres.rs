@@ -82,6 +82,7 @@ fn collector(target: Target) -> Collector {
     let places = Places {
         tmp: folder.path().join("tmp"),
         home: folder.path().join("home"),
+        bindings: folder.path().join("home/notes"),
         confined: true,
         leo_database: Some(target),
         ..Places::default()

@@ -18,6 +18,7 @@ pub(crate) fn collector(target: Target) -> Collector {
     let places = Places {
         tmp: empty.path().join("tmp"),
         home: empty.path().join("home"),
+        bindings: empty.path().join("home/notes"),
         confined: true,
         leo_database: Some(target),
         ..Places::default()
