@@ -156,3 +156,32 @@ fn a_server_that_crashes_at_the_commit_is_read_back_when_it_is_there_again() {
     }
     cluster.end();
 }
+
+/// Releases on a server that says no at some moment, and compares what is told.
+#[track_caller]
+fn check_refusal(when: &str) {
+    let mut stage = Stage::new();
+    stage.database.sql(&format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$; {when}"
+    ));
+    let receipt = stage.claimtop.release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Failed, "{}", receipt.outcome.detail);
+    assert!(receipt.outcome.detail.contains("No space left on device"), "{}", receipt.outcome.detail);
+    assert_eq!(surfaces(&stage.database, ITEM), expected(false));
+}
+
+#[test]
+fn a_full_disk_leaves_both_surfaces_as_they_were() {
+    check_refusal(
+        "CREATE TRIGGER filled BEFORE UPDATE ON claude_sessions FOR EACH ROW EXECUTE FUNCTION refuse()",
+    );
+    check_refusal(
+        "CREATE TRIGGER filled BEFORE UPDATE ON strategic_directives_v2 FOR EACH ROW EXECUTE FUNCTION refuse()",
+    );
+    // Only the commit itself fails.
+    check_refusal(
+        "CREATE CONSTRAINT TRIGGER filled AFTER UPDATE ON claude_sessions DEFERRABLE INITIALLY DEFERRED \
+         FOR EACH ROW EXECUTE FUNCTION refuse()",
+    );
+}
