@@ -490,6 +490,7 @@ pub struct Record {
     /// When the file was last written.
     pub written_at: Timestamp,
     /// What else keeps it alive, each for a time.
+    #[serde(default)]
     pub signs: Vec<Sign>,
     /// When its own system calls it stale.
     pub expiry: Option<Expiry>,

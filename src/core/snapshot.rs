@@ -139,6 +139,7 @@ pub struct Database {
     /// What is known of a database that is a file.
     pub file: Option<DatabaseFile>,
     /// What can be worked on, where the database says who owns it.
+    #[serde(default)]
     pub work: Shared<WorkItem>,
 }
 

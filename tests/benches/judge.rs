@@ -196,6 +196,7 @@ fn record(number: usize, kind: usize, process: &Process) -> Record {
         has_ended: false,
         has_unsaved_work: false,
         problems: Vec::new(),
+        signs: Vec::new(),
         facts: [("phase", "active".into())].into(),
         ownership: Ownership { uid: 1000, mode: 0o600 },
     }

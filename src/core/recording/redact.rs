@@ -14,6 +14,7 @@ use crate::core::session::Tie;
 use crate::core::shared::Shared;
 use crate::core::snapshot::{BrokenFile, Repo, Snapshot, Worktree};
 use crate::core::text::Untrusted;
+use crate::core::work::WorkItem;
 
 /// The words of systems' file names, states and our own badges, none of which tells of a person.
 const WORDS: &str = "blame cat credential ein fsmonitor gix jj lazygit log show sl tig upload a absent active ago agent agents alive and are at background bare bash bin branch branches \
@@ -81,7 +82,10 @@ impl Redactor {
         look.repos.iter_mut().for_each(|repo| self.repo(repo));
         look.records = look.records.iter().map(|record| Arc::new(self.record(record))).collect();
         look.broken.iter_mut().for_each(|broken| self.broken(broken));
-        look.databases.iter_mut().for_each(|database| database.name = self.outside(&database.name));
+        for database in &mut look.databases {
+            database.name = self.outside(&database.name);
+            database.work = database.work.iter().map(|item| self.item(item)).collect::<Vec<_>>().into();
+        }
         for note in &mut look.bound.notes {
             let note = Arc::make_mut(note);
             note.host = self.outside(&note.host);
@@ -112,6 +116,15 @@ impl Redactor {
         details.env.values_mut().for_each(|value| *value = self.outside(value));
     }
 
+    fn item(&mut self, item: &WorkItem) -> WorkItem {
+        let mut item = item.clone();
+        item.key = self.outside(&item.key);
+        item.owner = item.owner.take().map(|owner| self.outside(&owner));
+        item.mirrors = item.mirrors.iter().map(|mirror| self.outside(mirror)).collect();
+        item.parent = item.parent.take().map(|parent| self.outside(&parent));
+        item
+    }
+
     fn repo(&mut self, repo: &mut Repo) {
         repo.common_dir = self.path(&repo.common_dir);
         repo.worktrees.iter_mut().for_each(|tree| self.tree(tree));
@@ -139,8 +152,8 @@ impl Redactor {
         }
         if let Some(holder) = &mut record.holder {
             holder.host = holder.host.take().map(|host| self.outside(&host));
-            // It is made of the host name alone.
-            holder.machine_id = None;
+            // It is made of the host name alone, and tells one machine from another.
+            holder.machine_id = holder.machine_id.take().map(|id| self.word(id.raw()).into());
             holder.name = holder.name.take().map(|name| self.outside(&name));
         }
         record.claims.iter_mut().for_each(|claim: &mut StatedClaim| {

@@ -84,7 +84,7 @@ impl<'a> Index<'a> {
 type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
 
 /// Every family.
-const FAMILIES: [Family; 9] = [
+const FAMILIES: [Family; 10] = [
     identity::findings,
     sharing::findings,
     places::findings,

@@ -118,7 +118,8 @@ pub(super) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
         scene.tell_end(&mut chain, judged);
     }
     let is_weak = scene.records.iter().any(|judged| is_weak(judged));
-    let words = stated(scene.records.first()?, "terminal ID").map_or_else(String::new, Untrusted::shown);
+    let words = stated(scene.records.first()?, "terminal ID")
+        .map_or_else(|| "no conversation's own".to_owned(), Untrusted::shown);
     let (cause, told) = if is_weak {
         let told = format!(
             "{terminal} is {words}: every conversation behind it looks itself up by the same ID and finds the others' records"
@@ -232,8 +233,9 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
     let ending = Ending::new(
         cause,
         format!(
-            "park {} and {}, then start {} anew: it gets a session of its own",
+            "park {}, {} {}, then start {} anew: it gets a session of its own",
             file_name(marker),
+            if file.record.location.path().is_some() { "park" } else { "release" },
             file_name(file),
             window_name(window)
         ),

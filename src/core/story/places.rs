@@ -136,20 +136,21 @@ pub(super) fn contested(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
     let resource = &scene.claims.first()?.resource;
     let what = format!("{} {}", resource.kind.name(), resource.id);
+    let since = |judged: &Judged<'_>| {
+        let claim = scene.claims.iter().find(|claim| claim.record == judged.key);
+        claim.and_then(|claim| claim.since).unwrap_or_else(|| began_at(judged))
+    };
     for judged in &scene.records {
         if let Some(window) = scene.window_of(judged) {
             scene.tell_start(&mut chain, window);
         }
-        let since =
-            scene.claims.iter().find(|claim| claim.record == judged.key).and_then(|claim| claim.since);
-        let at = since.unwrap_or_else(|| began_at(judged));
         chain.saw(
-            Some(at),
+            Some(since(judged)),
             format!("{} claimed {what}, says {}", session_name(judged), file_name(judged)),
             [judged.evidence.clone()],
         );
     }
-    let first = scene.records.first()?;
+    let first = scene.records.iter().min_by_key(|judged| since(judged))?;
     let told = format!(
         "the later claim was written while {} still held {what}: nobody had released it",
         session_name(first)
