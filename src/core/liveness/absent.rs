@@ -1,0 +1,213 @@
+//! Verdicts on a PID that no process has, or that another process has by now.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::owners::could_own;
+use super::{Answer, Ladder, alive, dead, unknown};
+use crate::core::process::Process;
+use crate::core::record::{Holder, Record, Role};
+use crate::core::report::Reason;
+use crate::core::snapshot::INITIAL_PID_NAMESPACE;
+use crate::core::text::Untrusted;
+use crate::core::world::{PossibleAgent, World};
+
+/// Judges a PID that is not in the table.
+pub(super) fn absent(
+    record: &Record,
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let table = &world.snapshot.processes;
+    if table.listed.contains(&pid) {
+        ladder.add("process", Untrusted::fixed("there, but it may not be read"), "/proc");
+        return unknown(Reason::NoPermission);
+    }
+    if let Some(why) = table.partial.as_ref() {
+        ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
+        return unknown(Reason::PartialScan);
+    }
+    ladder.add(
+        "process",
+        Untrusted::fixed("no process has this PID"),
+        "complete scan of /proc after the record was read",
+    );
+    gone(record, holder, pid, Reason::NoProcess, world, ladder)
+}
+
+/// Decides what it means that the process behind the stored PID is over: death for an agent's
+/// PID, nothing yet for a helper's, and nothing at all where another PID namespace could have
+/// written the number.
+pub(super) fn gone(
+    record: &Record,
+    holder: &Holder,
+    pid: u32,
+    reason: Reason,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
+        return Some(answer);
+    }
+    // A dead process whose start the record states is the holder, whatever its number means
+    // elsewhere.
+    let is_certain = reason == Reason::Exited && holder.start_ticks.is_some();
+    if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, ladder) {
+        return Some(answer);
+    }
+    let is_the_agents = holder.role == Role::Agent
+        || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, ladder));
+    if is_the_agents {
+        return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
+    }
+    ladder.helper_gone = Some(reason);
+    None
+}
+
+pub(super) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let Some(boot) = world.snapshot.host.boot_at else { return false };
+    let is_before = world.is_after(boot, record.written_at);
+    if is_before {
+        ladder.add("boot", format!("the machine booted at {boot}, after the last write"), "boot clock");
+    }
+    is_before
+}
+
+/// Returns whether an agent of another PID namespace could have written a record, with a number
+/// that counts there.
+pub(super) fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
+    world.outsiders.iter().any(|agent| match agent {
+        PossibleAgent::Known(..) | PossibleAgent::Unproven(_) => could_own(record, agent, world),
+        PossibleAgent::Hidden(_) => true,
+    })
+}
+
+/// Looks for a living process that has this number in its own PID namespace.
+pub(super) fn named_elsewhere(
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let is_it = |process: &&&Process| holder.start_ticks.is_none_or(|start| start == process.id.start_ticks);
+    let process = world.inner(pid).iter().find(is_it)?;
+    ladder.add(
+        "other namespace",
+        format!("process {} here is {pid} in its own PID namespace", process.id.pid),
+        "NSpid of /proc/<pid>/status",
+    );
+    match holder.start_ticks {
+        Some(_) => alive(Reason::SameProcess),
+        None => unknown(Reason::OtherNamespace),
+    }
+}
+
+/// Decides whether the number may count in a PID namespace that cannot be seen into from here.
+pub(super) fn in_other_namespace(
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
+        ladder.add(
+            "other namespace",
+            format!("{} may have this number in its own PID namespace", who.name()),
+            "/proc",
+        );
+        return unknown(Reason::OtherNamespace);
+    }
+    let namespace = world.snapshot.host.pid_namespace;
+    // Neither host name nor boot ID says which namespace: containers may share both.
+    if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
+        return None;
+    }
+    ladder.add(
+        "namespace",
+        Untrusted::fixed(
+            "claimtop is not in the machine's first PID namespace; the number may count in another one",
+        ),
+        "/proc/self/ns/pid",
+    );
+    unknown(Reason::OtherNamespace)
+}
+
+/// Returns whether an agent of which the namespace could not be read may be the holder.
+pub(super) fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
+    };
+    holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
+}
+
+/// Returns whether claimtop has seen this very process: a number alone may be another's, in
+/// another namespace.
+pub(super) fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
+    let seen = &world.snapshot.seen_agents;
+    seen.iter().any(|agent| agent.id.pid == pid && holder.start_ticks == Some(agent.id.start_ticks))
+}
+
+/// How much later than an agent's start a file was certainly written: a tick of 10 ms and the
+/// coarse clock of file times, which is up to 10 ms behind.
+pub(super) const TICKS: SignedDuration = SignedDuration::from_millis(20);
+
+/// Returns whether the PID is known to have been an agent's when the record was last written:
+/// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
+/// that ended before may have left its PID to the very helper that wrote the record.
+pub(super) fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let doubt = world.snapshot.host.clock_doubt;
+    let was_there = |start: u64, last_at: Timestamp| {
+        let started = world.snapshot.host.wall_clock(start);
+        started.is_some_and(|at| record.written_at.duration_since(at) >= TICKS + doubt)
+            && last_at.duration_since(record.written_at) >= doubt
+    };
+    let by_us = world
+        .snapshot
+        .seen_agents
+        .iter()
+        .find(|agent| agent.id.pid == pid && was_there(agent.id.start_ticks, agent.last_seen_at));
+    if let Some(agent) = by_us {
+        ladder.add(
+            "role",
+            format!("claimtop saw it as an agent until {}", agent.last_seen_at),
+            "earlier look",
+        );
+        return true;
+    }
+    // The number alone may be that of another PID namespace; with the session it is certain.
+    let session = record.session_id.as_ref();
+    let noted = session.and_then(|session| world.bonds.gone(session)).filter(|(note, _)| {
+        note.pid == pid
+            && world.snapshot.host.pid_namespace == Some(note.pid_namespace)
+            && was_there(note.start_ticks, note.written_at)
+    });
+    if let Some((note, _)) = noted {
+        ladder.add_from(
+            "role",
+            Untrusted::fixed("the agent's own hook named this PID for the session, and later"),
+            note.source(),
+        );
+        return true;
+    }
+    let registered = world
+        .registered(pid)
+        .iter()
+        .filter(|other| session.is_some() && other.session_id.as_ref() == session);
+    let registry = registered.into_iter().find(|other| {
+        let holder = other.holder.as_ref().filter(|holder| holder.role == Role::Agent);
+        let start = holder.and_then(|holder| holder.start_ticks);
+        start.is_some_and(|start| was_there(start, other.written_at))
+    });
+    if let Some(other) = registry {
+        ladder.add_from(
+            "role",
+            Untrusted::fixed(
+                "the agent's own registry names this PID for the session, and was written later",
+            ),
+            other.location.text().clone(),
+        );
+    }
+    registry.is_some()
+}

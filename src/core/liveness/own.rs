@@ -1,0 +1,128 @@
+//! Verdicts by the PID that a record itself states.
+
+use super::absent::{absent, gone};
+use super::{Answer, Ladder, alive, dead, unknown};
+use crate::core::process::Process;
+use crate::core::record::{Holder, Record, Role, StatedPid};
+use crate::core::report::Reason;
+use crate::core::text::Untrusted;
+use crate::core::window::window_of;
+use crate::core::world::{World, has_exited};
+
+/// Judges by the record's own PID; `None` when that PID cannot decide.
+pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let holder = record.holder.as_ref()?;
+    if let Some(answer) = elsewhere(holder, world, ladder) {
+        return Some(answer);
+    }
+    let pid = match holder.pid.as_ref()? {
+        StatedPid::Valid(pid) => *pid,
+        StatedPid::Bad(text) => {
+            ladder.add("pid", text.clone(), "record");
+            return unknown(Reason::BadPid);
+        }
+    };
+    ladder.add("pid", format!("{pid} ({})", role_words(holder.role)), "record");
+    match world.snapshot.processes.get(pid) {
+        Some(process) => present(record, holder, process, world, ladder),
+        None => absent(record, holder, pid, world, ladder),
+    }
+}
+
+/// Judges what the record says about machine and boot.
+pub(super) fn elsewhere(holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let here = &world.snapshot.host;
+    if let Some(host) = holder.host.as_ref() {
+        ladder.add("host", host.clone(), "record");
+        if !host.raw().eq_ignore_ascii_case(&here.name) {
+            ladder.add("this host", here.name.as_str(), "uname");
+            return unknown(Reason::OtherHost);
+        }
+    }
+    let recorded = holder.boot_id.as_ref()?;
+    ladder.add("boot", recorded.clone(), "record");
+    match here.boot_id.as_deref() {
+        None => unknown(Reason::Unreadable),
+        Some(boot) if boot == recorded.raw() => None,
+        Some(boot) => {
+            ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
+            dead(Reason::OtherBoot)
+        }
+    }
+}
+
+pub(super) fn role_words(role: Role) -> &'static str {
+    match role {
+        Role::Agent => "the agent's",
+        Role::Shell => "a shell's",
+        Role::Hook => "a short-lived helper's",
+        Role::Daemon => "a daemon's",
+        Role::Unknown => "the format does not say whose",
+    }
+}
+
+/// Judges a PID that is there.
+pub(super) fn present(
+    record: &Record,
+    holder: &Holder,
+    process: &Process,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let source = Untrusted::new(format!("/proc/{}/stat", process.id.pid));
+    ladder.add_from(
+        "process",
+        format!("{} started at tick {}", process.comm, process.id.start_ticks),
+        source.clone(),
+    );
+    let is_same = match holder.start_ticks {
+        Some(start) => {
+            ladder.add("recorded start", format!("tick {start}"), "record");
+            start == process.id.start_ticks
+        }
+        None => !is_younger(record, process, world, ladder),
+    };
+    if !is_same {
+        let reason = if holder.start_ticks.is_some() { Reason::OtherProcess } else { Reason::BornLater };
+        return gone(record, holder, process.id.pid, reason, world, ladder);
+    }
+    if has_exited(process) {
+        ladder.add(
+            "exited",
+            Untrusted::fixed("it has exited and waits to be reaped"),
+            "pidfd, or state Z with one thread",
+        );
+        return gone(record, holder, process.id.pid, Reason::Exited, world, ladder);
+    }
+    if holder.start_ticks.is_some() {
+        return alive(Reason::SameProcess);
+    }
+    if holder.role == Role::Agent && is_foreign(record, process) {
+        ladder.add_from(
+            "user",
+            Untrusted::fixed("the process belongs to another user than the record"),
+            source,
+        );
+        return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, ladder);
+    }
+    if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
+        ladder.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
+    }
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns whether the PID's process is younger than the record's last write.
+pub(super) fn is_younger(record: &Record, process: &Process, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let Some(started) = world.started_at(process) else { return false };
+    let is_younger = world.is_born_after(process, record.written_at);
+    if is_younger {
+        ladder.add("process start", started.to_string(), "start tick and boot time");
+        ladder.add("last write", record.written_at.to_string(), "file time");
+    }
+    is_younger
+}
+
+pub(super) fn is_foreign(record: &Record, process: &Process) -> bool {
+    let uid = process.details.as_ref().and_then(|details| details.uid);
+    uid.is_some_and(|uid| uid != record.ownership.uid)
+}

@@ -1,0 +1,110 @@
+//! Verdicts by whether any living agent could be the owner.
+
+use super::absent::is_before_boot;
+use super::own::{is_foreign, own_verdict};
+use super::session::is_uuid;
+use super::{Answer, Ladder, unknown};
+use crate::core::record::{Format, Record};
+use crate::core::report::{Reason, VerdictState};
+use crate::core::snapshot::INITIAL_PID_NAMESPACE;
+use crate::core::text::Untrusted;
+use crate::core::world::{PossibleAgent, World};
+
+/// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
+/// own it.
+pub(super) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let has_pid = record.holder.as_ref().is_some_and(|holder| holder.pid.is_some());
+    let open = if has_pid { Reason::WrongRole } else { Reason::NoPid };
+    if record.context_id.is_none() && record.session_id.is_none() {
+        ladder.add("owner", Untrusted::fixed("the record names neither a process nor a session"), "record");
+        return Answer(VerdictState::Unknown, open);
+    }
+    if let Some(answer) = unseen(has_pid, world, ladder) {
+        return answer;
+    }
+    if let Some((_, words)) = world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
+    {
+        ladder.add("possible owner", words.clone(), "process table");
+        return Answer(VerdictState::Unknown, open);
+    }
+    ladder.add(
+        "possible owners",
+        Untrusted::fixed("no agent that lives could have written it"),
+        "complete scan of /proc",
+    );
+    if is_before_boot(record, world, ladder) {
+        return Answer(VerdictState::Dead, Reason::OtherBoot);
+    }
+    match ladder.helper_gone.or_else(|| session_gone(record, world, ladder)) {
+        Some(reason) => Answer(VerdictState::Dead, reason),
+        // Nobody can own it as far as can be seen, but no process was ever named: no proof.
+        None => Answer(VerdictState::Unknown, open),
+    }
+}
+
+/// Returns why an owner could be where it cannot be seen.
+pub(super) fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    if let Some(why) = world.snapshot.processes.partial.as_ref() {
+        ladder.add("processes", format!("not all can be seen: {why}"), "/proc");
+        return unknown(Reason::PartialScan);
+    }
+    if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
+        ladder.add(
+            "namespace",
+            Untrusted::fixed("the owner may be in another PID namespace"),
+            "/proc/self/ns/pid",
+        );
+        return unknown(Reason::OtherNamespace);
+    }
+    None
+}
+
+/// Returns how the agent's process ended that another record of the session names.
+pub(super) fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Reason> {
+    let session = record.session_id.as_ref()?;
+    if let Some((note, reason)) = world.bonds.gone(session) {
+        let gone = format!("the agent that ran it, PID {}, is gone: {}", note.pid, reason.name());
+        ladder.add_from("binding", gone, note.source());
+        return Some(reason);
+    }
+    let others = world.records_of(session).iter();
+    let dead = |other: &&&Record| {
+        let verdict = own_verdict(other, world, &mut Ladder::default());
+        verdict.is_some_and(|answer| answer.0 == VerdictState::Dead)
+    };
+    let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
+    let path = named.location.text().clone();
+    ladder.add_from("session", Untrusted::fixed("the agent that another record names for it is gone"), path);
+    Some(Reason::NoProcess)
+}
+
+/// Returns whether a process could be the record's owner: an agent of that system (or a process that could
+/// be one, for all that was read of it), old enough, of the same user, and not certain to run
+/// another session.
+pub(super) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return true,
+        PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
+        PossibleAgent::Known(..) => return false,
+        PossibleAgent::Unproven(process) => process,
+    };
+    let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
+        // A session can be resumed by a younger process; only another certain session excludes it.
+        Some(session) => world.may_run(process.id.pid, session),
+        None => !world.is_born_after(process, record.written_at),
+    };
+    could && !is_foreign(record, process)
+}
+
+/// Returns whether a system works with an agent. Maia, observability and LEO are hooks of
+/// Claude Code; other agents never run them.
+pub(super) fn runs_on(format: Format, agent: &str) -> bool {
+    match format {
+        Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
+            agent.contains("claude")
+        }
+        Format::Entire | Format::Git | Format::Beads | Format::AgentMail | Format::Own(_) => true,
+        Format::Codex => agent == "codex",
+        Format::Copilot => agent == "copilot",
+    }
+}
