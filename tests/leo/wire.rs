@@ -95,7 +95,7 @@ fn expected(is_released: bool) -> String {
 fn a_wire_that_is_cut_anywhere_leaves_nothing_half_done_and_nothing_untold() {
     let mut stage = Stage::new();
     assert_eq!(stage.round(None), "done");
-    let (steps, commit) = (stage.proxy.steps(), stage.proxy.commit());
+    let steps = stage.proxy.steps();
     // Each write is cut short of its last byte, and right after it.
     let places = steps.iter().flat_map(|(way, after)| [(*way, after - 1), (*way, *after)]);
     let cuts = places.flat_map(|(way, after)| [false, true].map(|heals| Cut { way, after, heals }));
@@ -107,11 +107,14 @@ fn a_wire_that_is_cut_anywhere_leaves_nothing_half_done_and_nothing_untold() {
     }
     println!("{} writes: {seen:?}", steps.len());
     assert!(seen.contains_key("done") && seen.contains_key("not done"), "{seen:?}");
-    let (begins, ends) = commit.unwrap();
-    // The commit has left, and its answer never comes: nobody knows before it is read back.
-    let cut = Cut { way: Way::Up, after: ends, heals: false };
-    let told = stage.round(Some(cut));
-    assert!(told.starts_with("unknown"), "{begins}..{ends}: {told}");
+    // The commit has left, and its answer never comes: nobody knows before it is read back. The
+    // moments in a row are some bytes longer or shorter from round to round, so a cut may miss it.
+    let is_unknown = (0..10).any(|_| {
+        assert_eq!(stage.round(None), "done");
+        let (_, after) = stage.proxy.commit().unwrap();
+        stage.round(Some(Cut { way: Way::Up, after, heals: false })).starts_with("unknown")
+    });
+    assert!(is_unknown, "no cut came between the commit and its answer");
 }
 
 #[test]
