@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use super::{Reading, json};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
-use crate::core::record::{Format, Generation, Location, Ownership, Problem, Record, RecordKind};
+use crate::core::record::{Format, Generation, Location, Ownership, Problem, Record, RecordKind, Row};
 use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -15,6 +15,32 @@ pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
 
 /// Starts a record of the current generation that has nothing but its file.
 pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
+    let ownership = file.meta.map_or_else(Ownership::default, |meta| meta.ownership);
+    let mut record = blank(format, kind, Location::File(file.path.clone()), ownership, reading);
+    if let Some(meta) = file.meta {
+        record.written_at = meta.modified_at;
+    }
+    record
+}
+
+/// Starts a record of the current generation that has nothing but its row.
+pub(super) fn row(
+    format: Format,
+    kind: RecordKind,
+    row: Row,
+    ownership: Ownership,
+    reading: &Reading<'_>,
+) -> Record {
+    blank(format, kind, Location::Row(row), ownership, reading)
+}
+
+fn blank(
+    format: Format,
+    kind: RecordKind,
+    location: Location,
+    ownership: Ownership,
+    reading: &Reading<'_>,
+) -> Record {
     Record {
         format,
         kind,
@@ -23,12 +49,12 @@ pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading
         session_id: None,
         context_id: None,
         title: Untrusted::default(),
-        location: Location::File(file.path.clone()),
+        location,
         holder: None,
         started_at: None,
         heartbeat_at: None,
         // An unknown age counts as none: an old one could make a younger process look reborn.
-        written_at: file.meta.map_or(reading.now, |meta| meta.modified_at),
+        written_at: reading.now,
         signs: Vec::new(),
         expiry: None,
         deletion: None,
@@ -40,7 +66,7 @@ pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading
         has_unsaved_work: false,
         problems: Vec::new(),
         facts: Shared::default(),
-        ownership: file.meta.map_or_else(Ownership::default, |meta| meta.ownership),
+        ownership,
     }
 }
 

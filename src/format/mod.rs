@@ -192,18 +192,5 @@ pub fn released(format: Format, table: &str, before: &Columns, release: Release<
 
 /// Returns whether a system's database is a file, which is copied before it is changed.
 pub fn is_backed_up(format: Format) -> bool {
-    match format {
-        Format::Obra => true,
-        Format::Maia
-        | Format::Observability
-        | Format::Entire
-        | Format::Leo
-        | Format::ClaudeCode
-        | Format::Git
-        | Format::Beads
-        | Format::AgentMail
-        | Format::Codex
-        | Format::Copilot
-        | Format::Own(_) => false,
-    }
+    format == Format::Obra
 }

@@ -142,19 +142,10 @@ pub(super) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
 /// A live window that carries an older session.
 pub(super) fn inherited(scene: &Scene<'_>) -> Option<Story> {
     let (window, judged) = (scene.windows.first()?, scene.records.first()?);
-    match judged.record.format {
-        Format::Leo => inherited_by_terminal(scene, window, judged),
-        Format::Maia
-        | Format::Observability
-        | Format::Entire
-        | Format::ClaudeCode
-        | Format::Obra
-        | Format::Git
-        | Format::Beads
-        | Format::AgentMail
-        | Format::Codex
-        | Format::Copilot
-        | Format::Own(_) => inherited_by_pid(scene, window, judged),
+    if judged.record.format == Format::Leo {
+        inherited_by_terminal(scene, window, judged)
+    } else {
+        inherited_by_pid(scene, window, judged)
     }
 }
 

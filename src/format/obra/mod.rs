@@ -18,10 +18,9 @@ use std::sync::Arc;
 pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
 pub use self::release::{columns, released};
 pub use self::tables::{SESSION, TASK, Tables};
-use super::Reading;
 use super::cells::Cells;
-use crate::core::record::{Format, Generation, Location, Ownership, Record, RecordKind, Row};
-use crate::core::shared::Shared;
+use super::{Reading, draft};
+use crate::core::record::{Format, Ownership, Record, RecordKind, Row};
 use crate::core::text::Untrusted;
 
 /// What is known of a database beside its rows.
@@ -53,31 +52,5 @@ fn draft(
     reading: &Reading<'_>,
 ) -> Record {
     let id = Untrusted::new(row.text("id").unwrap_or_default());
-    Record {
-        format: Format::Obra,
-        kind,
-        generation: Generation::Current,
-        variant: "",
-        session_id: None,
-        context_id: None,
-        title: Untrusted::default(),
-        location: Location::Row(Row::new(source.database.clone(), table, id)),
-        holder: None,
-        started_at: None,
-        heartbeat_at: None,
-        // An unknown age counts as none: an old one could make a younger process look reborn.
-        written_at: reading.now,
-        signs: Vec::new(),
-        expiry: None,
-        deletion: None,
-        claims: Vec::new(),
-        terminal_id: None,
-        cwd: None,
-        files: Vec::new(),
-        has_ended: false,
-        has_unsaved_work: false,
-        problems: Vec::new(),
-        facts: Shared::default(),
-        ownership: source.ownership,
-    }
+    draft::row(Format::Obra, kind, Row::new(source.database.clone(), table, id), source.ownership, reading)
 }

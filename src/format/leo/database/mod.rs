@@ -22,12 +22,13 @@ pub use self::release::{OURS, mirror, released, relevant, text};
 pub use self::tables::{
     DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
 };
-use crate::core::record::{Format, Generation, Location, Ownership, Record, RecordKind, Row};
+use crate::core::record::{Format, Ownership, Record, RecordKind, Row};
 use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
 use crate::core::work::WorkItem;
 use crate::format::Reading;
 use crate::format::cells::Cells;
+use crate::format::draft;
 
 /// What is known of a database beside its rows.
 #[derive(Clone, Debug)]
@@ -101,32 +102,8 @@ impl Source {
 
     /// Starts the record of a row.
     fn draft(&self, kind: RecordKind, table: &'static str, id: &str, reading: &Reading<'_>) -> Record {
-        Record {
-            format: Format::Leo,
-            kind,
-            generation: Generation::Current,
-            variant: "",
-            session_id: None,
-            context_id: None,
-            title: Untrusted::from(id),
-            location: Location::Row(Row::new(self.database.clone(), table, id.into())),
-            holder: None,
-            started_at: None,
-            heartbeat_at: None,
-            // An unknown age counts as none: an old one could make a younger process look reborn.
-            written_at: reading.now,
-            signs: Vec::new(),
-            expiry: None,
-            deletion: None,
-            claims: Vec::new(),
-            terminal_id: None,
-            cwd: None,
-            files: Vec::new(),
-            has_ended: false,
-            has_unsaved_work: false,
-            problems: Vec::new(),
-            facts: Shared::default(),
-            ownership: Ownership { uid: self.uid, mode: 0o600 },
-        }
+        let row = Row::new(self.database.clone(), table, id.into());
+        let ownership = Ownership { uid: self.uid, mode: 0o600 };
+        Record { title: id.into(), ..draft::row(Format::Leo, kind, row, ownership, reading) }
     }
 }
