@@ -12,6 +12,7 @@ mod environment;
 mod events;
 mod explain;
 mod failure;
+mod following;
 mod formats;
 mod frames;
 mod generate;

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::{Receiver, channel};
+use anyhow::anyhow;
 
 use super::args::RecordArguments;
 use super::failure::{Exit, Failure, Outcome};
+use super::following::{Following, Next, follow};
 use super::look::Looker;
 use super::output::complain;
 use super::replay;
 use crate::core::agent::Signatures;
 use crate::core::text::{Untrusted, shown};
-use crate::run::looking::{self, Audience, Said};
 use crate::run::tape::{Kept, Tape, Tell, Wish};
 use crate::source::clock;
 
@@ -37,37 +35,16 @@ fn record(asked: &RecordArguments, looker: Looker, signatures: Signatures) -> Ou
         return ended(&tape);
     }
     complain(&format!("claimtop: recording into {} until interrupted", Untrusted::from_path(&asked.file)));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("failed to start the loop of looks").map_err(bug)?;
-    let (looker, hints) = looker.watched();
-    let (sender, said) = channel(1);
-    let say = move |said| match sender.blocking_send(said) {
-        Ok(()) => Audience::Listens,
-        Err(_) => Audience::Gone,
-    };
-    looking::start(looker, Some(hints), say).context("failed to start looking").map_err(bug)?;
-    runtime.block_on(until_ended(said, &tape))
+    follow(looker, async |following| until_ended(following, &tape).await)
 }
 
 /// Lets the looking go on until INT, TERM or the end of the tape.
-async fn until_ended(mut said: Receiver<Said>, tape: &Tape) -> Outcome {
-    let catch = |kind| signal(kind).context("failed to listen for signals").map_err(bug);
-    let (mut interrupted, mut terminated) =
-        (catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?);
+async fn until_ended(mut following: Following, tape: &Tape) -> Outcome {
     loop {
-        let said = tokio::select! {
-            biased;
-            _ = interrupted.recv() => return ended(tape),
-            _ = terminated.recv() => return ended(tape),
-            said = said.recv() => said,
-        };
-        match said {
-            Some(Said::Failed(what)) => {
-                return Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))));
-            }
-            None => return Err(bug(anyhow!("nobody looks any more"))),
-            Some(Said::Looked(..) | Said::HintsLost) if tape.path().is_none() => return ended(tape),
-            Some(Said::Looked(..) | Said::HintsLost) => {}
+        match following.next().await? {
+            Next::Interrupted => return ended(tape),
+            Next::Looked(_) | Next::HintsLost if tape.path().is_none() => return ended(tape),
+            Next::Looked(_) | Next::HintsLost => {}
         }
     }
 }
@@ -115,8 +92,4 @@ fn ended(tape: &Tape) -> Outcome {
 fn failed(path: &Path, error: std::io::Error) -> Failure {
     let what = format!("failed to record into {}", Untrusted::from_path(path));
     Failure::new(Exit::Failed, anyhow!(error).context(what)).hint("name a file that is not there yet")
-}
-
-fn bug(error: anyhow::Error) -> Failure {
-    Failure::new(Exit::Bug, error)
 }

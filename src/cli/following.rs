@@ -1,0 +1,78 @@
+//! Follows the world look by look, until INT or TERM.
+
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::failure::{Exit, Failure, Outcome};
+use super::look::Looker;
+use crate::core::report::Report;
+use crate::core::text::shown;
+use crate::run::looking::{self, Audience, Said};
+
+/// What can come next.
+pub(super) enum Next {
+    /// A look.
+    Looked(Arc<Report>),
+    /// Not all changes are told from now on.
+    HintsLost,
+    /// Somebody has had enough.
+    Interrupted,
+}
+
+/// Whoever follows.
+pub(super) struct Following {
+    said: Receiver<Said>,
+    interrupted: Signal,
+    terminated: Signal,
+}
+
+/// Starts to look again and again, and lets `what` follow.
+///
+/// # Errors
+/// The loop cannot be started, or what `what` returns.
+pub(super) fn follow(looker: Looker, what: impl AsyncFnOnce(Following) -> Outcome) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("failed to start the loop of looks").map_err(bug)?;
+    let (looker, hints) = looker.watched();
+    let (sender, said) = channel(1);
+    let say = move |said| match sender.blocking_send(said) {
+        Ok(()) => Audience::Listens,
+        Err(_) => Audience::Gone,
+    };
+    looking::start(looker, Some(hints), say).context("failed to start looking").map_err(bug)?;
+    let catch = |kind| signal(kind).context("failed to listen for signals").map_err(bug);
+    runtime.block_on(async {
+        let (interrupted, terminated) = (catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?);
+        what(Following { said, interrupted, terminated }).await
+    })
+}
+
+fn bug(error: anyhow::Error) -> Failure {
+    Failure::new(Exit::Bug, error)
+}
+
+impl Following {
+    /// Waits for what comes next; nothing is lost when it is given up half way.
+    ///
+    /// # Errors
+    /// The thread that looks has failed.
+    pub(super) async fn next(&mut self) -> Result<Next, Failure> {
+        let said = tokio::select! {
+            biased;
+            _ = self.interrupted.recv() => return Ok(Next::Interrupted),
+            _ = self.terminated.recv() => return Ok(Next::Interrupted),
+            said = self.said.recv() => said,
+        };
+        match said {
+            Some(Said::Looked(report, _)) => Ok(Next::Looked(report)),
+            Some(Said::HintsLost) => Ok(Next::HintsLost),
+            Some(Said::Failed(what)) => {
+                Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))))
+            }
+            None => Err(bug(anyhow!("nobody looks any more"))),
+        }
+    }
+}
