@@ -5,37 +5,55 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, readlinkat, statat};
+use rustix::io::Errno;
 
 use super::open::meta_of;
 use super::processes::own_pid;
 use crate::core::file::FileMeta;
 
+/// A file that is asked for.
+pub(super) struct File {
+    /// Its name without the folder, which may be called otherwise in a container.
+    pub(super) name: Vec<u8>,
+    /// Device and inode.
+    pub(super) id: (u64, u64),
+}
+
 /// Returns a process other than ourselves that has a file open: the first that is found.
 pub(super) fn of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
-    let pids = Dir::read_from(folder("/proc")?).ok()?.filter_map(|entry| {
+    let file = File { name: name.as_bytes().to_vec(), id: (meta.dev, meta.ino) };
+    let pids = Dir::read_from(folder("/proc").ok()?).ok()?.filter_map(|entry| {
         std::str::from_utf8(entry.ok()?.file_name().to_bytes()).ok()?.parse::<u32>().ok()
     });
-    pids.filter(|pid| *pid != own_pid()).find(|pid| has_open(*pid, name, meta))
+    pids.filter(|pid| *pid != own_pid()).find(|pid| has_open(*pid, &file))
 }
 
-fn folder(path: &str) -> Option<OwnedFd> {
-    openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
-}
-
-fn has_open(pid: u32, name: &OsStr, meta: &FileMeta) -> bool {
-    let Some(fds) = folder(&format!("/proc/{pid}/fd")) else { return false };
+fn has_open(pid: u32, file: &File) -> bool {
+    let Ok(fds) = descriptors(pid) else { return false };
     let Ok(mut listing) = Dir::read_from(&fds) else { return false };
-    listing.any(|entry| entry.is_ok_and(|entry| is_it(&fds, entry.file_name(), name, meta)))
+    let files = std::slice::from_ref(file);
+    listing.any(|entry| entry.is_ok_and(|entry| which(&fds, entry.file_name(), files).is_some()))
 }
 
-/// Returns whether a descriptor is the file. Only one of that name is asked itself: a file of a
+/// Opens the folder of a process's descriptors.
+///
+/// # Errors
+/// The process has gone, or may not be looked at.
+pub(super) fn descriptors(pid: u32) -> Result<OwnedFd, Errno> {
+    folder(&format!("/proc/{pid}/fd"))
+}
+
+fn folder(path: &str) -> Result<OwnedFd, Errno> {
+    openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Returns which of the files a descriptor is. Only one of that name is asked itself: a file of a
 /// broken network mount would not answer.
-fn is_it(fds: &OwnedFd, number: &CStr, name: &OsStr, meta: &FileMeta) -> bool {
-    let Ok(link) = readlinkat(fds, number, Vec::new()) else { return false };
-    let is_named = link.as_bytes().rsplit(|byte| *byte == b'/').next() == Some(name.as_bytes());
-    is_named
-        && statat(fds, number, AtFlags::empty()).is_ok_and(|stat| {
-            let found = meta_of(&stat);
-            (found.dev, found.ino) == (meta.dev, meta.ino)
-        })
+pub(super) fn which(folder: &OwnedFd, number: &CStr, files: &[File]) -> Option<usize> {
+    let link = readlinkat(folder, number, Vec::new()).ok()?;
+    let name = link.as_bytes().rsplit(|byte| *byte == b'/').next()?;
+    let is_named = |file: &&File| file.name == name;
+    files.iter().find(is_named)?;
+    let meta = meta_of(&statat(folder, number, AtFlags::empty()).ok()?);
+    files.iter().position(|file| file.id == (meta.dev, meta.ino))
 }

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -29,7 +29,12 @@ const MAX_COPY: usize = 64 << 20;
 
 /// Held by whoever reads the bytes of a database without SQLite, and by whoever writes one with
 /// it: closing a file loses all locks that the same process holds on it (fcntl(2)).
-pub static RAW: Mutex<()> = Mutex::new(());
+static RAW: Mutex<()> = Mutex::new(());
+
+/// Waits until nobody of this process reads the bytes of a database, and keeps it so.
+pub fn alone() -> MutexGuard<'static, ()> {
+    RAW.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -15,7 +14,7 @@ use crate::act::trouble::Trouble;
 use crate::core::row::{Columns, RowChange, Value};
 use crate::core::text::shown;
 use crate::format::obra;
-use crate::source::sqlite::{self, RAW, guard, uri};
+use crate::source::sqlite::{self, alone, guard, uri};
 
 /// How long to wait for whoever is writing: 2 s.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -33,13 +32,13 @@ impl Rows for Sqlite {
     }
 
     fn settle(&self, database: &str) -> Result<(), Trouble> {
-        let _alone = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = alone();
         let read = open(database)?.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(()));
         read.map_err(trouble("read", database))
     }
 
     fn back_up(&self, database: &str, to: &Path) -> Result<(), Trouble> {
-        let _alone = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = alone();
         let connection = open(database)?;
         let copied = connection.execute("VACUUM INTO ?1", [uri(to)]);
         copied.map(drop).map_err(trouble("copy", database))
@@ -51,7 +50,7 @@ impl Rows for Sqlite {
         changes: &[RowChange],
         agrees: &mut dyn FnMut() -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
-        let _alone = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = alone();
         let mut connection = open(database)?;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.map_err(trouble("begin to change", database))?;

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use self::find::{Candidate, Search};
-use self::openers::{File, Openers};
+use self::openers::Openers;
 use self::read::Files;
 pub use self::read::MAX_ROWS;
 use super::Places;
 use super::fence::Fence;
+use super::opener::File;
 use super::sqlite::ReadError;
 use crate::core::process::ProcessTable;
 use crate::core::record::{Format, Record};

@@ -1,16 +1,15 @@
 //! Who has a database open, and which processes are Obra's, as far as they may be looked at.
 
-use std::ffi::CStr;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, readlinkat, statat};
+use rustix::fs::{CWD, Dir, readlinkat};
 use rustix::io::Errno;
 
 use crate::core::process::ProcessTable;
 use crate::core::text::Untrusted;
 use crate::format::obra::is_runner;
-use crate::source::open::{meta_of, small};
+use crate::source::open::small;
+use crate::source::opener::{File, descriptors, which};
 use crate::source::processes::own_pid;
 
 /// The most bytes of arguments that are read.
@@ -28,14 +27,6 @@ pub(super) struct Used {
     pub(super) by_file: Vec<Option<Vec<u32>>>,
     /// The processes of Obra that live.
     pub(super) runners: Vec<u32>,
-}
-
-/// One of the files that are asked for.
-pub(super) struct File {
-    /// Its name without the folder, which may be called otherwise in a container.
-    pub(super) name: Vec<u8>,
-    /// Device and inode.
-    pub(super) id: (u64, u64),
 }
 
 /// What one process has open.
@@ -95,9 +86,7 @@ fn may_be_python(argv: &[Untrusted]) -> bool {
 }
 
 fn open_files(pid: u32, files: &[File]) -> Open {
-    let folder = format!("/proc/{pid}/fd");
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let fd = match openat(CWD, folder.as_str(), flags, Mode::empty()) {
+    let fd = match descriptors(pid) {
         Ok(fd) => fd,
         Err(Errno::NOENT | Errno::SRCH) => return Open::Gone,
         Err(_) => return Open::Hidden,
@@ -111,15 +100,4 @@ fn open_files(pid: u32, files: &[File]) -> Open {
     open.sort_unstable();
     open.dedup();
     Open::Files(open)
-}
-
-/// Returns which of the files a descriptor is. Only one of that name is asked itself: a file of a
-/// broken network mount would not answer.
-fn which(folder: &OwnedFd, number: &CStr, files: &[File]) -> Option<usize> {
-    let link = readlinkat(folder, number, Vec::new()).ok()?;
-    let name = link.as_bytes().rsplit(|byte| *byte == b'/').next()?;
-    let is_named = |file: &&File| file.name == name;
-    files.iter().find(is_named)?;
-    let meta = meta_of(&statat(folder, number, AtFlags::empty()).ok()?);
-    files.iter().position(|file| file.id == (meta.dev, meta.ino))
 }
