@@ -46,19 +46,24 @@ fn recording(folder: &Path) -> PathBuf {
     path
 }
 
-fn page(folder: &Path) -> PathBuf {
-    let (from, to) = (recording(folder), folder.join("page.html"));
-    let output = Command::new(env!("CARGO_BIN_EXE_claimtop"))
+/// Has the page of a recording in this folder written to a file.
+fn report(folder: &Path, to: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_claimtop"))
         .args(["report", "--from"])
-        .arg(&from)
+        .arg(recording(folder))
         .arg("--home")
         .arg(folder)
         .arg("--tmp")
         .arg(folder)
         .arg("--html")
-        .arg(&to)
+        .arg(to)
         .output()
-        .unwrap();
+        .unwrap()
+}
+
+fn page(folder: &Path) -> PathBuf {
+    let to = folder.join("page.html");
+    let output = report(folder, &to);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     to
 }
@@ -88,20 +93,9 @@ fn the_page_needs_nothing_else_and_tells_everything() {
 #[test]
 fn a_page_is_never_written_over_another_file() {
     let folder = tempfile::tempdir().unwrap();
-    let (from, to) = (recording(folder.path()), folder.path().join("mine.html"));
+    let to = folder.path().join("mine.html");
     std::fs::write(&to, "mine").unwrap();
-    let folder = folder.path();
-    let output = Command::new(env!("CARGO_BIN_EXE_claimtop"))
-        .args(["report", "--from"])
-        .arg(&from)
-        .arg("--home")
-        .arg(folder)
-        .arg("--tmp")
-        .arg(folder)
-        .arg("--html")
-        .arg(&to)
-        .output()
-        .unwrap();
+    let output = report(folder.path(), &to);
     assert_eq!(output.status.code(), Some(4));
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
 }
