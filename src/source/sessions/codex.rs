@@ -50,7 +50,7 @@ fn days(oldest: Timestamp, now: Timestamp) -> Vec<Date> {
 /// A held lock proves that its thread is being written, and by whom.
 fn locks(look: &mut Look<'_>, at: &Path) {
     for (path, meta) in look.files(at, |name| name.strip_suffix(".lock").is_some_and(is_id)) {
-        let Some(holder) = look.locks.holder(&meta) else { continue };
+        let Some(holder) = look.lock_holder(&meta) else { continue };
         let Some(session) = path.file_stem().and_then(|name| name.to_str()).map(Untrusted::from) else {
             continue;
         };

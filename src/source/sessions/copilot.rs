@@ -23,7 +23,7 @@ pub(super) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
         for (path, meta) in look.files(&folder, |name| pid_of(name).is_some()) {
             let pid = path.file_name().and_then(|name| pid_of(name.to_str()?));
             let Some(pid) = pid.filter(|pid| wanted.iter().any(|one| one.id.pid == *pid)) else { continue };
-            let tie = look.locks.holder(&meta).map_or(Tie::Named(pid), Tie::Locked);
+            let tie = look.lock_holder(&meta).map_or(Tie::Named(pid), Tie::Locked);
             let (session, written_at) = (session.clone(), meta.modified_at);
             look.found.push(SessionFile { agent: "copilot", session, tie, written_at, path: path.into() });
         }

@@ -6,6 +6,7 @@ mod copilot;
 mod head;
 mod per_folder;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -45,7 +46,8 @@ pub(super) struct Reader {
 /// One look.
 struct Look<'a> {
     fence: &'a Fence,
-    locks: Locks,
+    /// The kernel's locks, read when one is asked for first.
+    locks: OnceCell<Locks>,
     heads: &'a mut Heads,
     found: Vec<SessionFile>,
 }
@@ -63,7 +65,7 @@ impl Reader {
             return Vec::new();
         }
         let of = |agent: &str| wanted.iter().filter(|one| one.agent == agent).collect::<Vec<_>>();
-        let mut look = Look { fence, locks: Locks::read(), heads: &mut self.heads, found: Vec::new() };
+        let mut look = Look { fence, locks: OnceCell::new(), heads: &mut self.heads, found: Vec::new() };
         per_folder::claude(&mut look, &places.claude_config, &of("claude-code"));
         per_folder::qwen(&mut look, &places.home, &of("qwen"));
         per_folder::gemini(&mut look, &places.home, &of("gemini"));
@@ -76,6 +78,11 @@ impl Reader {
 }
 
 impl Look<'_> {
+    /// Returns who holds a kernel lock on a file.
+    fn lock_holder(&self, meta: &FileMeta) -> Option<u32> {
+        self.locks.get_or_init(Locks::read).holder(meta)
+    }
+
     /// Lists the plain files of a folder whose names fit, the newest first; none where there is
     /// no folder or it may not be read.
     fn files(&self, at: &Path, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
