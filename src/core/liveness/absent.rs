@@ -69,6 +69,7 @@ pub(super) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut La
     let Some(boot) = world.snapshot.host.boot_at else { return false };
     let is_before = world.is_after(boot, record.written_at);
     if is_before {
+        let boot = boot.strftime("%Y-%m-%d %H:%M:%SZ");
         ladder.add("boot", format!("the machine booted at {boot}, after the last write"), "boot clock");
     }
     is_before
