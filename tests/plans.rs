@@ -1,0 +1,131 @@
+//! What claimtop would do about each sort of record, over all worlds, as one table to read.
+//!
+//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test plans` writes `tests/plans.txt` anew. Look at what
+//! changed: each line is something that a key does.
+
+#![expect(clippy::disallowed_methods, reason = "tests write and read files")]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use claimtop::core::plan::{Action, Plan, Step, plan_for};
+use claimtop::core::report::{LocationView, RecordView};
+
+const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
+
+/// What each action comes to, for each sort of record; and the terms of all plans.
+#[derive(Default)]
+struct Table {
+    sorts: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+    terms: BTreeSet<String>,
+}
+
+/// Names the sort of a record, as far as it matters to what is done about it.
+fn sort_of(record: &RecordView) -> String {
+    let place = match &record.location {
+        LocationView::File { .. } => "file",
+        LocationView::Row { table, .. } => table,
+    };
+    let ended = if record.ended { ", ended" } else { "" };
+    let [kind, generation] = [common::json_name(&record.kind), common::json_name(&record.generation)];
+    let state = record.verdict.state.name();
+    format!("{} {kind} ({place}, {generation}), {state}{ended}", record.format.name())
+}
+
+/// Tells a plan without the names of one world.
+fn told(plan: &Plan, record: &RecordView) -> String {
+    let title = record.title.shown();
+    let what = if title.is_empty() { plan.what.clone() } else { plan.what.replace(&title, "<title>") };
+    let what: Vec<&str> = what.split(' ').map(masked).collect();
+    let what = what.join(" ");
+    if plan.steps.is_empty() {
+        assert_eq!(plan.inverse, "nothing to undo");
+        let instead = numbers_masked(&plan.why.join("; "));
+        return format!("{}: {what}; {instead}", common::json_name(&plan.confirmation));
+    }
+    let steps: BTreeSet<&str> = plan.steps.iter().map(step).collect();
+    let steps: Vec<&str> = steps.into_iter().collect();
+    format!("{}: {what}, by {}", common::json_name(&plan.confirmation), steps.join(" and "))
+}
+
+/// States when plans with such steps refuse, and how they are undone.
+fn terms(plan: &Plan) -> String {
+    let steps: BTreeSet<&str> = plan.steps.iter().map(step).collect();
+    let steps: Vec<&str> = steps.into_iter().collect();
+    let whose = plan.steps.iter().find_map(|step| match step {
+        Step::Row { format, .. } => Some(format!(" of {}", format.name())),
+        Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::Exchange { .. } => None,
+    });
+    let not_if: String = plan.refuses_when.iter().map(|why| format!("    not if {why}\n")).collect();
+    format!("{}{}\n{not_if}    {}\n", steps.join(" and "), whose.unwrap_or_default(), plan.inverse)
+}
+
+/// Hides a word that names something of one world: a path, an item, a context ID.
+fn masked(word: &str) -> &str {
+    let is_name = word.contains('/') || word.chars().any(|c| c.is_ascii_digit());
+    if is_name { "<name>" } else { word }
+}
+
+fn numbers_masked(text: &str) -> String {
+    let parts: Vec<&str> = text.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    parts.join("#")
+}
+
+fn step(step: &Step) -> &'static str {
+    match step {
+        Step::Park { .. } => "parking",
+        Step::Move { .. } => "moving",
+        Step::Restore { .. } => "restoring",
+        Step::Exchange { .. } => "exchanging",
+        Step::Row { .. } => "changing rows",
+    }
+}
+
+fn table() -> Table {
+    let mut table = Table::default();
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for record in &report.records {
+            assert!(plan_for(&report, &record.key, Action::Undo).steps.is_empty(), "a record is no entry");
+            for action in ACTIONS {
+                let plan = plan_for(&report, &record.key, action);
+                let of_sort = table.sorts.entry(sort_of(record)).or_default();
+                of_sort.entry(told(&plan, record)).or_default().insert(common::json_name(&action));
+                table.terms.extend((!plan.steps.is_empty()).then(|| terms(&plan)));
+            }
+        }
+    }
+    table
+}
+
+fn text_of(table: &Table) -> String {
+    let mut text = String::new();
+    for (sort, outcomes) in &table.sorts {
+        let _ = writeln!(text, "{sort}");
+        for (told, actions) in outcomes {
+            let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
+            let _ = writeln!(text, "    {}: {told}", actions.join(", "));
+        }
+    }
+    table.terms.iter().fold(text, |text, terms| format!("{text}\n{terms}"))
+}
+
+#[test]
+fn the_table_of_plans_is_as_it_was_read() {
+    let text = text_of(&table());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans.txt");
+    if std::env::var_os("CLAIMTOP_WRITE_EXPECTED").is_some() {
+        std::fs::write(&path, &text).expect("the table is written");
+    }
+    let expected = std::fs::read_to_string(&path).expect("the table is there");
+    let news: Vec<&str> = text.lines().filter(|line| !expected.lines().any(|known| known == *line)).collect();
+    assert!(
+        text == expected,
+        "the table has changed, write it anew and read it; new lines:\n{}",
+        news.join("\n")
+    );
+}
