@@ -115,6 +115,20 @@ fn text_of(table: &Table) -> String {
 }
 
 #[test]
+fn a_plan_about_a_claim_is_one_about_its_record_and_names_what_is_held() {
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for claim in &report.claims {
+            let plan = plan_for(&report, &claim.key, Action::Release);
+            assert_eq!(plan.subject, claim.key);
+            if !plan.steps.is_empty() {
+                assert_eq!((&plan.record, plan.name), (&claim.record, claim.resource.id.shown()));
+            }
+        }
+    }
+}
+
+#[test]
 fn the_table_of_plans_is_as_it_was_read() {
     let text = text_of(&table());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans.txt");
