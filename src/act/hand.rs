@@ -6,9 +6,10 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use super::disk::Patience;
+use super::follow::{self, Carried};
 use super::lock::StateFolder;
 use super::prune::{self, Parked};
-use super::road::{Answer, Receipt, Request, Rules, Seen};
+use super::road::{Answer, Request, Rules, Seen};
 use super::rows::Rows;
 use super::system::System;
 use super::trouble::Trouble;
@@ -60,15 +61,13 @@ impl Hand {
         Ok(requests.iter().map(see).collect())
     }
 
-    /// Does what was seen, if the answer is what it asks for.
+    /// Does what was seen, if the answer is what it asks for, and then what follows.
     ///
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
-    pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Receipt, Trouble> {
-        let confirmed = seen.confirm(answer)?;
+    pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Carried, Trouble> {
         self.state.renew()?;
-        let mut lock = self.state.lock(Patience::Wait, self.eyes.now())?;
-        confirmed.verify(&mut lock, &mut self.eyes)?.execute(&mut self.eyes)
+        follow::carry_out(&self.state, seen, answer, &mut self.eyes)
     }
 
     /// Reads the journal.

@@ -15,6 +15,7 @@ pub mod bind;
 mod change;
 pub mod disk;
 mod entire;
+pub mod follow;
 pub mod hand;
 pub mod lock;
 mod movement;

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::change::Change;
 use super::disk::Disk;
 use super::entire;
+use super::follow::{self, Follower};
 use super::lock::Lock;
 use super::movement::{Hands, sha256};
 use super::planned::{Planned, lowered};
@@ -49,6 +50,10 @@ pub struct Seen {
     planned: Vec<Planned>,
     holder: Option<Holder>,
     state: String,
+    /// What follows once it is done.
+    pub(super) followers: Vec<Follower>,
+    /// The entry that it follows.
+    pub(super) follows: Option<u64>,
 }
 
 /// What the plan relies on about the holder.
@@ -80,6 +85,7 @@ impl Seen {
         rules: &Rules,
         now: Timestamp,
     ) -> Result<Self, Trouble> {
+        let followers = |requests| follow::see(lock, report, requests, rules, now);
         match &request {
             Request::Act { key, action } => {
                 let plan = plan_for(report, key, *action);
@@ -94,11 +100,14 @@ impl Seen {
                         state: record.verdict.state,
                         reason: record.verdict.reason,
                     });
-                Ok(Self::new(plan, request, rules, planned, holder))
+                let followers = followers(follow::of_plan(&plan));
+                Ok(Self { followers, ..Self::new(plan, request, rules, planned, holder) })
             }
             Request::Undo { entry, place } => {
-                let (plan, planned) = undo::plan(lock, *entry, *place, now)?;
-                Ok(Self::new(plan, request, rules, planned, None))
+                let (mut plan, planned) = undo::plan(lock, *entry, *place, now)?;
+                let followers = followers(follow::of_entry(&lock.history, *entry, *place));
+                plan.follows = followers.iter().filter_map(Follower::plan).cloned().collect();
+                Ok(Self { followers, ..Self::new(plan, request, rules, planned, None) })
             }
         }
     }
@@ -112,7 +121,8 @@ impl Seen {
     ) -> Self {
         let state =
             sha256(format!("{:?} {:?} {planned:?} {holder:?}", plan.steps, plan.confirmation).as_bytes());
-        Self { plan, request, rules: rules.clone(), planned, holder, state }
+        let (rules, followers) = (rules.clone(), Vec::new());
+        Self { plan, request, rules, planned, holder, state, followers, follows: None }
     }
 
     /// Returns the short code of this very state: six letters and digits that cannot be confused.
@@ -247,6 +257,7 @@ impl<D: Disk> Verified<'_, '_, D> {
                 Request::Act { .. } => None,
                 Request::Undo { entry, .. } => Some(entry),
             },
+            follows: seen.follows,
         };
         let entry = lock.begin(&intent, now)?;
         let outcome = seen.carry_out(&lock.hands(), &intent.movements, witness);

@@ -164,6 +164,7 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
         what: format!("undo entry {}: {}", entry.number, entry.intent.title),
         why: vec![format!("it was done {age} s ago and has not been undone")],
         steps: steps.collect(),
+        follows: Vec::new(),
         inverse: "do it again".to_owned(),
         refuses_when: vec!["the place is taken", "what was written or parked has changed since"],
         confirmation: Confirmation::Yes,

@@ -254,7 +254,8 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
             page.bullet(Mark::Info, "claimtop is read-only: this is only shown.", Tone::Notice)
         }
         Stage::Working => {
-            let done = format!("Doing it: {} of {plans} finished; Esc calls the rest off", sheet.told.len());
+            let all: usize = sheet.plans().map(|(plan, _)| 1 + plan.follows.len()).sum();
+            let done = format!("Doing it: {} of {all} finished; Esc calls the rest off", sheet.told.len());
             page.bullet(Mark::Info, &done, Tone::Accent);
         }
         Stage::Finished => page.bullet(Mark::Info, "Finished; z undoes the last of it", Tone::Accent),
@@ -318,6 +319,9 @@ fn write_plan(page: &mut Page, plan: &Plan, code: Option<&str>) {
             &format!("{}. {}", at + 1, step_words(step)),
             Tone::Plain,
         );
+    }
+    for (at, step) in plan.follows.iter().flat_map(|plan| &plan.steps).enumerate() {
+        page.field(if at == 0 { "Then" } else { "" }, &step_words(step), Tone::Plain);
     }
     page.field("Undo", &plan.inverse, Tone::Good);
     for (at, refuses) in plan.refuses_when.iter().enumerate() {

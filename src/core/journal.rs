@@ -97,6 +97,9 @@ pub struct Intent {
     /// The entry that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<u64>,
+    /// The entry that this one followed, as a part of the same action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<u64>,
 }
 
 /// How it ended.
@@ -238,8 +241,17 @@ impl History {
         self.entries.iter().map(|entry| entry.number).max().unwrap_or(0) + 1
     }
 
-    /// Returns the newest entry that can be undone.
+    /// Returns what followed an entry and can be undone, the newest first.
+    pub fn followers(&self, number: u64) -> impl Iterator<Item = &Entry> {
+        let newest_first = self.entries.iter().rev();
+        newest_first.filter(move |entry| entry.intent.follows == Some(number) && entry.can_be_undone())
+    }
+
+    /// Returns the newest entry that can be undone; of one action that is the one which all else
+    /// followed, and with which it is undone.
     pub fn newest_undoable(&self) -> Option<&Entry> {
-        self.entries.iter().rev().find(|entry| entry.can_be_undone())
+        let newest = self.entries.iter().rev().find(|entry| entry.can_be_undone())?;
+        let followed = newest.intent.follows.and_then(|number| self.entry(number));
+        Some(followed.filter(|entry| entry.can_be_undone()).unwrap_or(newest))
     }
 }

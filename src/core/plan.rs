@@ -91,6 +91,10 @@ pub struct Plan {
     pub why: Vec<String>,
     /// The steps in order.
     pub steps: Vec<Step>,
+    /// What follows once it is done, each by its own rule and by itself: what is refused there
+    /// stops nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<Self>,
     /// How it would be undone.
     pub inverse: String,
     /// What would make it refuse.
@@ -284,6 +288,7 @@ impl About<'_> {
             what: what(self.report, self.record, self.key),
             why: why(self.record),
             steps: steps(self.report, self.record, self.key),
+            follows: follows(self.report, self.record, self.key),
             inverse: inverse(self.record).to_owned(),
             refuses_when: refuses_when(self.record),
             confirmation: match self.record.verdict.state {
@@ -394,6 +399,7 @@ fn refused(key: &Key, why: &str, instead: &str) -> Plan {
         what: format!("nothing would be done: {why}"),
         why: vec![instead.to_owned()],
         steps: Vec::new(),
+        follows: Vec::new(),
         inverse: "nothing to undo".to_owned(),
         refuses_when: Vec::new(),
         confirmation: Confirmation::Refused,
@@ -478,6 +484,15 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
             && other.verdict.state == record.verdict.state
     });
     std::iter::once(path).chain(companions.map(path_of)).map(|path| Step::Park { path }).collect()
+}
+
+/// Plans what follows a release: the files that a session of LEO has left on this machine.
+fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
+    if record.format == Format::Leo && is_row(record) {
+        leo::follows(report, record, key)
+    } else {
+        Vec::new()
+    }
 }
 
 fn path_of(record: &RecordView) -> Untrusted {

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::tape::{self, Tape, Wish};
 use super::{Event, jump};
+use crate::act::follow::Carried;
 use crate::act::hand::Hand;
 use crate::act::ring::Ring;
 use crate::act::road::{Answer, Receipt, Seen};
@@ -208,18 +209,32 @@ impl Worker {
             let Some(answer) = answer(&seen, confirmed) else { continue };
             let title = seen.plan.what.clone();
             let Ok(hand) = &mut self.hand else { return };
-            let told = match hand.carry_out(seen, &answer) {
-                Ok(receipt) => done(receipt),
-                Err(trouble) => Told { title, ended: None, detail: trouble.to_string() },
-            };
-            match told.ended {
-                Some(Ended::Done) => tracing::info!(ended = ?told.ended, "acted"),
-                ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
+            match hand.carry_out(seen, &answer) {
+                Ok(carried) => self.tell_all(carried),
+                Err(trouble) => self.tell_one(not_done(title, &trouble)),
             }
-            self.tell(Msg::Told(told));
         }
         self.tell(Msg::Finished);
         self.read_history();
+    }
+
+    /// Tells what was done, and what followed.
+    fn tell_all(&self, carried: Carried) {
+        self.tell_one(done(carried.receipt));
+        for followed in carried.followed {
+            self.tell_one(match followed.end {
+                Ok(receipt) => done(receipt),
+                Err(trouble) => not_done(followed.title, &trouble),
+            });
+        }
+    }
+
+    fn tell_one(&self, told: Told) {
+        match told.ended {
+            Some(Ended::Done) => tracing::info!(ended = ?told.ended, "acted"),
+            ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
+        }
+        self.tell(Msg::Told(told));
     }
 }
 
@@ -234,6 +249,10 @@ fn answer(seen: &Seen, confirmed: &Confirmed) -> Option<Answer> {
 
 fn refused(request: &Request, trouble: &Trouble) -> Offer {
     Offer { request: request.clone(), plan: Err(trouble.to_string()) }
+}
+
+fn not_done(title: String, trouble: &Trouble) -> Told {
+    Told { title, ended: None, detail: trouble.to_string() }
 }
 
 fn done(receipt: Receipt) -> Told {

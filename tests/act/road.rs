@@ -53,7 +53,7 @@ fn a_state_folder_that_was_deleted_is_made_anew() {
         let report = hand.report();
         let key = record(&report, path.file_name().unwrap().to_str().unwrap()).key.clone();
         let seen = hand.see(&report, &[release(&key)]).unwrap().remove(0).unwrap();
-        let receipt = hand.carry_out(seen, &Answer::Yes).unwrap();
+        let receipt = hand.carry_out(seen, &Answer::Yes).unwrap().receipt;
         assert_eq!(receipt.outcome.ended, Ended::Done, "round {round}: {}", receipt.outcome.detail);
         assert_eq!(hand.history().unwrap().entries.len(), 1, "round {round}");
         std::fs::remove_dir_all(stage.state_path()).unwrap();

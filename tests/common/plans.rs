@@ -18,6 +18,9 @@ pub(crate) struct ExpectPlan {
     /// Each step in one line.
     #[serde(default)]
     steps: Vec<String>,
+    /// Each step of what follows, in one line.
+    #[serde(default)]
+    then: Vec<String>,
     /// A part of what would be done.
     #[serde(default)]
     what: String,
@@ -38,6 +41,8 @@ pub(crate) fn check_plan(wanted: &ExpectPlan, report: &Report, out: &mut Vec<Str
     let about = format!("{} {}", json_name(&wanted.action), wanted.about);
     same(&format!("{about} confirmation"), Some(&wanted.confirmation), json_name(&plan.confirmation), out);
     same(&format!("{about} steps"), Some(&wanted.steps), plan.steps.iter().map(line).collect(), out);
+    let then = plan.follows.iter().flat_map(|plan| &plan.steps).map(line).collect();
+    same(&format!("{about} then"), Some(&wanted.then), then, out);
     same(&format!("{about} name"), wanted.name.as_ref(), plan.name.clone(), out);
     let parts = std::iter::once((&plan.what, &wanted.what));
     let whys = plan.why.join("; ");

@@ -11,6 +11,7 @@
 mod acting;
 mod client;
 mod cluster;
+mod files;
 mod following;
 mod program;
 mod proxy;

@@ -1,8 +1,10 @@
 //! A claimtop of the test's own beside a database: what it sees of processes is what the test says.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use claimtop::act::disk::Patience;
+use claimtop::act::follow::{self, Carried};
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::rows::postgres::Postgres;
@@ -29,7 +31,7 @@ pub(crate) const HOST: &str = "desk";
 pub(crate) struct Eyes {
     collector: Collector,
     policy: Policy,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Eyes {
@@ -40,12 +42,21 @@ impl Eyes {
             tmp: folder.path().join("tmp"),
             home: folder.path().join("home"),
             bindings: folder.path().join("home/notes"),
+            roots: vec![folder.path().join("shop")],
             confined: true,
             leo_database: Some(target),
             ..Places::default()
         };
         let collector = Collector::new(places, signatures.clone());
-        Self { collector, policy: Policy { signatures }, _folder: folder }
+        Self { collector, policy: Policy { signatures }, folder }
+    }
+
+    /// Writes a file of the home or of the repository `shop`.
+    pub(crate) fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
     }
 
     pub(crate) fn report(&mut self) -> Report {
@@ -114,10 +125,13 @@ impl Claimtop {
 
     /// Does what was seen, with whatever it asks for.
     pub(crate) fn carry_out(&mut self, seen: Seen) -> Result<Receipt, Trouble> {
+        self.carry_out_all(seen).map(|carried| carried.receipt)
+    }
+
+    /// Does what was seen, and what follows.
+    pub(crate) fn carry_out_all(&mut self, seen: Seen) -> Result<Carried, Trouble> {
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
-        let confirmed = seen.confirm(&answer)?;
-        let mut lock = self.state.lock(Patience::Wait, self.eyes.now())?;
-        confirmed.verify(&mut lock, &mut self.eyes)?.execute(&mut self.eyes)
+        follow::carry_out(&self.state, seen, &answer, &mut self.eyes)
     }
 
     pub(crate) fn release(&mut self, id: &str) -> Result<Receipt, Trouble> {
@@ -126,13 +140,18 @@ impl Claimtop {
     }
 
     pub(crate) fn undo(&mut self, entry: u64) -> Result<Receipt, Trouble> {
+        self.undo_all(entry).map(|carried| carried.receipt)
+    }
+
+    /// Undoes an entry, and what followed it.
+    pub(crate) fn undo_all(&mut self, entry: u64) -> Result<Carried, Trouble> {
         let now = self.eyes.now();
         let report = self.eyes.report();
         let seen = {
             let lock = self.state.lock(Patience::Wait, now)?;
             Seen::see(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)?
         };
-        self.carry_out(seen)
+        self.carry_out_all(seen)
     }
 }
 

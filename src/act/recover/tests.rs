@@ -37,7 +37,14 @@ impl Scene {
         let print = Print { ino: print.ino + 1_000_000, ..print };
         let take = Movement::Take { from, parked: PARKED.to_owned(), print };
         let (title, why) = (String::new(), String::new());
-        let intent = Intent { action: Action::Release, title, why, movements: vec![take], undoes: None };
+        let intent = Intent {
+            action: Action::Release,
+            title,
+            why,
+            movements: vec![take],
+            undoes: None,
+            follows: None,
+        };
         scene.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(&intent, now()).unwrap();
         scene
     }

@@ -172,7 +172,7 @@ fn carry_out(
             }
         };
         match hand.carry_out(seen, &answer) {
-            Ok(receipt) => told.receipt(&receipt)?,
+            Ok(carried) => told.carried(&carried)?,
             Err(trouble) => told.trouble(Some(&title), &trouble)?,
         }
     }

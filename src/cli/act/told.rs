@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::act::follow::Carried;
 use crate::act::road::{Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::cli::failure::{Exit, Failure, Outcome};
@@ -67,7 +68,19 @@ impl Told {
         Ok(())
     }
 
-    pub(super) fn receipt(&mut self, receipt: &Receipt) -> Result<(), Failure> {
+    /// Tells what was done, and what followed, line by line.
+    pub(super) fn carried(&mut self, carried: &Carried) -> Result<(), Failure> {
+        self.receipt(&carried.receipt)?;
+        for followed in &carried.followed {
+            match &followed.end {
+                Ok(receipt) => self.receipt(receipt)?,
+                Err(trouble) => self.trouble(Some(&followed.title), trouble)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn receipt(&mut self, receipt: &Receipt) -> Result<(), Failure> {
         let outcome = &receipt.outcome;
         let (word, tone, exit) = match outcome.ended {
             Ended::Done => ("done", Tone::Good, Exit::Fine),
@@ -149,6 +162,10 @@ fn text(plan: &Plan, paint: Paint) -> String {
     plan.why.iter().enumerate().for_each(|(at, why)| line(if at == 0 { "why" } else { "" }, why));
     for (at, step) in plan.steps.iter().enumerate() {
         line(if at == 0 { "steps" } else { "" }, &format!("{}. {}", at + 1, words(step)));
+    }
+    let then = plan.follows.iter().flat_map(|plan| &plan.steps);
+    for (at, step) in then.enumerate() {
+        line(if at == 0 { "then" } else { "" }, &words(step));
     }
     line("undo", &plan.inverse);
     out

@@ -1,8 +1,8 @@
 //! Plans on rows of LEO's database: the session's mirror and the items that name it.
 
-use super::Step;
+use super::{Action, Confirmation, Plan, Step, plan_for};
 use crate::core::key::Key;
-use crate::core::record::{RecordKind, ResourceKind, SurfaceState};
+use crate::core::record::{Format, RecordKind, ResourceKind, SurfaceState};
 use crate::core::report::{ClaimView, LocationView, Reason, RecordView, Report, VerdictState};
 use crate::core::text::Untrusted;
 
@@ -87,6 +87,34 @@ fn owner(record: &RecordView, database: &Untrusted, table: &str, column: &str, i
         table: table.to_owned(),
         id: item.clone(),
         change: format!("{column} {holder} -> nothing{also}"),
+    }
+}
+
+/// Plans what follows once all that a dead session holds is let go: its files on this machine, each
+/// only if it is proven dead by its own rule.
+pub(super) fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
+    let is_whole = claims(report, record, &record.key).count() == claims(report, record, key).count();
+    let is_dead = record.verdict.state == VerdictState::Dead;
+    let Some(session) = record.session_id.as_ref().filter(|_| is_whole && is_dead) else { return Vec::new() };
+    let is_its_file = |other: &&RecordView| {
+        let is_file = matches!(other.location, LocationView::File { .. });
+        is_file && other.format == Format::Leo && other.session_id.as_ref() == Some(session)
+    };
+    let files = report.records.iter().filter(is_its_file);
+    let mut files: Vec<_> = files.filter_map(|file| Some((turn(file.kind)?, &file.key))).collect();
+    files.sort();
+    let plans = files.into_iter().map(|(_, key)| plan_for(report, key, Action::Park));
+    plans.filter(|plan| plan.confirmation == Confirmation::Yes).collect()
+}
+
+/// Returns when a file goes: what proves the others dead goes after them.
+fn turn(kind: RecordKind) -> Option<u8> {
+    match kind {
+        RecordKind::Lock => Some(0),
+        RecordKind::Session => Some(1),
+        RecordKind::Marker => Some(2),
+        RecordKind::Tick => Some(3),
+        RecordKind::Pointer | RecordKind::Companion | RecordKind::Metadata | RecordKind::Temporary => None,
     }
 }
 
