@@ -1,5 +1,7 @@
 //! Rows of LEO's database in a world, read through the real format.
 
+use std::path::PathBuf;
+
 use claimtop::core::record::Format;
 use claimtop::core::snapshot::{Database, Snapshot};
 use claimtop::core::text::Untrusted;
@@ -23,6 +25,8 @@ pub(super) struct PostgresSpec {
     ahead: Option<String>,
     /// The tables that could not be read.
     unread: Vec<String>,
+    /// The working trees that rows name and that are not there.
+    gone: Vec<PathBuf>,
 }
 
 /// Returns whether a row is of LEO's database.
@@ -42,7 +46,8 @@ pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
         uid: snapshot.host.uid,
     };
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
-    let rows = database::read(&source, &tables(world), &reading);
+    let mut rows = database::read(&source, &tables(world), &reading);
+    database::tell_gone_trees(&mut rows.records, |tree| spec.gone.iter().any(|gone| gone == tree));
     snapshot.records.extend(rows.records);
     snapshot.databases.push(Database {
         format: Format::Leo,

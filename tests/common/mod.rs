@@ -189,6 +189,9 @@ struct RepoSpec {
     /// Linked worktrees: path -> branch.
     #[serde(default)]
     worktrees: BTreeMap<String, String>,
+    /// Those of them whose folder has gone.
+    #[serde(default)]
+    gone: Vec<String>,
     #[serde(default)]
     entire_refs: Vec<String>,
 }
@@ -680,7 +683,7 @@ fn repo(spec: &RepoSpec) -> Repo {
         path: path.into(),
         id: id.to_owned(),
         branch: branch.map(Untrusted::from),
-        exists: true,
+        exists: !spec.gone.iter().any(|gone| gone == path),
         locked: None,
     };
     let mut worktrees = vec![tree(&spec.root, "", spec.branch.as_deref())];

@@ -123,7 +123,8 @@ impl Collector {
         self.clock.note(&mut host);
         let (bound, bound_health) = self.bindings.read(&self.places.bindings, &self.fence);
         let mut databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
-        let leo = self.leo.read(self.places.leo_database.as_ref(), &Reading { host: &host, now });
+        let leo =
+            self.leo.read(self.places.leo_database.as_ref(), &Reading { host: &host, now }, &self.fence);
         let mut also = leo.as_ref().map(leo::Seen::pids).unwrap_or_default();
         also.extend(bound.notes.iter().map(|note| note.pid));
         let own = self.own.clone();

@@ -5,6 +5,8 @@ pub(crate) mod read;
 pub(crate) mod schema;
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::link::{Known, Link};
 use self::read::Read;
+use super::fence::{Fence, resolve};
 use super::postgres::Target;
 use crate::core::record::{Format, Record};
 use crate::core::shared::Shared;
@@ -86,7 +89,12 @@ impl Reader {
     }
 
     /// Takes what the database says; `None` when none was named.
-    pub(super) fn read(&mut self, target: Option<&Target>, reading: &Reading<'_>) -> Option<Seen> {
+    pub(super) fn read(
+        &mut self,
+        target: Option<&Target>,
+        reading: &Reading<'_>,
+        fence: &Fence,
+    ) -> Option<Seen> {
         let target = target?;
         if self.link.is_none() {
             self.link = Some(Link::start(target.clone()).map_err(|error| error.to_string()));
@@ -101,10 +109,10 @@ impl Reader {
             (None, _) => Known::default(),
         };
         self.taken = known.version;
-        Some(self.seen(target, known, reading))
+        Some(self.seen(target, known, reading, fence))
     }
 
-    fn seen(&mut self, target: &Target, known: Known, reading: &Reading<'_>) -> Seen {
+    fn seen(&mut self, target: &Target, known: Known, reading: &Reading<'_>, fence: &Fence) -> Seen {
         let Some(last) = known.last.clone() else {
             return Seen {
                 name: target.name.clone(),
@@ -118,7 +126,7 @@ impl Reader {
             made.version == known.version && reading.now.duration_since(made.at).abs() < MADE_FOR
         };
         if !self.made.as_ref().is_some_and(is_made) {
-            self.made = Some(made(target, &last, known.version, reading));
+            self.made = Some(made(target, &last, known.version, reading, fence));
         }
         let (records, work) =
             self.made.as_ref().map(|made| (made.records.clone(), made.work.clone())).unwrap_or_default();
@@ -133,10 +141,18 @@ fn is_good(known: &Known, last: &Read, now: Timestamp) -> bool {
     now.duration_since(confirmed_at) <= GOOD_FOR
 }
 
-fn made(target: &Target, last: &Read, version: u64, reading: &Reading<'_>) -> Made {
+fn made(target: &Target, last: &Read, version: u64, reading: &Reading<'_>, fence: &Fence) -> Made {
     let source = Source { database: target.name.clone(), ahead: last.ahead, uid: reading.host.uid };
-    let rows = database::read(&source, &last.tables, reading);
+    let mut rows = database::read(&source, &last.tables, reading);
+    database::tell_gone_trees(&mut rows.records, |tree| is_gone(tree, fence));
     Made { version, at: reading.now, records: rows.records, work: rows.work }
+}
+
+/// Returns whether a folder that may be looked for is certain to be absent.
+fn is_gone(tree: &Path, fence: &Fence) -> bool {
+    tree.is_absolute()
+        && fence.allows(&resolve(tree))
+        && tree.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 impl Seen {

@@ -3,6 +3,7 @@
 
 mod items;
 mod sessions;
+mod trees;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,13 +21,13 @@ use crate::core::work::WorkItem;
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let databases = facts.world.snapshot.databases.iter();
     let read = databases.filter(|database| database.format == Format::Leo && database.is_complete);
-    read.flat_map(|database| {
-        let book = Book::of(database, facts);
-        let mut found = items::findings(&book);
-        found.extend(sessions::findings(&book));
-        found
-    })
-    .collect()
+    let books: Vec<Book<'_>> = read.map(|database| Book::of(database, facts)).collect();
+    let mut found = trees::findings(&books, facts);
+    for book in &books {
+        found.extend(items::findings(book));
+        found.extend(sessions::findings(book));
+    }
+    found
 }
 
 /// The rows of one database, each where it is asked for.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::tables::SESSIONS;
+use super::is_session;
 use crate::core::record::{Format, Location, Record, RecordKind, StatedClaim, Surface, SurfaceState};
 use crate::core::text::Untrusted;
 use crate::format::leo::work::{MIRROR, surface};
@@ -12,7 +12,7 @@ use crate::format::leo::work::{MIRROR, surface};
 /// file's "unknown" becomes what the row says, and what a file names and its row does not is told.
 pub fn join(records: &mut [Arc<Record>]) {
     let rows: HashMap<Untrusted, Vec<Untrusted>> =
-        records.iter().filter(|record| is_row(record)).filter_map(named).collect();
+        records.iter().filter(|record| is_session(record)).filter_map(named).collect();
     for record in records.iter_mut().filter(|record| is_file(record)) {
         let Some(named) = record.session_id.as_ref().and_then(|session| rows.get(session)) else { continue };
         let claims = record.claims.iter().filter_map(|claim| left(claim, named)).collect();
@@ -27,10 +27,6 @@ pub fn join(records: &mut [Arc<Record>]) {
 fn named(row: &Arc<Record>) -> Option<(Untrusted, Vec<Untrusted>)> {
     let keys = row.claims.iter().map(|claim| claim.resource.id.clone()).collect();
     Some((row.session_id.clone()?, keys))
-}
-
-fn is_row(record: &Record) -> bool {
-    matches!(&record.location, Location::Row(row) if row.table == SESSIONS)
 }
 
 fn is_file(record: &Record) -> bool {

@@ -11,6 +11,7 @@ mod session;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ pub use self::release::{OURS, mirror, released, relevant, text};
 pub use self::tables::{
     DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
 };
-use crate::core::record::{Format, Ownership, Record, RecordKind, Row};
+pub use self::trees::tell_gone_trees;
+use crate::core::record::{Format, Location, Ownership, Record, RecordKind, Row};
 use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
 use crate::core::work::WorkItem;
@@ -64,6 +66,11 @@ pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     let locks = tables.file_locks.iter().filter_map(|row| file_lock::record(row, source, reading));
     records.extend(locks);
     Rows { records: records.into_iter().map(Arc::new).collect(), work: work.into() }
+}
+
+/// Returns whether a record is a session's own row.
+fn is_session(record: &Record) -> bool {
+    matches!(&record.location, Location::Row(row) if row.table == SESSIONS)
 }
 
 /// The items of work by the sessions that they name, and by key.
