@@ -1,6 +1,7 @@
 //! Letting rows go, and taking it back.
 
 use claimtop::act::system::System;
+use claimtop::act::witness::Eyes;
 use claimtop::core::journal::Ended;
 use claimtop::core::plan::Confirmation;
 use claimtop::core::report::VerdictState;
@@ -8,6 +9,25 @@ use rusqlite::Connection;
 
 use crate::stage::{ITERATION, Stage, planned, report, row, rows};
 use crate::writer::Writer;
+
+#[test]
+fn a_session_that_only_a_log_calls_abandoned_is_told() {
+    let stage = Stage::new();
+    let log = stage.root().join("home/obra-runtime/logs/orchestrator.log");
+    std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+    let mut eyes = stage.eyes();
+    let told = |eyes: &mut Eyes| {
+        let findings = report(eyes).findings;
+        findings.iter().filter(|finding| finding.message.contains("never reached the database")).count()
+    };
+    assert_eq!(told(&mut eyes), 0);
+    // Only the end of a long log is read.
+    let line = "WARNING - SESSION ABANDONED: session_id=00000006...\n";
+    std::fs::write(&log, "INFO - nothing\n".repeat(100_000) + line).unwrap();
+    assert_eq!(told(&mut eyes), 1);
+    std::fs::write(&log, line.to_owned() + &"INFO - nothing\n".repeat(100_000)).unwrap();
+    assert_eq!(told(&mut eyes), 0);
+}
 
 #[test]
 fn a_cut_off_run_is_let_go_as_a_whole_and_comes_back_as_it_was() {

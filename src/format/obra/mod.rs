@@ -4,6 +4,7 @@
 //! `session_record` has neither a PID nor a heartbeat; who lives is told by processes
 //! (`core::liveness`).
 
+mod log;
 mod pairs;
 mod places;
 mod release;
@@ -15,6 +16,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use self::log::{LOGS, abandoned};
 pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
 pub use self::release::{columns, released};
 pub use self::tables::{SESSION, TASK, Tables};

@@ -198,7 +198,12 @@ fn repeated(row: &Cells, tables: &Tables) -> Option<Problem> {
 fn unsaid(row: &Cells, tables: &Tables) -> Option<Problem> {
     let session = row.text("session_id")?;
     let message = "its log says that it was abandoned, which never reached the database";
-    tables.abandoned.iter().any(|id| id == session).then(|| Problem::new(Code::StaleRecord, message))
+    let is_only_one = |begin: &&String| {
+        let mut named = tables.sessions.iter().filter_map(|row| row.text("session_id"));
+        named.all(|other| other == session || !other.starts_with(begin.as_str()))
+    };
+    let said = tables.abandoned.iter().filter(|begin| session.starts_with(begin.as_str())).find(is_only_one);
+    said.map(|_| Problem::new(Code::StaleRecord, message))
 }
 
 /// A session that was handed over, but not whole.

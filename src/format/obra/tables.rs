@@ -20,7 +20,7 @@ pub struct Tables {
     pub projects: Vec<Cells>,
     /// Of `interaction`.
     pub interactions: Vec<Cells>,
-    /// The session IDs that the log calls abandoned.
+    /// The session IDs that a log calls abandoned, or how they begin.
     pub abandoned: Vec<String>,
 }
 

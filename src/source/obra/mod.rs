@@ -1,6 +1,7 @@
 //! Obra's databases: found, read when they have changed, and asked who has them open.
 
 mod find;
+mod log;
 mod openers;
 mod read;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use self::find::{Candidate, Search};
+use self::log::Logs;
 use self::openers::Openers;
 use self::read::Files;
 pub use self::read::MAX_ROWS;
@@ -38,6 +40,7 @@ pub(super) struct Reader {
     /// Where agents and Obra worked at the last look.
     folders: BTreeSet<PathBuf>,
     openers: Openers,
+    logs: Logs,
 }
 
 /// What was read of one database.
@@ -63,20 +66,31 @@ impl Reader {
     /// Reads every database that is found: those that are named, and those in the usual places
     /// below the home, the roots, and wherever agents or Obra work.
     pub(super) fn read(&mut self, places: &Places, fence: &Fence, reading: &Reading<'_>) -> Vec<Seen> {
-        let folders = std::iter::once(&places.home).chain(&places.roots).chain(&self.folders);
-        let found = Search { named: &places.obra_databases, fence }.find(folders.map(PathBuf::as_path));
+        let folders: BTreeSet<&PathBuf> =
+            std::iter::once(&places.home).chain(&places.roots).chain(&self.folders).collect();
+        let search = Search { named: &places.obra_databases, fence };
+        let found = search.find(folders.iter().map(|folder| folder.as_path()));
+        let abandoned = match found.is_empty() {
+            true => Vec::new(),
+            false => self.logs.abandoned(folders.into_iter().map(PathBuf::as_path), fence),
+        };
         self.kept.retain(|path, _| found.iter().any(|candidate| candidate.path == *path));
-        found.iter().filter_map(|candidate| self.read_one(candidate, reading)).collect()
+        found.iter().filter_map(|candidate| self.read_one(candidate, &abandoned, reading)).collect()
     }
 
-    fn read_one(&mut self, candidate: &Candidate, reading: &Reading<'_>) -> Option<Seen> {
+    fn read_one(
+        &mut self,
+        candidate: &Candidate,
+        abandoned: &[String],
+        reading: &Reading<'_>,
+    ) -> Option<Seen> {
         let path = &candidate.path;
         let Some(files) = Files::of(path) else {
             return candidate.is_named.then(|| absent(candidate));
         };
         let before = self.kept.remove(path);
         let is_known = |kept: &Kept| kept.lacks.is_none() && kept.is_of(&files);
-        let (kept, has_failed) = match before {
+        let (mut kept, has_failed) = match before {
             Some(kept) if is_known(&kept) => (kept, false),
             before => match read::tables(path) {
                 Ok(None) if !candidate.is_named => return None,
@@ -93,6 +107,7 @@ impl Reader {
                 }
             },
         };
+        kept.tables.abandoned = abandoned.to_vec();
         let source = Source {
             database: Untrusted::from_path(path),
             ownership: files.ownership(),

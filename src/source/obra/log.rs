@@ -1,0 +1,67 @@
+//! Reads the ends of Obra's logs, each again when it has changed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+
+use crate::core::file::FileMeta;
+use crate::format::obra::{LOGS, abandoned};
+use crate::source::fence::{Fence, resolve};
+use crate::source::open::meta_of;
+
+/// How much of a log's end is read: 1 MiB.
+const TAIL: u64 = 1 << 20;
+
+/// The most logs that are read.
+const MAX_LOGS: usize = 64;
+
+/// The logs as they were read last.
+#[derive(Default)]
+pub(super) struct Logs {
+    known: BTreeMap<PathBuf, (FileMeta, Vec<String>)>,
+}
+
+impl Logs {
+    /// Returns how the IDs of all sessions begin that a log below these folders calls abandoned.
+    pub(super) fn abandoned<'a>(
+        &mut self,
+        folders: impl Iterator<Item = &'a Path>,
+        fence: &Fence,
+    ) -> Vec<String> {
+        let paths = folders.flat_map(|folder| LOGS.iter().map(|below| folder.join(below)));
+        let is_log = |path: &PathBuf| {
+            let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+            is_file && fence.allows(&resolve(path))
+        };
+        let mut before = std::mem::take(&mut self.known);
+        for path in paths.filter(is_log).take(MAX_LOGS) {
+            let known = before.remove(&path);
+            if let Some(read) = read(&path, known) {
+                self.known.insert(path, read);
+            }
+        }
+        self.known.values().flat_map(|(_, ids)| ids).cloned().collect()
+    }
+}
+
+/// Reads the end of a log, unless it is as it was.
+fn read(path: &Path, known: Option<(FileMeta, Vec<String>)>) -> Option<(FileMeta, Vec<String>)> {
+    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = openat(CWD, path, OFlags::RDONLY | safe, Mode::empty()).ok()?;
+    let stat = fstat(&fd).ok()?;
+    let meta = meta_of(&stat);
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    if let Some(known) = known.filter(|(before, _)| *before == meta) {
+        return Some(known);
+    }
+    let mut file = File::from(fd);
+    file.seek(SeekFrom::Start(meta.size.saturating_sub(TAIL))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    Some((meta, abandoned(&String::from_utf8_lossy(&bytes))))
+}
