@@ -63,6 +63,10 @@ fn main() {
     std::thread::sleep(Duration::from_secs(25));
     let (_, looked) = measured(&wire, || assess(&collector.look(), &policy));
     looked.print("a look while it follows, nothing read");
+    database.sql("UPDATE claude_sessions SET heartbeat_at = now() WHERE session_id = 'session-1'");
+    let (_, changed) = measured(&wire, || std::thread::sleep(Duration::from_secs(15)));
+    changed.print("15 s in which one session beats");
+    std::thread::sleep(Duration::from_secs(25));
     let minute = Duration::from_secs(60);
     let before = wire.answers.load(Ordering::SeqCst);
     let (_, steady) = measured(&wire, || std::thread::sleep(minute));

@@ -1,6 +1,7 @@
 //! Rows of LEO's database in a world, read through the real format.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use claimtop::core::record::Format;
 use claimtop::core::snapshot::{Database, Snapshot};
@@ -63,17 +64,18 @@ pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
 }
 
 fn tables(world: &WorldFile) -> Tables {
-    let of = |table: &str| -> Vec<Cells> {
+    let rows = |table: &str| -> Vec<Cells> {
         world.row.iter().filter(|row| row.table == table).map(|row| cells(world, row)).collect()
     };
+    let of = |table: &str| rows(table).into_iter().map(Arc::new).collect();
     let unread = |table: &&&str| world.postgres.unread.iter().any(|unread| unread == **table);
     Tables {
         sessions: of(SESSIONS),
         directives: of(DIRECTIVES),
         quick_fixes: of(QUICK_FIXES),
         file_locks: of(FILE_LOCKS),
-        events: of(EVENTS),
-        messages: of(MESSAGES),
+        events: rows(EVENTS),
+        messages: rows(MESSAGES),
         unread: [SESSIONS, DIRECTIVES, QUICK_FIXES].iter().filter(unread).copied().collect(),
     }
 }

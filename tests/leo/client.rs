@@ -13,9 +13,13 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn connect(database: &Database) -> Self {
+        Self::connect_at(&database.url())
+    }
+
+    pub(crate) fn connect_at(url: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let client = runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+            let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
             tokio::spawn(connection);
             client
         });

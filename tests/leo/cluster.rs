@@ -199,7 +199,7 @@ fn sh(script: &str) {
 }
 
 /// Wraps a command: PostgreSQL refuses to run as root.
-fn as_user(command: &str) -> String {
+pub(crate) fn as_user(command: &str) -> String {
     if rustix::process::geteuid().is_root() {
         format!("setpriv --reuid=postgres --regid=postgres --clear-groups sh -c '{command}'")
     } else {
@@ -207,7 +207,7 @@ fn as_user(command: &str) -> String {
     }
 }
 
-fn owned(folder: &Path) -> String {
+pub(crate) fn owned(folder: &Path) -> String {
     match rustix::process::geteuid().is_root() {
         true => format!("chown -R postgres:postgres {}", folder.display()),
         false => "true".to_owned(),
@@ -215,7 +215,7 @@ fn owned(folder: &Path) -> String {
 }
 
 /// Returns a search path that has PostgreSQL's own programs, which Debian keeps aside.
-fn path() -> String {
+pub(crate) fn path() -> String {
     let usual = std::env::var("PATH").unwrap_or_default();
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut bins: Vec<String> =

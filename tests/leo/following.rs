@@ -17,7 +17,7 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
 /// Looks until something is so.
 #[track_caller]
-fn until(collector: &mut Collector, what: &str, is_so: impl Fn(&Snapshot) -> bool) -> Snapshot {
+pub(crate) fn until(collector: &mut Collector, what: &str, is_so: impl Fn(&Snapshot) -> bool) -> Snapshot {
     for _ in 0..600 {
         let snapshot = collector.look();
         if is_so(&snapshot) {
@@ -28,7 +28,7 @@ fn until(collector: &mut Collector, what: &str, is_so: impl Fn(&Snapshot) -> boo
     panic!("never: {what}");
 }
 
-fn is_read(snapshot: &Snapshot) -> bool {
+pub(crate) fn is_read(snapshot: &Snapshot) -> bool {
     badge(snapshot).0 == SourceState::Ok
 }
 

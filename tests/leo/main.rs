@@ -9,10 +9,12 @@
 )]
 
 mod acting;
+mod changes;
 mod client;
 mod cluster;
 mod files;
 mod following;
+mod pooler;
 mod program;
 mod proxy;
 mod races;

@@ -1,8 +1,11 @@
 //! LEO's database: read through a thread of its own, so that a slow server never stalls a look.
 
+mod changes;
+mod filters;
 mod link;
 pub(crate) mod read;
 pub(crate) mod schema;
+mod stamp;
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

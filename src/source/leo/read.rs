@@ -1,12 +1,15 @@
 //! Reads LEO's tables at one moment, page by page and bounded, and asks cheaply for news.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
+use super::changes::{Basis, Changed};
+use super::filters::filter;
 use super::schema::{Schema, rows};
 use crate::format::cells::Cells;
 use crate::format::leo::database::{
@@ -29,6 +32,8 @@ pub(crate) const STATEMENT_WITHIN: Duration = Duration::from_secs(8);
 pub(crate) struct Read {
     /// The rows.
     pub(crate) tables: Tables,
+    /// What a later read can begin from.
+    pub(super) basis: Option<Basis>,
     /// By how much this machine's clock is ahead of the server's.
     pub(crate) ahead: SignedDuration,
     /// When it was read, by this machine's clock.
@@ -45,12 +50,16 @@ pub(crate) struct Read {
 
 /// Begins a transaction that sees one moment and cannot write. All settings are the
 /// transaction's own, so that a pooler which gives the connection to others harms nobody.
-fn begin() -> String {
-    format!(
+///
+/// # Errors
+/// The server refuses.
+pub(super) async fn begin(client: &Client) -> Result<(), Error> {
+    let sql = format!(
         "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
          SET LOCAL statement_timeout = {}; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'",
         STATEMENT_WITHIN.as_millis()
-    )
+    );
+    client.batch_execute(&sql).await
 }
 
 /// Reads everything that matters.
@@ -59,29 +68,11 @@ fn begin() -> String {
 /// A query failed, or there is no table of sessions.
 pub(crate) async fn read(client: &Client, schema: &Schema) -> Result<Read, Error> {
     let began = clock::steady();
-    client.batch_execute(&begin()).await?;
-    let mut reader = Reader { client, schema, cut: Vec::new() };
+    begin(client).await?;
+    let mut reader = Reader::new(client, schema);
     let tables = reader.tables().await?;
-    let server = rows(
-        client,
-        "SELECT clock_timestamp()::text, current_setting('default_transaction_read_only'), \
-         pg_is_in_recovery()::text",
-    )
-    .await?;
-    let read_at = clock::now();
-    let cut = reader.cut;
-    client.batch_execute("COMMIT").await?;
-    let cell = |at: usize| server.first().and_then(|row| row.get(at)?.as_deref());
-    let server_at = cell(0).and_then(|text| time::any(text, &TimeZone::UTC));
-    Ok(Read {
-        tables,
-        ahead: server_at.map_or(SignedDuration::ZERO, |at| read_at.duration_since(at)),
-        read_at,
-        took: clock::steady() - began,
-        lacks: lacks(schema, &cut),
-        is_read_only: cell(1) == Some("on") || cell(2) == Some("true"),
-        hands_out_others: schema.hands_out_others,
-    })
+    let basis = if reader.cut.is_empty() { Basis::ask(client, schema).await? } else { None };
+    reader.finish(tables, basis, began).await
 }
 
 fn lacks(schema: &Schema, cut: &[&str]) -> Option<String> {
@@ -92,31 +83,25 @@ fn lacks(schema: &Schema, cut: &[&str]) -> Option<String> {
         .then(|| format!("more than {MAX_ROWS} rows of {}; the others were not read", cut.join(", ")))
 }
 
-struct Reader<'a> {
+/// Reads within one transaction.
+pub(super) struct Reader<'a> {
     client: &'a Client,
     schema: &'a Schema,
     /// The tables of which rows were left out.
     cut: Vec<&'static str>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(super) fn new(client: &'a Client, schema: &'a Schema) -> Self {
+        Self { client, schema, cut: Vec::new() }
+    }
+
     async fn tables(&mut self) -> Result<Tables, Error> {
-        let owners = self.owners();
-        let key = if self.schema.has(SESSIONS, "sd_key") { "sd_key" } else { "sd_id" };
-        let holds = match owners.is_empty() {
-            true => "false".to_owned(),
-            false => format!("session_id IN ({owners})"),
-        };
-        let sessions = format!("(status <> 'released' OR {key} IS NOT NULL OR {holds})");
-        let mirrored = format!("IN (SELECT {key} FROM {SESSIONS} WHERE {key} IS NOT NULL)");
-        let directives =
-            format!("(claiming_session_id IS NOT NULL OR status = 'in_progress' OR sd_key {mirrored})");
-        let fixes = format!("(claiming_session_id IS NOT NULL OR status = 'in_progress' OR id {mirrored})");
         Ok(Tables {
-            sessions: self.pages(SESSIONS, &sessions).await?,
-            directives: self.pages(DIRECTIVES, &directives).await?,
-            quick_fixes: self.pages(QUICK_FIXES, &fixes).await?,
-            file_locks: self.pages(FILE_LOCKS, "true").await?,
+            sessions: self.pages(SESSIONS).await?,
+            directives: self.pages(DIRECTIVES).await?,
+            quick_fixes: self.pages(QUICK_FIXES).await?,
+            file_locks: self.pages(FILE_LOCKS).await?,
             events: self.events().await?,
             messages: self.messages().await?,
             unread: [SESSIONS, DIRECTIVES, QUICK_FIXES]
@@ -126,33 +111,90 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns a query for all sessions that items name as their owners.
-    fn owners(&self) -> String {
-        let named = |table: &&str| self.schema.has(table, "claiming_session_id");
-        let parts = [DIRECTIVES, QUICK_FIXES].into_iter().filter(named).map(|table| {
-            format!("SELECT claiming_session_id FROM {table} WHERE claiming_session_id IS NOT NULL")
-        });
-        parts.collect::<Vec<_>>().join(" UNION ")
+    /// Ends the transaction, with what the server says of itself.
+    ///
+    /// # Errors
+    /// A query failed.
+    pub(super) async fn finish(
+        self,
+        tables: Tables,
+        basis: Option<Basis>,
+        began: Instant,
+    ) -> Result<Read, Error> {
+        let sql = "SELECT clock_timestamp()::text, current_setting('default_transaction_read_only'), \
+                   pg_is_in_recovery()::text";
+        let server = rows(self.client, sql).await?;
+        let read_at = clock::now();
+        self.client.batch_execute("COMMIT").await?;
+        let cell = |at: usize| server.first().and_then(|row| row.get(at)?.as_deref());
+        let server_at = cell(0).and_then(|text| time::any(text, &TimeZone::UTC));
+        Ok(Read {
+            tables,
+            basis,
+            ahead: server_at.map_or(SignedDuration::ZERO, |at| read_at.duration_since(at)),
+            read_at,
+            took: clock::steady() - began,
+            lacks: lacks(self.schema, &self.cut),
+            is_read_only: cell(1) == Some("on") || cell(2) == Some("true"),
+            hands_out_others: self.schema.hands_out_others,
+        })
+    }
+
+    /// Returns the columns of a table that are read, and how they are asked for.
+    fn list(&self, table: &'static str) -> (Vec<&'static str>, String) {
+        let names = self.schema.of(table, columns(table));
+        let list: Vec<String> = names.iter().map(|name| format!("left({name}::text, 4000)")).collect();
+        (names, list.join(", "))
+    }
+
+    /// Reads the rows of a table that a transaction with this number or a later one has written,
+    /// and at most one more than `most`.
+    ///
+    /// # Errors
+    /// A query failed.
+    pub(super) async fn changed(
+        &self,
+        table: &'static str,
+        since: u64,
+        most: usize,
+    ) -> Result<Vec<Changed>, Error> {
+        let (names, list) = self.list(table);
+        // A mark has 32 bits of the number; its age orders it rightly.
+        let sql = format!(
+            "SELECT {list}, hashtext({}::text)::text, ({})::text FROM {table} \
+             WHERE age(xmin) <= age('{}'::xid) LIMIT {}",
+            key_column(table),
+            filter(table, self.schema),
+            since % (1 << 32),
+            most + 1
+        );
+        let found = self.client.query_typed(&sql, &[]).await?;
+        let text =
+            |row: &tokio_postgres::Row, at: usize| -> Option<String> { row.try_get(at).ok().flatten() };
+        let changed = |row: &tokio_postgres::Row| Changed {
+            cells: cells(&names, row),
+            hash: text(row, names.len()).and_then(|hash| hash.parse().ok()).unwrap_or_default(),
+            matters: text(row, names.len() + 1).as_deref() == Some("true"),
+        };
+        Ok(found.iter().map(changed).collect())
     }
 
     /// Reads a table by its key, a page at a time.
-    async fn pages(&mut self, table: &'static str, filter: &str) -> Result<Vec<Cells>, Error> {
-        let key = key_column(table);
-        let names = self.schema.of(table, columns(table));
+    async fn pages(&mut self, table: &'static str) -> Result<Vec<Arc<Cells>>, Error> {
+        let (key, filter) = (key_column(table), filter(table, self.schema));
+        let (names, list) = self.list(table);
         if !names.contains(&key) {
             return Ok(Vec::new());
         }
-        let list =
-            names.iter().map(|name| format!("left({name}::text, 4000)")).collect::<Vec<_>>().join(", ");
         let sql = format!(
             "SELECT {list} FROM {table} WHERE {filter} AND {key}::text > $1 ORDER BY {key}::text LIMIT {PAGE}"
         );
-        let mut all: Vec<Cells> = Vec::new();
+        let mut all: Vec<Arc<Cells>> = Vec::new();
         loop {
             let last = all.last().and_then(|row| row.text(key)).unwrap_or_default().to_owned();
             let page = self.client.query_typed(&sql, &[(&last, Type::TEXT)]).await?;
             let is_last = page.len() < PAGE;
-            all.extend(page.iter().map(|row| cells(&names, row)));
+            all.extend(page.iter().map(|row| Arc::new(cells(&names, row))));
             if is_last {
                 return Ok(all);
             }
@@ -164,7 +206,10 @@ impl Reader<'_> {
     }
 
     /// Reads the newest event of each session, of the last day.
-    async fn events(&self) -> Result<Vec<Cells>, Error> {
+    ///
+    /// # Errors
+    /// A query failed.
+    pub(super) async fn events(&self) -> Result<Vec<Cells>, Error> {
         let names = ["session_id", "event_type", "reason", "created_at"];
         if !names.iter().all(|name| self.schema.has(EVENTS, name)) {
             return Ok(Vec::new());
@@ -178,7 +223,10 @@ impl Reader<'_> {
     }
 
     /// Counts the messages that wait for each session.
-    async fn messages(&self) -> Result<Vec<Cells>, Error> {
+    ///
+    /// # Errors
+    /// A query failed.
+    pub(super) async fn messages(&self) -> Result<Vec<Cells>, Error> {
         if !["target_session", "read_at", "expires_at"].iter().all(|name| self.schema.has(MESSAGES, name)) {
             return Ok(Vec::new());
         }
@@ -202,54 +250,4 @@ fn cells(names: &[&str], row: &tokio_postgres::Row) -> Cells {
 fn named(names: &[&str], row: Vec<Option<String>>) -> Cells {
     let cells = names.iter().zip(row).filter_map(|(name, cell)| Some(((*name).to_owned(), cell?)));
     Cells(cells.collect())
-}
-
-/// Returns what changes when anything that matters does: one row for each table. The newest
-/// `updated_at` alone would not do: nothing obliges a writer to set it.
-///
-/// # Errors
-/// A query failed.
-pub(crate) async fn stamp(client: &Client, schema: &Schema) -> Result<Vec<Vec<Option<String>>>, Error> {
-    let parts: Vec<String> = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS]
-        .into_iter()
-        .filter_map(|table| stamp_of(table, schema))
-        .collect();
-    if parts.is_empty() {
-        return Ok(Vec::new());
-    }
-    rows(client, &parts.join(" UNION ALL ")).await
-}
-
-/// The columns of which every change matters, beside the newest of each time.
-fn hashed(table: &str) -> &'static [&'static str] {
-    match table {
-        SESSIONS => &["session_id", "sd_key", "sd_id", "status", "pid", "released_reason", "worktree_path"],
-        DIRECTIVES => &["sd_key", "status", "claiming_session_id"],
-        QUICK_FIXES => &["id", "status", "claiming_session_id", "pr_url", "commit_sha"],
-        FILE_LOCKS => &["file_path", "holder_session_id"],
-        _ => &[],
-    }
-}
-
-/// The times of which a newer one matters.
-const TIMES: [&str; 5] = [
-    "updated_at",
-    "heartbeat_at",
-    "process_alive_at",
-    "expected_silence_until",
-    "current_tool_expected_end_at",
-];
-
-fn stamp_of(table: &'static str, schema: &Schema) -> Option<String> {
-    let texts = schema.of(table, hashed(table));
-    if texts.is_empty() {
-        return None;
-    }
-    let times = schema.of(table, &TIMES);
-    let newest = times.iter().map(|name| format!("max({name})")).collect::<Vec<_>>().join(", ");
-    let newest = if times.is_empty() { "NULL".to_owned() } else { format!("concat_ws(' ', {newest})") };
-    Some(format!(
-        "SELECT '{table}', count(*), {newest}, sum(hashtext(concat_ws('|', {}))) FROM {table}",
-        texts.join(", ")
-    ))
 }

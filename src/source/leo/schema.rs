@@ -31,7 +31,8 @@ impl Schema {
         let tables = TABLES.map(|table| format!("'{table}'")).join(", ");
         let columns = format!(
             "SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
-             WHERE c.relname IN ({tables}) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 \
+             WHERE c.relname IN ({tables}) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+             AND (a.attnum > 0 OR a.attname = 'xmin' AND c.relkind IN ('r', 'p')) \
              AND NOT a.attisdropped AND pg_table_is_visible(c.oid) \
              AND has_column_privilege(c.oid, a.attnum, 'SELECT')"
         );

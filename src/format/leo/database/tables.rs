@@ -1,5 +1,7 @@
 //! The tables of LEO's database that matter, their columns, and their rows.
 
+use std::sync::Arc;
+
 use super::super::id;
 use crate::format::cells::Cells;
 
@@ -97,13 +99,13 @@ pub fn columns(table: &str) -> &'static [&'static str] {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// Of [`SESSIONS`].
-    pub sessions: Vec<Cells>,
+    pub sessions: Vec<Arc<Cells>>,
     /// Of [`DIRECTIVES`].
-    pub directives: Vec<Cells>,
+    pub directives: Vec<Arc<Cells>>,
     /// Of [`QUICK_FIXES`].
-    pub quick_fixes: Vec<Cells>,
+    pub quick_fixes: Vec<Arc<Cells>>,
     /// Of [`FILE_LOCKS`].
-    pub file_locks: Vec<Cells>,
+    pub file_locks: Vec<Arc<Cells>>,
     /// The newest of [`EVENTS`] of each session: `session_id`, `event_type`, `reason`,
     /// `created_at`.
     pub events: Vec<Cells>,

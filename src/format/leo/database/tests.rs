@@ -65,7 +65,7 @@ fn an_item_that_names_nobody_holds_nothing() {
 }
 
 /// Any cells under the names that matter.
-fn rows(table: &'static str) -> impl Strategy<Value = Vec<Cells>> {
+fn rows(table: &'static str) -> impl Strategy<Value = Vec<Arc<Cells>>> {
     let names = proptest::sample::select(columns_of(table));
     let texts = prop_oneof![
         Just("SD-1".to_owned()),
@@ -78,7 +78,7 @@ fn rows(table: &'static str) -> impl Strategy<Value = Vec<Cells>> {
     let cells = |row: BTreeMap<&'static str, String>| {
         Cells(row.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
     };
-    proptest::collection::vec(row.prop_map(cells), 0..4)
+    proptest::collection::vec(row.prop_map(cells).prop_map(Arc::new), 0..4)
 }
 
 fn columns_of(table: &'static str) -> Vec<&'static str> {

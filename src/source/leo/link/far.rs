@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::mpsc::Sender as Answer;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::Stream;
 use tokio::sync::Notify;
@@ -13,8 +13,10 @@ use tokio_postgres::{AsyncMessage, Client, Error};
 
 use super::{Ask, Known};
 use crate::source::clock;
-use crate::source::leo::read;
+use crate::source::leo::changes;
+use crate::source::leo::read::{self, Read};
 use crate::source::leo::schema::Schema;
+use crate::source::leo::stamp;
 use crate::source::postgres::{self, Connected, Target};
 
 /// How long to wait before another attempt to connect: at first, and at most.
@@ -28,6 +30,9 @@ const REST: u32 = 20;
 
 /// How long one whole read may take: 20 s.
 const READ_WITHIN: Duration = Duration::from_secs(20);
+
+/// How often everything is read, whatever the changes say: 5 min.
+const WHOLE_EVERY: Duration = Duration::from_secs(5 * 60);
 
 /// Whether changes are looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +49,8 @@ pub(super) struct Far {
     /// Who waits for the next read.
     waiting: Vec<Answer<()>>,
     follows: Follows,
+    /// What was read last on this connection, and when it was last read whole.
+    basis: Option<(Arc<Read>, Instant)>,
 }
 
 /// Why the thread goes on from where it waits.
@@ -60,7 +67,7 @@ enum Woken {
 
 impl Far {
     pub(super) fn new(target: Target, known: Arc<Mutex<Known>>, asked: UnboundedReceiver<Ask>) -> Self {
-        Self { target, known, asked, waiting: Vec::new(), follows: Follows::No }
+        Self { target, known, asked, waiting: Vec::new(), follows: Follows::No, basis: None }
     }
 
     /// Works until nobody listens any more.
@@ -187,6 +194,8 @@ impl Far {
 
     async fn try_talk(&mut self, client: &Client, news: &Notify) -> Result<Woken, String> {
         let schema = within(Schema::probe(client)).await?;
+        // Another connection may be one to another server.
+        self.basis = None;
         for channel in &schema.channels {
             // A pooler may not pass it on; then there are polls.
             let _ = within(client.batch_execute(&format!("LISTEN {channel}"))).await;
@@ -198,7 +207,7 @@ impl Far {
                 self.note(ask);
             }
             let now = match self.follows {
-                Follows::Yes => Some(within(read::stamp(client, &schema)).await?),
+                Follows::Yes => Some(within(stamp::stamp(client, &schema)).await?),
                 Follows::No => None,
             };
             let is_news = now.is_none() || now != stamp;
@@ -219,18 +228,37 @@ impl Far {
     }
 
     async fn read(&mut self, client: &Client, schema: &Schema) -> Result<(), String> {
-        let read = within(read::read(client, schema)).await?;
+        let changed = match self.basis.as_ref().filter(|(_, whole_at)| self.may_be_part(*whole_at)) {
+            Some((last, whole_at)) => {
+                within(changes::read(client, schema, last)).await?.map(|read| (read, *whole_at))
+            }
+            None => None,
+        };
+        let is_whole = changed.is_none();
+        let (read, whole_at) = match changed {
+            Some(changed) => changed,
+            None => (within(read::read(client, schema)).await?, clock::steady()),
+        };
+        let read = Arc::new(read);
+        self.basis = Some((Arc::clone(&read), whole_at));
         tracing::debug!(
+            is_whole,
             took_us = read.took.as_micros(),
             sessions = read.tables.sessions.len(),
             "read PostgreSQL"
         );
         self.tell(|known| {
-            known.last = Some(Arc::new(read));
+            known.last = Some(read);
             known.version += 1;
         });
         self.answer();
         Ok(())
+    }
+
+    /// Returns whether it may be enough to read what was written since: nobody waits for everything,
+    /// and the last whole read is not long ago.
+    fn may_be_part(&self, whole_at: Instant) -> bool {
+        self.waiting.is_empty() && clock::steady().duration_since(whole_at) < WHOLE_EVERY
     }
 
     async fn wait(&mut self, rest: Duration, news: &Notify) -> Woken {

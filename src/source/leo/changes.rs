@@ -1,0 +1,217 @@
+//! Reads only the rows that were written since the last read, and proves that nothing else differs.
+//!
+//! `updated_at` does not tell them: nothing obliges a writer of LEO's to set it, and it is the
+//! beginning of a transaction that may commit much later. The server's own marks do: each version
+//! of a row has the number of the transaction that wrote it (`xmin`), and a read knows below which
+//! number every transaction had ended. What was written since has that number or a later one.
+//! What is gone, or matters by what another row says, has none; so the rows that matter are
+//! counted and their keys summed up on the server, and if those differ from what came out here,
+//! everything is read again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tokio_postgres::{Client, Error};
+
+use super::filters::filter;
+use super::read::{self, Read, Reader};
+use super::schema::{Schema, rows};
+use crate::format::cells::Cells;
+use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS, Tables, key_column};
+use crate::source::clock;
+
+/// The tables of which rows are kept.
+const KEPT: [&str; 4] = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS];
+
+/// The most changed rows of one table; with more, everything is read again.
+const MOST: usize = 5_000;
+
+/// What a later read begins from.
+#[derive(Clone, Debug)]
+pub(crate) struct Basis {
+    /// Every transaction with a lower number had ended.
+    ended_below: u64,
+    sums: BTreeMap<&'static str, Sum>,
+}
+
+/// How many rows of a table matter, and which: the sum of their keys' hashes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    rows: i64,
+    hashes: i64,
+}
+
+impl Basis {
+    /// Asks the server within the transaction of a read; `None` where a table is none of its own,
+    /// or its marks may not be read.
+    ///
+    /// # Errors
+    /// A query failed.
+    pub(super) async fn ask(client: &Client, schema: &Schema) -> Result<Option<Self>, Error> {
+        let there: Vec<&'static str> =
+            KEPT.into_iter().filter(|table| schema.has(table, key_column(table))).collect();
+        if !there.iter().all(|table| schema.has(table, "xmin")) {
+            return Ok(None);
+        }
+        let sums = there.iter().map(|table| {
+            let (key, filter) = (key_column(table), filter(table, schema));
+            format!(
+                "SELECT '{table}', count(*)::text, coalesce(sum(hashtext({key}::text)), 0)::text \
+                 FROM {table} WHERE {filter}"
+            )
+        });
+        let below = "SELECT '', txid_snapshot_xmin(txid_current_snapshot())::text, '0'".to_owned();
+        let sql = std::iter::once(below).chain(sums).collect::<Vec<_>>().join(" UNION ALL ");
+        Ok(Self::of(&rows(client, &sql).await?))
+    }
+
+    fn of(rows: &[Vec<Option<String>>]) -> Option<Self> {
+        let mut basis = Self { ended_below: 0, sums: BTreeMap::new() };
+        for row in rows {
+            let [Some(table), Some(number), Some(hashes)] = row.as_slice() else { return None };
+            match KEPT.into_iter().find(|kept| kept == table) {
+                Some(table) => {
+                    let sum = Sum { rows: number.parse().ok()?, hashes: hashes.parse().ok()? };
+                    basis.sums.insert(table, sum);
+                }
+                None => basis.ended_below = number.parse().ok()?,
+            }
+        }
+        Some(basis)
+    }
+}
+
+/// Reads what was written since an earlier read of this connection; `None` when everything must be
+/// read again.
+///
+/// # Errors
+/// The connection is lost. A query that the server refuses only means to read everything.
+pub(crate) async fn read(client: &Client, schema: &Schema, before: &Read) -> Result<Option<Read>, Error> {
+    match try_read(client, schema, before).await {
+        Err(error) if error.as_db_error().is_some() => {
+            tracing::debug!(%error, "changes cannot be read");
+            client.batch_execute("ROLLBACK").await.map(|()| None)
+        }
+        read => read,
+    }
+}
+
+async fn try_read(client: &Client, schema: &Schema, before: &Read) -> Result<Option<Read>, Error> {
+    let Some(known) = &before.basis else { return Ok(None) };
+    let began = clock::steady();
+    read::begin(client).await?;
+    let Some(now) = Basis::ask(client, schema).await? else {
+        return client.batch_execute("ROLLBACK").await.map(|()| None);
+    };
+    let reader = Reader::new(client, schema);
+    let mut tables = Tables {
+        events: reader.events().await?,
+        messages: reader.messages().await?,
+        unread: before.tables.unread.clone(),
+        ..Tables::default()
+    };
+    let kept = [
+        (&before.tables.sessions, &mut tables.sessions),
+        (&before.tables.directives, &mut tables.directives),
+        (&before.tables.quick_fixes, &mut tables.quick_fixes),
+        (&before.tables.file_locks, &mut tables.file_locks),
+    ];
+    for (table, (old, new)) in KEPT.into_iter().zip(kept) {
+        let (Some(was), Some(is)) = (known.sums.get(table), now.sums.get(table)) else { continue };
+        let changed = reader.changed(table, known.ended_below, MOST).await?;
+        match merged(table, old, *was, changed) {
+            Some((merged, sum)) if sum == *is => *new = merged,
+            Some(_) | None => return client.batch_execute("ROLLBACK").await.map(|()| None),
+        }
+    }
+    reader.finish(tables, Some(now), began).await.map(Some)
+}
+
+/// A row that was written since.
+pub(super) struct Changed {
+    pub(super) cells: Cells,
+    /// The hash of its key.
+    pub(super) hash: i64,
+    /// Whether it matters by now.
+    pub(super) matters: bool,
+}
+
+/// Puts changed rows in the places of their old versions; `None` when there are too many.
+fn merged(
+    table: &'static str,
+    old: &[Arc<Cells>],
+    mut sum: Sum,
+    changed: Vec<Changed>,
+) -> Option<(Vec<Arc<Cells>>, Sum)> {
+    if changed.len() > MOST {
+        return None;
+    }
+    let key = key_column(table);
+    let mut new = old.to_vec();
+    let mut at: HashMap<String, usize> = HashMap::new();
+    if !changed.is_empty() {
+        at.extend(new.iter().enumerate().filter_map(|(at, row)| Some((row.text(key)?.to_owned(), at))));
+    }
+    let mut gone = Vec::new();
+    for Changed { cells, hash, matters } in changed {
+        let known = at.get(cells.text(key)?).copied();
+        let number = i64::from(matters) - i64::from(known.is_some());
+        sum = Sum { rows: sum.rows + number, hashes: sum.hashes + number * hash };
+        match (known.and_then(|at| Some((at, new.get_mut(at)?))), matters) {
+            (Some((_, row)), true) => *row = Arc::new(cells),
+            (Some((at, _)), false) => gone.push(at),
+            (None, true) => new.push(Arc::new(cells)),
+            (None, false) => {}
+        }
+    }
+    gone.sort_unstable();
+    for at in gone.into_iter().rev() {
+        new.remove(at);
+    }
+    Some((new, sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(key: &str, status: &str) -> Cells {
+        let cells = [("session_id", key), ("status", status)];
+        Cells(cells.into_iter().map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect())
+    }
+
+    fn changed(key: &str, status: &str, hash: i64, matters: bool) -> Changed {
+        Changed { cells: row(key, status), hash, matters }
+    }
+
+    #[track_caller]
+    fn check(changes: Vec<Changed>, expected: &[&str], sum: (i64, i64)) {
+        let old = ["a", "b", "c"].map(|key| Arc::new(row(key, "old")));
+        let (new, found) = merged(SESSIONS, &old, Sum { rows: 3, hashes: 6 }, changes).unwrap();
+        let cell = |row: &Arc<Cells>, name| row.text(name).unwrap_or_default().to_owned();
+        let told: Vec<String> =
+            new.iter().map(|row| format!("{} {}", cell(row, "session_id"), cell(row, "status"))).collect();
+        assert_eq!(told, expected);
+        assert_eq!(found, Sum { rows: sum.0, hashes: sum.1 });
+    }
+
+    #[test]
+    fn changed_rows_take_their_places_come_and_go() {
+        check(Vec::new(), &["a old", "b old", "c old"], (3, 6));
+        check(vec![changed("b", "new", 2, true)], &["a old", "b new", "c old"], (3, 6));
+        check(vec![changed("d", "new", 4, true)], &["a old", "b old", "c old", "d new"], (4, 10));
+        check(vec![changed("d", "new", 4, false)], &["a old", "b old", "c old"], (3, 6));
+        let all = vec![
+            changed("c", "gone", 3, false),
+            changed("a", "gone", 1, false),
+            changed("b", "new", 2, true),
+        ];
+        check(all, &["b new"], (1, 2));
+    }
+
+    #[test]
+    fn too_many_changes_are_a_whole_read() {
+        let many = (0..=MOST).map(|at| changed(&at.to_string(), "new", 1, true)).collect();
+        assert!(merged(SESSIONS, &[], Sum::default(), many).is_none());
+    }
+}

@@ -1,0 +1,30 @@
+//! Which rows matter: those that hold something, those that are held, and those that say so.
+
+use super::schema::Schema;
+use crate::format::leo::database::{DIRECTIVES, QUICK_FIXES, SESSIONS};
+
+/// Returns the condition under which a row of a table matters.
+pub(super) fn filter(table: &str, schema: &Schema) -> String {
+    let mirror = if schema.has(SESSIONS, "sd_key") { "sd_key" } else { "sd_id" };
+    let mirrored = format!("IN (SELECT {mirror} FROM {SESSIONS} WHERE {mirror} IS NOT NULL)");
+    match table {
+        SESSIONS => format!("(status <> 'released' OR {mirror} IS NOT NULL OR {})", owns(schema)),
+        DIRECTIVES => {
+            format!("(claiming_session_id IS NOT NULL OR status = 'in_progress' OR sd_key {mirrored})")
+        }
+        QUICK_FIXES => {
+            format!("(claiming_session_id IS NOT NULL OR status = 'in_progress' OR id {mirrored})")
+        }
+        _ => "true".to_owned(),
+    }
+}
+
+/// Returns the condition under which an item names a session as its owner.
+fn owns(schema: &Schema) -> String {
+    let named = |table: &&str| schema.has(table, "claiming_session_id");
+    let parts = [DIRECTIVES, QUICK_FIXES].into_iter().filter(named).map(|table| {
+        format!("SELECT claiming_session_id FROM {table} WHERE claiming_session_id IS NOT NULL")
+    });
+    let owners = parts.collect::<Vec<_>>().join(" UNION ");
+    if owners.is_empty() { "false".to_owned() } else { format!("session_id IN ({owners})") }
+}
