@@ -11,6 +11,7 @@
 mod faults;
 #[path = "../act/faulty.rs"]
 mod faulty;
+mod full;
 mod release;
 mod stage;
 mod writer;

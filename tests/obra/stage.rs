@@ -68,6 +68,14 @@ impl Stage {
         Self { root: root.to_path_buf(), _alone: None, _folder: None }
     }
 
+    /// Makes a stage in a folder of the caller's, which nobody else uses.
+    pub(crate) fn made_at(root: &Path) -> Self {
+        let stage = Self::at(root);
+        std::fs::create_dir_all(root.join("home")).unwrap();
+        stage.connect().execute_batch(SCHEMA).unwrap();
+        stage
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
