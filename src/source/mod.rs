@@ -17,6 +17,7 @@ pub mod processes;
 pub mod repos;
 pub(crate) mod sessions;
 pub mod sqlite;
+mod tables;
 pub mod watch;
 
 pub use collect::{Collector, Places};

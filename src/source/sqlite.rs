@@ -2,19 +2,21 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
-use rustix::fs::{AtFlags, CWD, FileType, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use tempfile::TempDir;
 
+use super::clock;
 use super::open::{meta_of, small};
 use crate::core::file::FileMeta;
 
@@ -27,13 +29,17 @@ const STEPS: u32 = 200_000;
 /// The most bytes of an interrupted database and its journal that are copied: 64 MiB.
 const MAX_COPY: usize = 64 << 20;
 
-/// Held by whoever reads the bytes of a database without SQLite, and by whoever writes one with
-/// it: closing a file loses all locks that the same process holds on it (fcntl(2)).
-static RAW: Mutex<()> = Mutex::new(());
+/// How old a change must be for the next one to have another time: 50 ms. The clock of a file
+/// system may stand still for several milliseconds.
+const SETTLED: Duration = Duration::from_millis(50);
+
+/// Shared by all who have a database open through SQLite, and held alone by whoever reads its bytes
+/// without: closing a file loses all locks that the same process holds on it (fcntl(2)).
+static RAW: RwLock<()> = RwLock::new(());
 
 /// Waits until nobody of this process reads the bytes of a database, and keeps it so.
-pub fn alone() -> MutexGuard<'static, ()> {
-    RAW.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn alone() -> RwLockReadGuard<'static, ()> {
+    RAW.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why a database could not be read.
@@ -71,6 +77,8 @@ pub struct Database {
     connection: Connection,
     /// Where the copy lies that is read instead; it goes with this value.
     _copy: Option<TempDir>,
+    /// Nobody reads its bytes meanwhile. Let go of last.
+    _alone: RwLockReadGuard<'static, ()>,
 }
 
 impl Deref for Database {
@@ -91,16 +99,71 @@ impl DerefMut for Database {
 /// journal is rolled back nor shared memory created. What its schema defines is not trusted.
 ///
 /// Where an interrupted write left a journal, a copy of both files is rolled back and read, in a
-/// private temporary folder.
+/// private temporary folder; so is a copy of a database that keeps a write-ahead log and that
+/// nobody has open, for SQLite makes files beside such a one even to read it.
 ///
 /// # Errors
 /// There is none, or SQLite refuses.
 pub fn open(path: &Path) -> Result<Database, ReadError> {
+    if is_closed(path) {
+        return open_copy(path);
+    }
+    let shared = alone();
     match connect(path, "mode=ro&readonly_shm=1", OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Ok(connection) => Ok(Database { connection, _copy: None }),
-        Err(ReadError::Interrupted) => open_copy(path),
+        Ok(connection) => Ok(Database { connection, _copy: None, _alone: shared }),
+        Err(ReadError::Interrupted) => {
+            drop(shared);
+            open_copy(path)
+        }
         Err(error) => Err(error),
     }
+}
+
+/// The files of a database, as one look found them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// The database itself.
+    pub database: FileMeta,
+    journal: Option<FileMeta>,
+    wal: Option<FileMeta>,
+    has_shared_memory: bool,
+}
+
+impl Files {
+    /// Looks at a database without opening it: whoever closes a file loses the locks that the
+    /// same process holds on it (fcntl(2)). `None` when there is no plain file.
+    pub fn of(path: &Path) -> Option<Self> {
+        Some(Self {
+            database: plain(path)?,
+            journal: plain(&beside(path, "-journal")),
+            wal: plain(&beside(path, "-wal")),
+            has_shared_memory: plain(&beside(path, "-shm")).is_some(),
+        })
+    }
+
+    /// Returns the last change of any of them.
+    pub fn touched_at(&self) -> Timestamp {
+        let all = [Some(self.database), self.journal, self.wal].into_iter().flatten();
+        all.map(|meta| meta.modified_at.max(meta.changed_at)).max().unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// Returns whether a database keeps a write-ahead log and nobody has it open: the last who closes
+/// it removes what lies beside it (sqlite.org/wal.html).
+fn is_closed(path: &Path) -> bool {
+    let is_alone = |files: Files| files.wal.is_none_or(|wal| wal.size == 0) && !files.has_shared_memory;
+    Files::of(path).is_some_and(is_alone) && has_log(path)
+}
+
+/// Returns whether the head of a database says that it keeps a write-ahead log: version 2 for both
+/// who write and who read (sqlite.org/fileformat.html, offset 18).
+fn has_log(path: &Path) -> bool {
+    let Ok(_exclusive) = RAW.try_write() else { return false };
+    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let mut head = [0; 20];
+    let read = openat(CWD, path, OFlags::RDONLY | safe, Mode::empty())
+        .map(|fd| File::from(fd).read_exact(&mut head));
+    matches!((read, head), (Ok(Ok(())), [.., 2, 2]))
 }
 
 fn connect(path: &Path, mode: &str, access: OpenFlags) -> Result<Connection, ReadError> {
@@ -114,27 +177,35 @@ fn connect(path: &Path, mode: &str, access: OpenFlags) -> Result<Connection, Rea
     Ok(connection)
 }
 
-/// Copies an interrupted database and its journal, and lets the copy be rolled back. Nobody
-/// writes such a database, or SQLite would not call it interrupted.
+/// Copies a database that nobody writes, and the journal that an interrupted write left beside
+/// it, which the copy is rolled back by.
 fn open_copy(path: &Path) -> Result<Database, ReadError> {
-    let Ok(_alone) = RAW.try_lock() else { return Err(ReadError::Interrupted) };
-    let journal = beside(path, "-journal");
-    let facts = || Some((plain(path)?, plain(&journal)?));
-    let before = facts().ok_or(ReadError::Interrupted)?;
-    if before.0.size.saturating_add(before.1.size) > MAX_COPY as u64 {
-        return Err(ReadError::Interrupted);
+    let Ok(exclusive) = RAW.try_write() else { return Err(ReadError::Locked) };
+    let before = Files::of(path).ok_or(ReadError::Interrupted)?;
+    let size = before.database.size.saturating_add(before.journal.map_or(0, |journal| journal.size));
+    if size > MAX_COPY as u64 {
+        return Err(ReadError::Failed(format!("it is too big to be copied: {size} bytes")));
     }
+    settle(&before);
     let failed = |error: std::io::Error| ReadError::Failed(format!("it cannot be copied: {error}"));
     let folder = tempfile::Builder::new().prefix("claimtop-read-").tempdir().map_err(failed)?;
     let copy = folder.path().join("database");
-    for (from, to) in [(path, &copy), (&journal, &beside(&copy, "-journal"))] {
-        copy_new(from, to).map_err(failed)?;
+    copy_new(path, &copy).map_err(failed)?;
+    if before.journal.is_some() {
+        copy_new(&beside(path, "-journal"), &beside(&copy, "-journal")).map_err(failed)?;
     }
-    if facts() != Some(before) {
+    if Files::of(path) != Some(before) {
         return Err(ReadError::Locked);
     }
+    drop(exclusive);
     let connection = connect(&copy, "mode=rw", OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    Ok(Database { connection, _copy: Some(folder) })
+    Ok(Database { connection, _copy: Some(folder), _alone: alone() })
+}
+
+/// Waits until a change during the copying must show in the files' times.
+fn settle(files: &Files) {
+    let age = clock::now().duration_since(files.touched_at()).unsigned_abs();
+    std::thread::sleep(SETTLED.saturating_sub(age));
 }
 
 fn copy_new(from: &Path, to: &Path) -> std::io::Result<()> {

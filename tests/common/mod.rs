@@ -451,7 +451,7 @@ impl WorldFile {
             spec.folder.as_deref().map(|folder| Tie::Folder(folder.into())),
         ];
         SessionFile {
-            agent: ["claude-code", "codex", "copilot", "gemini", "qwen"]
+            agent: ["claude-code", "codex", "copilot", "gemini", "opencode", "qwen"]
                 .into_iter()
                 .find(|name| *name == spec.agent)
                 .unwrap_or_else(|| panic!("no session files of {}", spec.agent)),

@@ -150,3 +150,87 @@ fn gemini_names_its_project_and_qwen_its_folder() {
     gemini.check(&world, &format!("guess folder {ID}"));
     qwen.check(&world, &format!("guess folder {ID}"));
 }
+
+/// Makes opencode's database, as a window that has it open would, with one session of a folder.
+fn opencode_store(world: &World, folder: &Path) -> rusqlite::Connection {
+    let path = world.path("home/.local/share/opencode/opencode.db");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let store = rusqlite::Connection::open(path).unwrap();
+    let schema = "PRAGMA journal_mode = wal; CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, \
+                  directory TEXT, time_updated INTEGER, time_archived INTEGER)";
+    store.execute_batch(schema).unwrap();
+    add_session(&store, SES, None, folder, 0);
+    store
+}
+
+const SES: &str = "ses_e0515a879ffeeCvFT1faoBtJOy";
+
+/// Adds a session that was written so many seconds from now on.
+fn add_session(store: &rusqlite::Connection, id: &str, parent: Option<&str>, folder: &Path, ahead: i64) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let at = i64::try_from(now.as_millis()).unwrap() + ahead * 1_000;
+    let values = rusqlite::params![id, parent, folder.to_str().unwrap(), at];
+    store.execute("INSERT INTO session VALUES (?1, ?2, ?3, ?4, NULL)", values).unwrap();
+}
+
+fn opencode(world: &World) -> StandIn {
+    let program = "node_modules/opencode-linux-x64/bin/opencode";
+    StandIn::start(world, "/bin/sh", program, &["-c", "read line; exit 0"])
+}
+
+#[test]
+fn opencode_is_read_beside_who_writes_its_database() {
+    let world = World::new();
+    let window = opencode(&world);
+    std::thread::sleep(Duration::from_millis(50));
+    let mut store = opencode_store(&world, &cwd(&world));
+    let writing = store.transaction().unwrap();
+    add_session(&writing, "ses_notcommitted00000000000000", None, &cwd(&world), 0);
+    window.check(&world, &format!("guess folder {SES}"));
+    writing.rollback().unwrap();
+    // A sub-agent's session and one of another folder are newer, and not this window's.
+    add_session(&store, "ses_ofasubagent000000000000000", Some(SES), &cwd(&world), 1);
+    add_session(&store, "ses_ofanotherfolder00000000000", None, Path::new("/elsewhere"), 1);
+    window.check(&world, &format!("guess folder {SES}"));
+    add_session(&store, "ses_thenextone0000000000000000", None, &cwd(&world), 1);
+    window.check(&world, "guess folder ses_thenextone0000000000000000");
+}
+
+#[test]
+fn opencode_is_read_when_nobody_has_its_database_open_and_nothing_is_made_beside_it() {
+    let world = World::new();
+    let window = opencode(&world);
+    std::thread::sleep(Duration::from_millis(50));
+    drop(opencode_store(&world, &cwd(&world)));
+    window.check(&world, &format!("guess folder {SES}"));
+    let beside = std::fs::read_dir(world.path("home/.local/share/opencode")).unwrap();
+    assert_eq!(beside.count(), 1, "the database and nothing else");
+}
+
+#[test]
+fn two_windows_of_opencode_in_one_folder_are_not_guessed() {
+    let world = World::new();
+    let one = opencode(&world);
+    let other = "bin/.opencode/bin/opencode";
+    let two = StandIn::start(&world, "/bin/sh", other, &["-c", "read line; exit 0"]);
+    std::thread::sleep(Duration::from_millis(50));
+    let _store = opencode_store(&world, &cwd(&world));
+    one.check(&world, "  ");
+    two.check(&world, "  ");
+    drop(two);
+    one.check(&world, &format!("guess folder {SES}"));
+}
+
+#[test]
+fn a_transcript_of_a_folder_of_the_same_short_name_is_no_guess() {
+    let world = World::new();
+    let script = world.write(".bin/qwen", "read line\n");
+    let window = StandIn::start(&world, "/bin/sh", "bin/node", &[script.to_str().unwrap()]);
+    std::thread::sleep(Duration::from_millis(50));
+    let chats = format!("home/.qwen/projects/{}/chats", slug(&cwd(&world)));
+    world.write(&format!("{chats}/{ID}.jsonl"), "{\"cwd\":\"/some/where-else\"}\n");
+    window.check(&world, "  ");
+    let own = serde_json::json!({ "cwd": cwd(&world) });
+    world.write(&format!("{chats}/02a1fae8-b49c-7fa1-96a4-858f57a486cb.jsonl"), &format!("{own}\n"));
+    window.check(&world, "guess folder 02a1fae8-b49c-7fa1-96a4-858f57a486cb");
+}

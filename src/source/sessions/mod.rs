@@ -4,6 +4,7 @@
 mod codex;
 mod copilot;
 mod head;
+mod opencode;
 mod per_folder;
 
 use std::cell::OnceCell;
@@ -41,6 +42,7 @@ pub(super) struct Wanted {
 #[derive(Default)]
 pub(super) struct Reader {
     heads: Heads,
+    opencode: opencode::Store,
 }
 
 /// One look.
@@ -71,10 +73,19 @@ impl Reader {
         per_folder::gemini(&mut look, &places.home, &of("gemini"));
         codex::read(&mut look, &places.home, &of("codex"), now);
         copilot::read(&mut look, &places.home, &of("copilot"));
+        self.opencode.read(&mut look, &places.home, &of("opencode"), now);
         let found = look.found;
         self.heads.keep_used();
         found
     }
+}
+
+/// Returns every folder that the windows work in, once.
+fn folders(wanted: &[&Wanted]) -> Vec<Untrusted> {
+    let mut folders: Vec<Untrusted> = wanted.iter().filter_map(|one| one.cwd.clone()).collect();
+    folders.sort();
+    folders.dedup();
+    folders
 }
 
 impl Look<'_> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Look, Wanted};
+use super::{Look, Wanted, folders};
 use crate::core::context::is_valid_id;
 use crate::core::file::FileMeta;
 use crate::core::session::{SessionFile, Tie};
@@ -54,6 +54,10 @@ pub(super) fn gemini(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
 fn named_by_session(look: &mut Look<'_>, agent: &'static str, at: &Path, cwd: &Untrusted) {
     let is_session = |name: &str| name.strip_suffix(".jsonl").is_some_and(is_valid_id);
     for (path, meta) in look.files(at, is_session).into_iter().take(NEWEST) {
+        // Two folders may have one name for their project: `/a/b-c` and `/a-b/c`.
+        if look.heads.of(&path, meta.ino).cwd.is_some_and(|own| own != cwd.raw()) {
+            continue;
+        }
         if let Some(session) = path.file_stem().and_then(|name| name.to_str()).map(Untrusted::from) {
             add(look, agent, session, cwd, (path, meta));
         }
@@ -69,14 +73,6 @@ fn add(
 ) {
     let tie = Tie::Folder(cwd.clone());
     look.found.push(SessionFile { agent, session, tie, written_at: meta.modified_at, path: path.into() });
-}
-
-/// Returns every folder that the windows work in, once.
-fn folders(wanted: &[&Wanted]) -> Vec<Untrusted> {
-    let mut folders: Vec<Untrusted> = wanted.iter().filter_map(|one| one.cwd.clone()).collect();
-    folders.sort();
-    folders.dedup();
-    folders
 }
 
 /// Returns the name of a folder's project: everything but letters and digits becomes `-`. Very

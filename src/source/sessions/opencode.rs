@@ -1,0 +1,92 @@
+//! opencode: one database for all windows, `~/.local/share/opencode/opencode.db`, whose sessions
+//! name the folder that they work in and no process.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Look, Wanted, folders};
+use crate::core::context::is_valid_id;
+use crate::core::session::{SessionFile, Tie};
+use crate::core::text::Untrusted;
+use crate::format::cells::Cells;
+use crate::format::time;
+use crate::source::fence::resolve;
+use crate::source::sqlite::{self, Files, ReadError};
+use crate::source::tables::{self, Query};
+
+/// How many of a folder's sessions are taken, the newest first.
+const NEWEST: usize = 8;
+
+/// How much older than its reading a database's last change must be for its times to tell a later
+/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// The database, as it was last read.
+#[derive(Default)]
+pub(super) struct Store {
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    files: Files,
+    read_at: Timestamp,
+    folders: Vec<Untrusted>,
+    found: Vec<SessionFile>,
+}
+
+impl Store {
+    /// Finds the sessions of the folders in which these windows work; none where the database
+    /// cannot be read.
+    pub(super) fn read(&mut self, look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
+        let folders = folders(wanted);
+        let path = home.join(".local/share/opencode/opencode.db");
+        if folders.is_empty() || !look.fence.allows(&resolve(&path)) {
+            return;
+        }
+        let Some(files) = Files::of(&path) else { return };
+        let is_known = |kept: &Kept| {
+            let is_settled = kept.read_at.duration_since(files.touched_at()) >= SURE_AFTER;
+            is_settled && kept.files == files && kept.folders == folders
+        };
+        if !self.kept.as_ref().is_some_and(is_known) {
+            let found = sessions(&path, &folders).unwrap_or_default();
+            self.kept = Some(Kept { files, read_at: now, folders, found });
+        }
+        look.found.extend(self.kept.iter().flat_map(|kept| kept.found.iter().cloned()));
+    }
+}
+
+fn sessions(path: &Path, folders: &[Untrusted]) -> Result<Vec<SessionFile>, ReadError> {
+    let database = sqlite::open(path)?;
+    let columns = tables::columns(&database, "session")?;
+    if !["id", "directory", "time_updated"].iter().all(|name| columns.contains(*name)) {
+        return Ok(Vec::new());
+    }
+    // A sub-agent's session is its parent's window's, and an archived one is no window's.
+    let optional = ["parent_id", "time_archived"].into_iter().filter(|name| columns.contains(*name));
+    let is_own: String = optional.map(|name| format!(" AND {name} IS NULL")).collect();
+    let from = format!("session WHERE directory = ?1{is_own} ORDER BY time_updated DESC");
+    let mut found = Vec::new();
+    for folder in folders {
+        let query = Query {
+            cells: vec![("id", "id"), ("time_updated", "time_updated")],
+            from: &from,
+            values: &[&folder.raw()],
+            most: NEWEST,
+        };
+        let rows = tables::rows(&database, &query)?.rows;
+        found.extend(rows.iter().filter_map(|row| session(row, folder, path)));
+    }
+    Ok(found)
+}
+
+fn session(row: &Cells, folder: &Untrusted, path: &Path) -> Option<SessionFile> {
+    Some(SessionFile {
+        agent: "opencode",
+        session: row.text("id").filter(|id| is_valid_id(id))?.into(),
+        tie: Tie::Folder(folder.clone()),
+        written_at: row.number("time_updated").and_then(time::epoch_ms)?,
+        path: path.to_path_buf().into(),
+    })
+}
