@@ -17,6 +17,7 @@ pub mod processes;
 pub mod repos;
 pub(crate) mod sessions;
 pub mod sqlite;
+pub(crate) mod stores;
 mod tables;
 pub mod watch;
 

@@ -27,7 +27,7 @@ pub(super) fn columns(connection: &Connection, table: &str) -> Result<BTreeSet<S
 /// What is asked of a database.
 pub(super) struct Query<'a> {
     /// Each cell's name and the expression that gives it.
-    pub(super) cells: Vec<(&'static str, &'static str)>,
+    pub(super) cells: Vec<(&'static str, &'a str)>,
     /// What follows `FROM`, without a limit.
     pub(super) from: &'a str,
     /// The values of its `?`.

@@ -1,5 +1,5 @@
 //! Which processes are agents' windows: every captured process of real agents, and programs
-//! that only look like one.
+//! that only look like one; and the databases in which agents' tools keep claims.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,6 +11,9 @@
 
 mod captured;
 mod lookalikes;
+mod stores;
+#[path = "../cli/world.rs"]
+mod world;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState};

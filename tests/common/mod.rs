@@ -14,6 +14,7 @@
 mod leo;
 mod plans;
 mod rows;
+mod stores;
 mod stories;
 
 use std::collections::BTreeMap;
@@ -440,6 +441,7 @@ impl WorldFile {
         }
         rows::read(self, &mut snapshot);
         leo::read(self, &mut snapshot);
+        stores::read(self, &mut snapshot);
         snapshot
     }
 

@@ -21,8 +21,9 @@ fn usual() -> String {
 #[derive(Debug, Deserialize)]
 pub(super) struct RowSpec {
     #[serde(default = "usual")]
-    database: String,
-    /// `session_record`, `task`, `project_state` or `interaction`.
+    pub(super) database: String,
+    /// `session_record`, `task`, `project_state` or `interaction`; LEO's, beads' and mcp_agent_mail's
+    /// bear other names.
     pub(super) table: String,
     #[serde(flatten)]
     cells: BTreeMap<String, toml::Value>,
@@ -57,7 +58,7 @@ pub(super) struct DatabaseSpec {
 
 /// Adds the records of all rows, and their databases.
 pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
-    let rows = world.row.iter().filter(|row| !super::leo::is_leos(row));
+    let rows = world.row.iter().filter(|row| !super::leo::is_leos(row) && !super::stores::is_of_one(row));
     let named = world.database.iter().map(|spec| &spec.path).chain(rows.map(|row| &row.database));
     let paths: std::collections::BTreeSet<&String> = named.collect();
     for path in paths {

@@ -25,7 +25,7 @@ use super::bindings;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::processes::Scanner;
-use super::{clock, host, leo, obra, repos, sessions};
+use super::{clock, host, leo, obra, repos, sessions, stores};
 use crate::core::agent::{Role, Signatures};
 use crate::core::bound::Notes;
 use crate::core::own::Own;
@@ -54,6 +54,7 @@ pub struct Collector {
     obra: obra::Reader,
     bindings: bindings::Reader,
     sessions: sessions::Reader,
+    stores: stores::Reader,
     /// The formats that a person has described.
     own: Vec<Own>,
     leo: leo::Reader,
@@ -82,6 +83,7 @@ impl Collector {
             obra: obra::Reader::default(),
             bindings: bindings::Reader::default(),
             sessions: sessions::Reader::default(),
+            stores: stores::Reader::default(),
             own: Vec::new(),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
@@ -132,6 +134,8 @@ impl Collector {
         let mut found = Found::default();
         let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
+        let mut stores = self.stores.begin(&self.places, &self.fence, &Reading { host: &host, now });
+        found.add(stores.cwds(), &self.fence);
         let mut read = Read::new();
         self.read_places(&mut pass);
         self.read_repos(&mut found, &mut pass, &mut read);
@@ -145,13 +149,19 @@ impl Collector {
         }
         let taken_at = clock::now();
         self.measure(&mut processes, taken_at);
-        let of_databases: Vec<_> = databases.iter().map(obra::Seen::health).collect();
+        let trees = read.values().flat_map(|(repo, _)| &repo.worktrees).filter(|tree| tree.exists);
+        let trees = trees.map(|tree| tree.path.as_path());
+        self.stores.finish(trees, &self.fence, &Reading { host: &host, now }, &mut stores);
+        let mut of_databases: Vec<_> = databases.iter().map(obra::Seen::health).collect();
+        of_databases.append(&mut stores.sources);
         sources.splice(0..0, pass.tallies.health(&of_databases));
         sources.push(health::processes(&processes));
         sources.push(bound_health);
         sources.extend(found.overflow());
         let (mut records, broken, kept) = pass.finish(&mut self.folders);
         self.kept = kept;
+        stores.join(&mut records);
+        self.folders.append(&mut stores.folders);
         sources.extend(of_databases);
         self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
         records.extend(databases.iter().flat_map(|database| database.records.clone()));

@@ -1,8 +1,14 @@
 //! beads (`bd`): issues in progress with an assignee, and the lock of its daemon.
 //!
-//! `.beads/issues.jsonl` has one issue in a line; newer versions only export it from their
-//! database. A claim is a status and a free name: it names neither process nor session.
+//! `.beads/issues.jsonl` has one issue in a line. Where there is a database beside it, an SQLite file
+//! or Dolt's folder, that is the truth and the lines are only exported from it. A claim is a status
+//! and a free name: it names neither process nor session.
 
+mod rows;
+
+use jiff::Timestamp;
+
+pub use self::rows::{Source, TABLE, rows, without_copies};
 use super::json::{self, Object};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::file::{Content, FileImage, Refusal};
@@ -35,6 +41,9 @@ pub const PLACES: &[Place] = &[Place {
         _ => None,
     },
 }];
+
+/// The folders of Dolt's databases in `.beads`, which claimtop does not read.
+pub const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
 
 /// How many issues of one file are told as claims.
 const MOST: usize = 1_000;
@@ -84,27 +93,35 @@ fn folder_name(record: &Record) -> String {
 struct Held {
     id: Untrusted,
     assignee: Untrusted,
-    since: Option<jiff::Timestamp>,
+    since: Option<Timestamp>,
 }
 
 impl Held {
     /// Returns an issue that is in progress, or on a hook as gastown puts it, and has an assignee.
     fn of(issue: &Object<'_>) -> Option<Self> {
-        let is_taken = matches!(issue.str("status"), Some("in_progress" | "hooked"));
         Some(Self {
-            id: issue.text("id").filter(|_| is_taken)?,
+            id: issue.text("id").filter(|_| issue.str("status").is_some_and(is_taken))?,
             assignee: issue.text("assignee")?,
             since: issue.str("updated_at").and_then(time::rfc3339),
         })
     }
 
     fn claim(self) -> StatedClaim {
-        StatedClaim {
-            resource: Resource { kind: ResourceKind::Task, id: self.id },
-            since: self.since,
-            surfaces: Shared::from([Surface { name: "issues.jsonl", state: SurfaceState::Agrees }]),
-        }
+        claim(self.id, self.since, "issues.jsonl")
     }
+}
+
+fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
+    StatedClaim {
+        resource: Resource { kind: ResourceKind::Task, id },
+        since,
+        surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
+    }
+}
+
+/// Returns whether an issue of this status is somebody's.
+fn is_taken(status: &str) -> bool {
+    matches!(status, "in_progress" | "hooked")
 }
 
 fn listed(held: &[Held]) -> Option<Untrusted> {

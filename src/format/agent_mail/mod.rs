@@ -1,23 +1,28 @@
-//! mcp_agent_mail's file reservations, as its archive keeps them beside its database:
-//! `~/.mcp_agent_mail_git_mailbox_repo/projects/<slug>/file_reservations/*.json`.
+//! mcp_agent_mail's file reservations: the rows of its database, and the archive that it keeps of
+//! them, `~/.mcp_agent_mail_git_mailbox_repo/projects/<slug>/file_reservations/*.json`.
 //!
 //! A reservation is advisory and ends by itself. It names an agent by a name of its own
 //! (GreenCastle) and no process, so nobody can tell whether its holder lives.
 
-use std::path::PathBuf;
+mod reservation;
+mod rows;
+
+use std::path::Path;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
+use self::reservation::Reservation;
+pub use self::rows::{Row, Source, is_copied, rows};
 use super::json::{self, Object};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::record::{
-    Expiry, Format, Problem, Record, RecordKind, Resource, ResourceKind, StatedClaim, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::text::Untrusted;
+use crate::core::record::{Format, RecordKind};
+
+/// Where the database usually is, below the home: beside the archive, and where its installer puts
+/// the program, in whose folder it begins.
+pub const DATABASES: [&str; 2] =
+    [".mcp_agent_mail_git_mailbox_repo/storage.sqlite3", "mcp_agent_mail/storage.sqlite3"];
 
 /// Where the files are.
 pub const PLACES: &[Place] = &[Place {
@@ -27,21 +32,21 @@ pub const PLACES: &[Place] = &[Place {
     recognise: |name| name.ends_with(".json").then_some(FileKind::AgentMail),
 }];
 
-/// For how long a reservation is shown after it has run out; the archive keeps all of them.
-const SHOWN_FOR: SignedDuration = SignedDuration::from_hours(24);
-
-/// Reads one reservation; one that was released or has long run out holds nothing.
+/// Reads one reservation of the archive; one that was released or has long run out holds nothing.
 pub fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let object = match json::object(Format::AgentMail, file, reading) {
         Ok(object) => object,
         Err(broken) => return Parsed::Broken(broken),
     };
     let ends_at = instant(&object, "expires_ts");
-    let is_over = ends_at.is_some_and(|at| reading.now.duration_since(at) > SHOWN_FOR);
+    let is_over = reservation::is_over(ends_at, reading.now);
     if is_over || object.text("released_ts").is_some() || is_copy(&object, file.name()) {
         return Parsed::Ignored;
     }
-    Parsed::Record(Arc::new(reservation(&object, ends_at, file, reading)))
+    let mut record = draft::record(Format::AgentMail, RecordKind::Metadata, file, reading);
+    archived(&object, ends_at).fill(&mut record);
+    record.problems.extend(json::ownership_problems(file, reading, None));
+    Parsed::Record(Arc::new(record))
 }
 
 /// Returns whether a file is the older name of a reservation that has a file by its number too.
@@ -49,53 +54,19 @@ fn is_copy(object: &Object<'_>, name: &str) -> bool {
     object.has("id") && !name.starts_with("id-")
 }
 
-fn reservation(
-    object: &Object<'_>,
-    ends_at: Option<Timestamp>,
-    file: &FileImage,
-    reading: &Reading<'_>,
-) -> Record {
-    let mut record = draft::record(Format::AgentMail, RecordKind::Metadata, file, reading);
-    let pattern = object.text("path_pattern").unwrap_or_default();
-    let agent = object.text("agent").unwrap_or_else(|| "(nobody)".into());
-    let tree = object.str("worktree").filter(|path| path.starts_with('/'));
-    record.variant = "file reservation";
-    record.title = format!("{}: {}", agent.raw(), draft::excerpt(pattern.raw(), 60).raw()).into();
-    record.cwd =
-        tree.or_else(|| object.str("project").filter(|path| path.starts_with('/'))).map(PathBuf::from);
-    record.started_at = instant(object, "created_ts");
-    record.expiry = ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
-    record.claims = claim(&pattern, &record).into_iter().collect();
-    record.files = vec![pattern];
-    let is_exclusive = !matches!(object.get("exclusive"), Some(json::Value::Bool(false)));
-    record.facts = draft::known([
-        ("owner", Some(agent)),
-        ("mode", Some(if is_exclusive { "exclusive" } else { "shared" }.into())),
-        (
-            "reason",
-            object.str("reason").filter(|text| !text.is_empty()).map(|text| draft::excerpt(text, 200)),
-        ),
-        ("ends", ends_at.map(|at| at.to_string().into())),
-        ("branch", object.text("branch")),
-    ]);
-    record.problems = json::ownership_problems(file, reading, None);
-    if ends_at.is_none() {
-        record.problems.push(Problem::new(Code::BadTimestamp, "states no usable end (expires_ts)"));
+fn archived(object: &Object<'_>, ends_at: Option<Timestamp>) -> Reservation {
+    Reservation {
+        pattern: object.text("path_pattern").unwrap_or_default(),
+        agent: object.text("agent"),
+        tree: object.str("worktree").filter(|path| path.starts_with('/')).map(Into::into),
+        project: object.str("project").map(Into::into),
+        is_exclusive: !matches!(object.get("exclusive"), Some(json::Value::Bool(false))),
+        reason: object.str("reason").map(Into::into),
+        branch: object.text("branch"),
+        created_at: instant(object, "created_ts"),
+        ends_at,
+        surface: "archive",
     }
-    record
-}
-
-fn claim(pattern: &Untrusted, record: &Record) -> Option<StatedClaim> {
-    let tree = record.cwd.as_deref().map(Untrusted::from_path).unwrap_or_default();
-    let id = match tree.raw() {
-        "" => pattern.clone(),
-        tree => format!("{tree}/{}", pattern.raw()).into(),
-    };
-    (!pattern.raw().is_empty()).then(|| StatedClaim {
-        resource: Resource { kind: ResourceKind::Files, id },
-        since: record.started_at,
-        surfaces: Shared::from([Surface { name: "archive", state: SurfaceState::Agrees }]),
-    })
 }
 
 /// Reads a time, which is in UTC where it names no zone.
@@ -103,9 +74,17 @@ fn instant(object: &Object<'_>, name: &str) -> Option<Timestamp> {
     time::any(object.str(name)?, &jiff::tz::TimeZone::UTC)
 }
 
+/// Returns the project and the number that an archived reservation has in its path.
+fn archived_as(path: &Path) -> Option<(&str, Option<i64>)> {
+    let number = path.file_stem()?.to_str()?.strip_prefix("id-").and_then(|id| id.parse().ok());
+    Some((path.parent()?.parent()?.file_name()?.to_str()?, number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::finding::Code;
+    use crate::core::record::ResourceKind;
     use crate::format::draft::sample;
 
     fn reservation(name: &str, text: &str) -> Parsed {

@@ -1,0 +1,85 @@
+//! A reservation, wherever it was read.
+
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::finding::Code;
+use crate::core::record::{
+    Expiry, Problem, Record, Resource, ResourceKind, StatedClaim, Surface, SurfaceState,
+};
+use crate::core::shared::Shared;
+use crate::core::text::Untrusted;
+use crate::format::draft;
+
+/// For how long a reservation is shown after it has run out; nobody removes them.
+const SHOWN_FOR: SignedDuration = SignedDuration::from_hours(24);
+
+/// What one place says of a reservation.
+pub(super) struct Reservation {
+    /// The files, as a glob below the project.
+    pub(super) pattern: Untrusted,
+    /// The name of whoever reserved them.
+    pub(super) agent: Option<Untrusted>,
+    /// The working tree.
+    pub(super) tree: Option<String>,
+    /// The project: an absolute path, or a name.
+    pub(super) project: Option<String>,
+    /// Whether nobody else is to touch them.
+    pub(super) is_exclusive: bool,
+    /// Why, in its words.
+    pub(super) reason: Option<String>,
+    /// The branch.
+    pub(super) branch: Option<Untrusted>,
+    /// Since when.
+    pub(super) created_at: Option<Timestamp>,
+    /// Until when.
+    pub(super) ends_at: Option<Timestamp>,
+    /// Where this is written.
+    pub(super) surface: &'static str,
+}
+
+/// Returns whether a reservation has run out so long ago that it is not shown.
+pub(super) fn is_over(ends_at: Option<Timestamp>, now: Timestamp) -> bool {
+    ends_at.is_some_and(|at| now.duration_since(at) > SHOWN_FOR)
+}
+
+impl Reservation {
+    /// Writes it into the draft of its record.
+    pub(super) fn fill(self, record: &mut Record) {
+        let agent = self.agent.clone().unwrap_or_else(|| "(nobody)".into());
+        let project = self.project.as_ref().filter(|path| path.starts_with('/'));
+        record.variant = "file reservation";
+        record.title = format!("{}: {}", agent.raw(), draft::excerpt(self.pattern.raw(), 60).raw()).into();
+        record.cwd = self.tree.as_ref().or(project).map(PathBuf::from);
+        record.started_at = self.created_at;
+        record.expiry = self.ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
+        record.claims = self.claim(record).into_iter().collect();
+        let reason = self.reason.as_deref().filter(|text| !text.is_empty());
+        record.facts = draft::known([
+            ("owner", Some(agent)),
+            ("mode", Some(if self.is_exclusive { "exclusive" } else { "shared" }.into())),
+            ("reason", reason.map(|text| draft::excerpt(text, 200))),
+            ("ends", self.ends_at.map(|at| at.to_string().into())),
+            ("branch", self.branch),
+        ]);
+        record.files = vec![self.pattern];
+        if self.ends_at.is_none() {
+            let why = "states no usable end (expires_ts)";
+            record.problems.push(Problem::new(Code::BadTimestamp, why));
+        }
+    }
+
+    fn claim(&self, record: &Record) -> Option<StatedClaim> {
+        let tree = record.cwd.as_deref().map(Untrusted::from_path).unwrap_or_default();
+        let id = match tree.raw() {
+            "" => self.pattern.clone(),
+            tree => format!("{tree}/{}", self.pattern.raw()).into(),
+        };
+        (!self.pattern.raw().is_empty()).then(|| StatedClaim {
+            resource: Resource { kind: ResourceKind::Files, id },
+            since: self.created_at,
+            surfaces: Shared::from([Surface { name: self.surface, state: SurfaceState::Agrees }]),
+        })
+    }
+}

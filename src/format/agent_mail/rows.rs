@@ -1,0 +1,144 @@
+//! The rows of the database: `file_reservations` with the names of its agents and projects.
+//!
+//! A row is held while its `released_ts` is null, or 0, and no `file_reservation_releases` names it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::archived_as;
+use super::reservation::{Reservation, is_over};
+use crate::core::record::{self, Format, Ownership, Record, RecordKind};
+use crate::core::text::Untrusted;
+use crate::format::cells::Cells;
+use crate::format::{Reading, draft, time};
+
+/// From here on a number of a time counts microseconds, as newer servers write it: the year 5138
+/// in milliseconds.
+const MICROSECONDS: i64 = 100_000_000_000_000;
+
+/// What is known of a database beside its rows.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path.
+    pub database: Untrusted,
+    /// Who owns the file.
+    pub ownership: Ownership,
+}
+
+/// One row that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row(pub Cells);
+
+/// Reads the rows that hold something: total, for any values.
+pub fn rows(source: &Source, rows: &[Row], reading: &Reading<'_>) -> Vec<Arc<Record>> {
+    let held = rows.iter().filter(|row| !row.is_released());
+    held.filter(|row| !is_over(row.time("expires_ts"), reading.now))
+        .map(|row| Arc::new(row.record(source, reading)))
+        .collect()
+}
+
+/// Returns whether a record of the archive is a copy of one of these rows, whatever has become of
+/// that: then the row tells what is.
+pub fn is_copied(record: &Record, rows: &[Row]) -> bool {
+    let Some((slug, number)) = record.location.path().and_then(archived_as) else { return false };
+    let pattern = record.files.first().map(Untrusted::raw);
+    record.format == Format::AgentMail
+        && rows.iter().any(|row| {
+            let is_named = number.is_none_or(|number| row.0.number("id") == Some(number));
+            is_named && row.0.text("slug") == Some(slug) && row.0.text("path_pattern") == pattern
+        })
+}
+
+impl Row {
+    fn is_released(&self) -> bool {
+        let is_set = |at: &str| at.trim().parse::<f64>().map_or(!at.is_empty(), |number| number > 0.0);
+        ["released_ts", "released_too"].iter().any(|name| self.0.text(name).is_some_and(is_set))
+    }
+
+    /// Reads a time: text in UTC, or a number of seconds, milliseconds or microseconds.
+    fn time(&self, name: &str) -> Option<Timestamp> {
+        match self.0.number(name) {
+            Some(number) if number >= MICROSECONDS => Timestamp::from_microsecond(number).ok(),
+            Some(number) if number >= MICROSECONDS / 1_000 => time::epoch_ms(number),
+            Some(number) => time::epoch_ms(number.checked_mul(1_000)?),
+            None => self.0.time(name),
+        }
+    }
+
+    fn record(&self, source: &Source, reading: &Reading<'_>) -> Record {
+        let id = self.0.text("id").unwrap_or_default().into();
+        let row = record::Row::new(source.database.clone(), "file_reservations", id);
+        let mut record = draft::row(Format::AgentMail, RecordKind::Metadata, row, source.ownership, reading);
+        let text = |name: &str| self.0.text(name).map(Untrusted::from);
+        let reservation = Reservation {
+            pattern: text("path_pattern").unwrap_or_default(),
+            agent: text("agent").or_else(|| text("agent_id").map(|id| format!("agent {}", id.raw()).into())),
+            tree: None,
+            project: self.0.text("human_key").map(Into::into),
+            is_exclusive: !matches!(self.0.text("exclusive"), Some("0" | "f" | "false")),
+            reason: self.0.text("reason").map(Into::into),
+            branch: None,
+            created_at: self.time("created_ts"),
+            ends_at: self.time("expires_ts"),
+            surface: "file_reservations",
+        };
+        reservation.fill(&mut record);
+        record.written_at = record.started_at.unwrap_or(reading.now);
+        record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::draft::sample;
+
+    /// Reads one row that reserves `src/**` until a moment; the look is at 21:48.
+    fn read(cells: &[(&str, &str)]) -> (Vec<Row>, Vec<Arc<Record>>) {
+        let usual = [("id", "7"), ("slug", "shop"), ("human_key", "/src/shop"), ("path_pattern", "src/**")];
+        let all = usual.iter().chain(cells).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let rows = vec![Row(Cells(all.collect()))];
+        let source = Source { database: "/m/storage.sqlite3".into(), ownership: Ownership::default() };
+        let host = sample::host(0);
+        let records = super::rows(&source, &rows, &Reading { host: &host, now: sample::now() });
+        (rows, records)
+    }
+
+    #[track_caller]
+    fn check(cells: &[(&str, &str)], expected: Option<&str>) {
+        let (_, records) = read(cells);
+        let ends = records
+            .first()
+            .map(|record| record.expiry.as_ref().map_or("no end".to_owned(), |expiry| expiry.at.to_string()));
+        assert_eq!(ends.as_deref(), expected, "{cells:?}");
+    }
+
+    #[test]
+    fn a_row_is_held_until_it_is_released_or_has_long_run_out() {
+        check(&[("expires_ts", "2026-11-20 22:00:00.000000")], Some("2026-11-20T22:00:00Z"));
+        check(&[("expires_ts", "1795212000000000")], Some("2026-11-20T22:00:00Z"));
+        check(&[("expires_ts", "1795212000"), ("released_ts", "0")], Some("2026-11-20T22:00:00Z"));
+        check(&[("expires_ts", "2026-11-20 22:00:00"), ("released_ts", "2026-11-20 21:00:00")], None);
+        check(&[("expires_ts", "1795212000000000"), ("released_too", "1795211000000000")], None);
+        check(&[("expires_ts", "2026-11-18 22:00:00")], None);
+        check(&[("expires_ts", "9223372036854775807")], Some("no end"));
+        check(&[], Some("no end"));
+    }
+
+    #[test]
+    fn a_copy_in_the_archive_is_known_by_project_number_and_files() {
+        let (rows, _) = read(&[("released_ts", "2026-11-20 21:00:00")]);
+        let copied = |path: &str, pattern: &str| {
+            let text = format!(r#"{{"path_pattern":"{pattern}","expires_ts":"2026-11-20T22:00:00Z"}}"#);
+            let mut file = sample::image("x", text.as_bytes(), 60);
+            file.path = std::path::PathBuf::from(path).into();
+            is_copied(&sample::record(sample::read(|reading| super::super::read(&file, reading))), &rows)
+        };
+        assert!(copied("/m/projects/shop/file_reservations/id-7.json", "src/**"));
+        assert!(copied("/m/projects/shop/file_reservations/0123.json", "src/**"));
+        assert!(!copied("/m/projects/shop/file_reservations/id-8.json", "src/**"));
+        assert!(!copied("/m/projects/shop/file_reservations/id-7.json", "docs/**"));
+        assert!(!copied("/m/projects/other/file_reservations/id-7.json", "src/**"));
+    }
+}

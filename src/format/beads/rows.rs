@@ -1,0 +1,110 @@
+//! The rows of an SQLite database of beads: `issues` that somebody has taken.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{claim, is_taken};
+use crate::core::record::{Format, Ownership, Record, RecordKind, Row};
+use crate::core::text::Untrusted;
+use crate::format::cells::Cells;
+use crate::format::{Reading, draft};
+
+/// The table of issues.
+pub const TABLE: &str = "issues";
+
+/// What is known of a database beside its rows.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path.
+    pub database: Untrusted,
+    /// Who owns the file.
+    pub ownership: Ownership,
+    /// The working tree.
+    pub tree: PathBuf,
+}
+
+/// Reads the issues that somebody has taken: total, for any values.
+pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
+    rows.iter().filter_map(|row| issue(row, source, reading)).map(Arc::new).collect()
+}
+
+fn issue(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {
+    row.text("status").filter(|status| is_taken(status))?;
+    let id: Untrusted = row.text("id")?.into();
+    let assignee = row.text("assignee").filter(|name| !name.is_empty())?;
+    let place = Row::new(source.database.clone(), TABLE, id.clone());
+    let mut record = draft::row(Format::Beads, RecordKind::Metadata, place, source.ownership, reading);
+    let title = row.text("title").map(|title| draft::excerpt(title, 60)).unwrap_or_default();
+    record.variant = "issue";
+    record.title = format!("{}: {}", id.raw(), title.raw()).into();
+    record.cwd = Some(source.tree.clone());
+    record.started_at = row.time("updated_at");
+    record.written_at = record.started_at.unwrap_or(reading.now);
+    record.claims = vec![claim(id, record.started_at, "issues")];
+    record.facts =
+        draft::known([("owner", Some(assignee.into())), ("status", row.text("status").map(Untrusted::from))]);
+    Some(record)
+}
+
+/// Returns an export without the claims that its database tells itself: all of them, where the
+/// database was written later, and else those on issues that it has. `None` when the record is no
+/// export of a database in this folder.
+pub fn without_copies(export: &Record, folder: &Path, database: &[Cells], is_newer: bool) -> Option<Record> {
+    let is_beside = export.location.path().and_then(Path::parent) == Some(folder);
+    if export.format != Format::Beads || !is_beside || export.claims.is_empty() {
+        return None;
+    }
+    let has = |id: &Untrusted| database.iter().any(|row| row.text("id") == Some(id.raw()));
+    let mut left = export.clone();
+    left.claims.retain(|claim| !is_newer && !has(&claim.resource.id));
+    Some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::draft::sample;
+
+    fn row(id: &str, status: &str, assignee: &str) -> Cells {
+        let cells = [("id", id), ("status", status), ("assignee", assignee), ("title", "Fix login")];
+        Cells(cells.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+    }
+
+    #[test]
+    fn only_what_somebody_works_on_is_held() {
+        let all = [
+            row("a-1", "in_progress", "alice"),
+            row("a-2", "in_progress", ""),
+            row("a-3", "closed", "bob"),
+            row("a-4", "hooked", "max"),
+        ];
+        let source = Source {
+            database: "/s/.beads/beads.db".into(),
+            ownership: Ownership::default(),
+            tree: "/s".into(),
+        };
+        let host = sample::host(0);
+        let records = rows(&source, &all, &Reading { host: &host, now: sample::now() });
+        let told: Vec<String> = records.iter().map(|record| record.title.shown()).collect();
+        assert_eq!(told, ["a-1: Fix login", "a-4: Fix login"]);
+    }
+
+    #[test]
+    fn an_export_tells_only_what_its_database_does_not() {
+        let text = ["a-1", "a-9"]
+            .map(|id| format!("{{\"id\":\"{id}\",\"status\":\"in_progress\",\"assignee\":\"alice\"}}\n"));
+        let mut file = sample::image("issues.jsonl", text.concat().as_bytes(), 60);
+        file.path = PathBuf::from("/s/.beads/issues.jsonl").into();
+        let export = sample::record(sample::read(|reading| {
+            super::super::read(super::super::Kind::Issues, &file, reading)
+        }));
+        let rows = [row("a-1", "closed", "alice")];
+        let left = |folder: &str, is_newer| {
+            let left = without_copies(&export, Path::new(folder), &rows, is_newer)?;
+            Some(left.claims.iter().map(|claim| claim.resource.id.shown()).collect::<Vec<_>>())
+        };
+        assert_eq!(left("/s/.beads", false), Some(vec!["a-9".to_owned()]));
+        assert_eq!(left("/s/.beads", true), Some(vec![]));
+        assert_eq!(left("/t/.beads", true), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! What earlier looks read of databases, so that one that has not changed is not opened again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::format::cells::Cells;
+use crate::source::sqlite::{self, Database, Files, ReadError};
+use crate::source::tables::Rows;
+
+/// How much older than its reading a file's last change must be for its times to tell a later
+/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// Keeps what was read, by path.
+#[derive(Default)]
+pub(super) struct Keeper {
+    kept: BTreeMap<PathBuf, Kept>,
+}
+
+/// What was read of one database.
+#[derive(Clone)]
+pub(super) struct Kept {
+    /// Its files.
+    pub(super) files: Files,
+    read_at: Timestamp,
+    /// The rows.
+    pub(super) rows: Vec<Cells>,
+    /// Whether it is a database of this system.
+    is_own: bool,
+    /// Why this is less than everything.
+    pub(super) lacks: Option<String>,
+}
+
+impl Kept {
+    /// Returns whether files with these facts must still have the content that was read.
+    fn is_of(&self, files: &Files) -> bool {
+        let is_settled = self.read_at.duration_since(files.touched_at()) >= SURE_AFTER;
+        self.lacks.is_none() && self.files == *files && is_settled
+    }
+}
+
+impl Keeper {
+    /// Reads a database by `query`, which gives nothing for one of another system; `None` where
+    /// there is none of this system. What cannot be read now keeps its last rows, and says so.
+    pub(super) fn read(
+        &mut self,
+        path: &Path,
+        now: Timestamp,
+        query: impl FnOnce(&Database) -> Result<Option<Rows>, ReadError>,
+    ) -> Option<Kept> {
+        let files = Files::of(path)?;
+        let before = self.kept.remove(path);
+        let kept = match before {
+            Some(kept) if kept.is_of(&files) => kept,
+            before => read(files, now, before, sqlite::open(path).and_then(|database| query(&database))),
+        };
+        self.kept.insert(path.to_path_buf(), kept.clone());
+        Some(kept).filter(|kept| kept.is_own)
+    }
+
+    /// Forgets all databases but these.
+    pub(super) fn retain(&mut self, paths: &[PathBuf]) {
+        self.kept.retain(|path, _| paths.contains(path));
+    }
+}
+
+fn read(
+    files: Files,
+    read_at: Timestamp,
+    before: Option<Kept>,
+    outcome: Result<Option<Rows>, ReadError>,
+) -> Kept {
+    match outcome {
+        Ok(rows) => {
+            let is_own = rows.is_some();
+            let rows = rows.unwrap_or_default();
+            let lacks =
+                rows.is_cut.then(|| format!("more than {} rows; the others were not read", rows.rows.len()));
+            Kept { files, read_at, rows: rows.rows, is_own, lacks }
+        }
+        Err(error) => {
+            let is_damaged = matches!(error, ReadError::Corrupt(_));
+            let rows = before.filter(|_| !is_damaged).map(|kept| kept.rows).unwrap_or_default();
+            Kept { files, read_at, rows, is_own: true, lacks: Some(error.to_string()) }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! mcp_agent_mail's database: one for all projects.
+
+use std::path::PathBuf;
+
+use super::{Found, Keeper};
+use crate::core::record::Record;
+use crate::core::text::Untrusted;
+use crate::format::Reading;
+use crate::format::agent_mail::{self, DATABASES, Row, Source};
+use crate::source::Places;
+use crate::source::fence::{Fence, resolve};
+use crate::source::sqlite::{Database, ReadError};
+use crate::source::tables::{self, Query, Rows};
+
+/// The most reservations that are read: those that are held, and the newest others.
+const MOST: usize = 2_000;
+
+/// A table that says more of a reservation.
+struct Joined {
+    table: &'static str,
+    /// Its column that is equal to `own_key` of the reservation.
+    key: &'static str,
+    own_key: &'static str,
+    /// The names of its cells, and their columns.
+    cells: &'static [(&'static str, &'static str)],
+}
+
+const JOINED: [Joined; 3] = [
+    Joined { table: "agents", key: "id", own_key: "agent_id", cells: &[("agent", "name")] },
+    Joined {
+        table: "projects",
+        key: "id",
+        own_key: "project_id",
+        cells: &[("slug", "slug"), ("human_key", "human_key")],
+    },
+    Joined {
+        table: "file_reservation_releases",
+        key: "reservation_id",
+        own_key: "id",
+        cells: &[("released_too", "released_ts")],
+    },
+];
+
+/// A database that was read.
+pub(super) struct Seen {
+    rows: Vec<Row>,
+}
+
+impl Seen {
+    /// Returns whether a file of the archive copies one of its rows.
+    pub(super) fn has(&self, record: &Record) -> bool {
+        agent_mail::is_copied(record, &self.rows)
+    }
+}
+
+/// Reads the databases in the usual places.
+pub(super) fn read(
+    keeper: &mut Keeper,
+    places: &Places,
+    fence: &Fence,
+    reading: &Reading<'_>,
+    found: &mut Found,
+) {
+    let paths = DATABASES.map(|below| resolve(&places.home.join(below)));
+    let paths: Vec<PathBuf> = paths.into_iter().filter(|path| fence.allows(path)).collect();
+    keeper.retain(&paths);
+    for path in paths {
+        let Some(kept) = keeper.read(&path, reading.now, reservations) else { continue };
+        let source =
+            Source { database: Untrusted::from_path(&path), ownership: kept.files.database.ownership };
+        let rows: Vec<Row> = kept.rows.iter().cloned().map(Row).collect();
+        let records = agent_mail::rows(&source, &rows, reading);
+        found.note("agent-mail", &path, &kept, records.len());
+        found.records.extend(records);
+        found.mail.push(Seen { rows });
+    }
+}
+
+/// Reads reservations with the names of their agents and projects, which may be missing.
+fn reservations(database: &Database) -> Result<Option<Rows>, ReadError> {
+    let own = tables::columns(database, "file_reservations")?;
+    if !["id", "path_pattern", "expires_ts"].iter().all(|name| own.contains(*name)) {
+        return Ok(None);
+    }
+    let optional = ["agent_id", "exclusive", "reason", "created_ts", "released_ts"];
+    let columns = ["id", "path_pattern", "expires_ts"].into_iter();
+    let columns = columns.chain(optional.into_iter().filter(|name| own.contains(*name)));
+    let mut cells: Vec<_> = columns.map(|name| (name, format!("r.{name}"))).collect();
+    let mut from = "file_reservations r".to_owned();
+    for joined in JOINED {
+        let there = tables::columns(database, joined.table)?;
+        if there.contains(joined.key) && own.contains(joined.own_key) {
+            let Joined { table, key, own_key, cells: named } = joined;
+            from += &format!(" LEFT JOIN {table} ON {table}.{key} = r.{own_key}");
+            let named = named.iter().filter(|(_, column)| there.contains(*column));
+            cells.extend(named.map(|(name, column)| (*name, format!("{table}.{column}"))));
+        }
+    }
+    let is_held = if own.contains("released_ts") { "r.released_ts IS NULL DESC, " } else { "" };
+    let from = format!("{from} ORDER BY {is_held}r.id DESC");
+    let cells = cells.iter().map(|(name, cell)| (*name, cell.as_str())).collect();
+    let mut rows = tables::rows(database, &Query { cells, from: &from, values: &[], most: MOST })?;
+    // What was released long ago is not missed.
+    rows.is_cut &= rows.rows.last().is_some_and(|row| row.text("released_ts").is_none());
+    Ok(Some(rows))
+}
