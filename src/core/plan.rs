@@ -9,7 +9,7 @@ use super::finding::Code;
 use super::git::WORKTREE_LOCK;
 use super::journal::Ended;
 use super::key::Key;
-use super::record::{Format, Generation, LetGo, RecordKind};
+use super::record::{DAEMON, EDITOR, Format, Generation, LetGo, RecordKind};
 use super::report::{LocationView, RecordView, Report, VerdictState};
 use super::text::Untrusted;
 
@@ -229,6 +229,10 @@ impl About<'_> {
             (Format::Observability, _) if record.variant == RATE_LIMIT => {
                 Some(("a rate-limit file holds nothing", "its system overwrites it at the next start"))
             }
+            (Format::ClaudeCode, _) if [DAEMON, EDITOR].contains(&record.variant) => Some((
+                "a daemon's or an editor's own file is let go by that program alone",
+                "end the daemon, or close the editor; by what rule another takes over is not known for certain",
+            )),
             (Format::ClaudeCode, _) if record.kind == RecordKind::Metadata => Some((
                 "Claude Code alone changes its task lists and teams",
                 "in a session that works on the list, ask for the task to become pending and without an owner",

@@ -1,4 +1,5 @@
-//! The locks of agents that keep no claims beside them: Codex's threads and Copilot's sessions.
+//! The locks of agents that keep no claims beside them: Codex's threads and daemon, and Copilot's
+//! sessions.
 //!
 //! Codex locks the file of a thread in the kernel for as long as it writes the thread; the holder
 //! can be its daemon, so the lock says that the thread lives and not in which window. Copilot
@@ -24,6 +25,8 @@ use crate::core::text::Untrusted;
 pub enum Kind {
     /// `~/.codex/thread-writer-locks/<thread>.lock`.
     CodexThread,
+    /// `~/.codex/app-server-daemon/daemon.pid`, and its updater's beside it.
+    CodexDaemon,
     /// `~/.copilot/session-state/<session>/inuse.<pid>.lock`.
     CopilotSession,
 }
@@ -37,6 +40,15 @@ pub const PLACES: &[Place] = &[
         recognise: |name| thread_of(name).map(|_| FileKind::AgentLock(Kind::CodexThread)),
     },
     Place {
+        format: Format::Codex,
+        base: Base::Home,
+        dir: ".codex/app-server-daemon",
+        recognise: |name| {
+            matches!(name, "daemon.pid" | "daemon-updater.pid")
+                .then_some(FileKind::AgentLock(Kind::CodexDaemon))
+        },
+    },
+    Place {
         format: Format::Copilot,
         base: Base::Home,
         dir: ".copilot/session-state/*",
@@ -48,6 +60,7 @@ pub const PLACES: &[Place] = &[
 pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::CodexThread => thread(file, reading),
+        Kind::CodexDaemon => parsed(daemon(file, reading)),
         Kind::CopilotSession => parsed(session(file, reading)),
     }
 }
@@ -70,6 +83,24 @@ fn thread(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.written_at = reading.now;
     record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Daemon, Binding::File));
     parsed(Ok(record))
+}
+
+/// Reads the PID file of the daemon: PID, start and boot are its own.
+fn daemon(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::Codex, file, reading)?;
+    let mut record = draft::record(Format::Codex, RecordKind::Metadata, file, reading);
+    record.variant = "daemon PID file";
+    record.title = if file.name() == "daemon.pid" { "Codex's daemon" } else { "Codex's updater" }.into();
+    record.holder = object.pid("pid", false).map(|pid| {
+        let identity = object.object("processIdentity");
+        let mut holder = Holder::new(pid, Role::Daemon, Binding::Owner);
+        let start = identity.and_then(|identity| identity.int("startTicks"));
+        holder.start_ticks = start.and_then(|ticks| u64::try_from(ticks).ok());
+        holder.boot_id = identity.and_then(|identity| identity.text("bootId"));
+        holder
+    });
+    record.problems = json::ownership_problems(file, reading, None);
+    Ok(record)
 }
 
 /// Reads the lock of a session, whose folder bears its ID.
@@ -142,6 +173,16 @@ mod tests {
     }
 
     #[test]
+    fn the_daemon_is_told_by_pid_start_and_boot() {
+        let text = r#"{"pid":17100,"processIdentity":{"bootId":"0b5fb5f8","startTicks":728784}}"#;
+        let file = sample::image("daemon.pid", text.as_bytes(), 60);
+        let record = sample::record(sample::read(|reading| read(Kind::CodexDaemon, &file, reading)));
+        let holder = record.holder.unwrap();
+        assert_eq!((holder.role, holder.start_ticks), (Role::Daemon, Some(728_784)));
+        assert_eq!(holder.boot_id, Some("0b5fb5f8".into()));
+    }
+
+    #[test]
     fn only_locks_bear_these_names() {
         for (name, expected) in [("inuse.7.lock", true), ("inuse.7.hold", false), ("inuse..lock", false)] {
             assert_eq!(pid_of(name).is_some(), expected, "{name}");
@@ -155,7 +196,7 @@ mod tests {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
             let file = sample::image("inuse.7.lock", &bytes, 60);
-            for kind in [Kind::CodexThread, Kind::CopilotSession] {
+            for kind in [Kind::CodexThread, Kind::CodexDaemon, Kind::CopilotSession] {
                 sample::read(|reading| read(kind, &file, reading));
             }
         }

@@ -1,9 +1,11 @@
-//! Claude Code's own registry, one file for each running session, and its scheduler's lock.
+//! Claude Code's own registry, one file for each running session, its scheduler's and its daemon's
+//! lock, task lists, teams, and editors.
 //!
 //! A record whose `procStart` equals its process's start is certain. File age says nothing: the
 //! file is not rewritten during a long turn. There is none before the trust question is
 //! answered, and none from old versions; a SIGKILL leaves it behind.
 
+mod daemon;
 mod task;
 mod team;
 #[cfg(test)]
@@ -37,6 +39,10 @@ pub enum Kind {
     TaskLock,
     /// `teams/<name>/config.json`.
     Team,
+    /// `daemon.lock`.
+    Daemon,
+    /// `ide/<port>.lock`.
+    Editor,
 }
 
 /// Where the files are.
@@ -67,6 +73,18 @@ pub const PLACES: &[Place] = &[
         dir: "teams/*",
         recognise: |name| (name == "config.json").then_some(FileKind::ClaudeCode(Kind::Team)),
     },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "",
+        recognise: |name| (name == "daemon.lock").then_some(FileKind::ClaudeCode(Kind::Daemon)),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "ide",
+        recognise: |name| is_port(name).then_some(FileKind::ClaudeCode(Kind::Editor)),
+    },
 ];
 
 /// Reads one file.
@@ -75,6 +93,8 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         Kind::Session => session(file, reading),
         Kind::ScheduledTasks => scheduled_tasks(file, reading),
         Kind::Team => team::read(file, reading),
+        Kind::Daemon => daemon::lock(file, reading),
+        Kind::Editor => daemon::editor(file, reading),
         Kind::Task => return task::read(file, reading),
         Kind::TaskLock => return task::lock(file, reading),
     })
@@ -85,6 +105,10 @@ fn in_tasks(name: &str) -> Option<Kind> {
         ".lock" => Some(Kind::TaskLock),
         _ => pid_of(name).map(|_| Kind::Task),
     }
+}
+
+fn is_port(name: &str) -> bool {
+    name.strip_suffix(".lock").is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 /// Returns the PID that a session file's name states.

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::owners::could_own;
 use super::{Answer, Ladder, alive, dead, unknown};
 use crate::core::process::Process;
-use crate::core::record::{Holder, Record, Role};
+use crate::core::record::{Holder, Record, RecordKind, Role};
 use crate::core::report::Reason;
 use crate::core::snapshot::INITIAL_PID_NAMESPACE;
 use crate::core::text::Untrusted;
@@ -57,12 +57,19 @@ pub(super) fn gone(
         return Some(answer);
     }
     let is_the_agents = holder.role == Role::Agent
+        || is_daemons_own(record, holder)
         || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, ladder));
     if is_the_agents {
         return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
     }
     ladder.helper_gone = Some(reason);
     None
+}
+
+/// Returns whether a file is about a daemon itself, and says which start of it: then its end is the
+/// end of what the file tells.
+fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
+    holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
 }
 
 pub(super) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {

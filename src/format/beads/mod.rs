@@ -28,6 +28,8 @@ pub enum Kind {
     Issues,
     /// `daemon.lock`: locked while the daemon of older versions runs.
     Daemon,
+    /// `daemon.pid`: its number.
+    DaemonPid,
 }
 
 /// Where the files are.
@@ -38,6 +40,7 @@ pub const PLACES: &[Place] = &[Place {
     recognise: |name| match name {
         "issues.jsonl" => Some(FileKind::Beads(Kind::Issues)),
         "daemon.lock" => Some(FileKind::Beads(Kind::Daemon)),
+        "daemon.pid" => Some(FileKind::Beads(Kind::DaemonPid)),
         _ => None,
     },
 }];
@@ -53,6 +56,7 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::Issues => json::parsed(issues(file, reading)),
         Kind::Daemon => daemon(file, reading),
+        Kind::DaemonPid => json::parsed(daemon_pid(file, reading)),
     }
 }
 
@@ -133,14 +137,31 @@ fn listed(held: &[Held]) -> Option<Untrusted> {
 /// Reads the daemon's lock: the kernel's lock counts, and a file without one is in nobody's way.
 fn daemon(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let Some(pid) = file.locked_by else { return Parsed::Ignored };
-    let mut record = draft::record(Format::Beads, RecordKind::Lock, file, reading);
+    let mut record = of_daemon(RecordKind::Lock, pid.into(), file, reading);
     record.variant = "daemon lock, held";
-    record.cwd = file.path.parent().and_then(|folder| folder.parent()).map(Into::into);
-    record.title = format!("bd daemon of {}", folder_name(&record)).into();
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
-    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Daemon, Binding::File));
     json::parsed(Ok(record))
+}
+
+/// Reads the daemon's number: nobody removes it when the daemon is killed.
+fn daemon_pid(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let text = String::from_utf8_lossy(json::bytes(Format::Beads, file, reading)?);
+    let Ok(pid) = text.trim().parse() else {
+        return Err(draft::unusable(Format::Beads, file, reading, "it states no PID"));
+    };
+    let mut record = of_daemon(RecordKind::Metadata, pid, file, reading);
+    record.variant = "daemon PID file";
+    record.problems = json::ownership_problems(file, reading, None);
+    Ok(record)
+}
+
+fn of_daemon(kind: RecordKind, pid: i128, file: &FileImage, reading: &Reading<'_>) -> Record {
+    let mut record = draft::record(Format::Beads, kind, file, reading);
+    record.cwd = file.path.parent().and_then(|folder| folder.parent()).map(Into::into);
+    record.title = format!("bd daemon of {}", folder_name(&record)).into();
+    record.holder = Some(Holder::new(StatedPid::from_number(pid), Role::Daemon, Binding::File));
+    record
 }
 
 #[cfg(test)]
@@ -193,11 +214,24 @@ mod tests {
         assert_eq!(held, "Lock Current 'daemon lock, held' context - session - holder 7/Daemon []");
     }
 
+    #[test]
+    fn the_daemons_pid_file_states_its_number() {
+        let read = |text: &str| {
+            let file = sample::image("daemon.pid", text.as_bytes(), 60);
+            sample::summary(&sample::read(|reading| read(Kind::DaemonPid, &file, reading)))
+        };
+        let told = "Metadata Current 'daemon PID file' context - session - holder 77/Daemon []";
+        assert_eq!(read("77\n"), told);
+        assert_eq!(read("seven"), "broken: it states no PID");
+    }
+
     proptest::proptest! {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
             let file = sample::image("issues.jsonl", &bytes, 60);
-            sample::read(|reading| read(Kind::Issues, &file, reading));
+            for kind in [Kind::Issues, Kind::Daemon, Kind::DaemonPid] {
+                sample::read(|reading| read(kind, &file, reading));
+            }
         }
     }
 }

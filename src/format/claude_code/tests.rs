@@ -131,3 +131,26 @@ fn a_member_with_a_pane_is_told() {
     let team = sample::record(sample::read(|reading| read(Kind::Team, &file, reading)));
     assert!(team.facts.contains(&("in panes", "b".into())));
 }
+
+#[test]
+fn the_daemon_has_pid_and_start_and_an_editor_only_a_pid() {
+    let read_as = |kind, name: &str, text: &str| {
+        let file = sample::image(name, text.as_bytes(), 60);
+        sample::record(sample::read(|reading| read(kind, &file, reading)))
+    };
+    let daemon =
+        r#"{"pid":7336,"procStart":"854262","spawnedBy":{"label":"claude --bg"},"controlKey":"secret"}"#;
+    let daemon = read_as(Kind::Daemon, "daemon.lock", daemon);
+    let holder = daemon.holder.clone().unwrap();
+    assert_eq!((holder.pid, holder.start_ticks), (Some(StatedPid::Valid(7_336)), Some(854_262)));
+    let editor = r#"{"pid":4711,"workspaceFolders":["/src/a","/src/b"],"ideName":"VS Code","transport":"ws","authToken":"secret"}"#;
+    let editor = read_as(Kind::Editor, "4711.lock", editor);
+    assert_eq!(editor.title.raw(), "VS Code on port 4711");
+    assert_eq!(editor.facts.first().map(|(_, folders)| folders.raw()), Some("/src/a, /src/b"));
+    for record in [&daemon, &editor] {
+        assert!(!format!("{record:?}").contains("secret"), "what authenticates is never shown");
+    }
+    let windows = read_as(Kind::Editor, "1.lock", r#"{"pid":4711,"runningInWindows":true}"#);
+    assert_eq!(windows.holder, None, "the PID is one of another system");
+    assert!(is_port("49152.lock") && !is_port("x.lock") && !is_port("99999.lock"));
+}
