@@ -15,9 +15,11 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use claimtop::core::agent::Signatures;
+use claimtop::core::own::Own;
 use claimtop::core::process::ProcessId;
 use claimtop::source::processes::Scanner;
 use claimtop::source::watch::{Hint, Watch};
+use claimtop::source::{Collector, Places};
 
 /// A session file's name of Maia.
 const NAME: &str = "swarm_session_77.json";
@@ -85,6 +87,42 @@ fn a_written_a_renamed_and_a_removed_file_are_hints() {
     watched.follow(&[world.path()]);
     std::fs::remove_file(&file).unwrap();
     watched.expect(&Hint::Files);
+}
+
+#[test]
+fn files_of_a_format_of_a_persons_own_and_of_databases_are_hints_where_they_were_described() {
+    let world = tempfile::tempdir().unwrap();
+    let at = |below: &str| world.path().canonicalize().unwrap().join(below);
+    for folder in ["tmp/locks", "home/mcp_agent_mail"] {
+        std::fs::create_dir_all(at(folder)).unwrap();
+    }
+    let text = "name = 'x'\nfiles = ['{tmp}/locks/*.hold']\nread = 'lines'\n[fields]\ntitle = '1'\n";
+    let own = [Own::new(claimtop::format::own::parse(text).unwrap())];
+    let mail = "CREATE TABLE file_reservations (id INTEGER, path_pattern TEXT, expires_ts TEXT)";
+    let mail_at = at("home/mcp_agent_mail/storage.sqlite3");
+    rusqlite::Connection::open(&mail_at).unwrap().execute_batch(mail).unwrap();
+    let places =
+        Places { tmp: at("tmp"), home: at("home"), bindings: at("b"), confined: true, ..Places::default() };
+    let mut collector = Collector::new(places, Signatures::default()).with_own(&own);
+    collector.look();
+    let mut watched = Watched::new();
+    let follow = |watched: &mut Watched| {
+        let folders = collector.folders();
+        watched.watch.expect(collector.names());
+        watched.follow(&folders.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    };
+    follow(&mut watched);
+    std::fs::write(at("tmp/locks/build.hold"), "mine").unwrap();
+    watched.expect(&Hint::Files);
+    follow(&mut watched);
+    rusqlite::Connection::open(&mail_at)
+        .unwrap()
+        .execute_batch("INSERT INTO file_reservations VALUES (1, 'x', 'y')")
+        .unwrap();
+    watched.expect(&Hint::Files);
+    follow(&mut watched);
+    let names = collector.names();
+    assert!(!names.contains_key(&at("tmp")), "the names count in their folder alone: {names:?}");
 }
 
 #[test]

@@ -107,6 +107,7 @@ impl Looker {
         let report = assess(&snapshot, &self.policy);
         self.record(&snapshot, &report);
         let Some(watch) = &mut self.watch else { return report };
+        watch.expect(self.collector.names());
         watch.follow(&self.collector.folders(), &holders(&report, &snapshot));
         report
     }

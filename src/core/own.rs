@@ -184,16 +184,21 @@ impl Hash for Own {
 impl OwnPlace {
     /// Returns whether a file's name fits.
     pub fn fits(&self, name: &str) -> bool {
-        let Some((first, rest)) = self.name.split_once('*') else { return self.name == name };
-        let Some(mut left) = name.strip_prefix(first) else { return false };
-        let mut parts: Vec<&str> = rest.split('*').collect();
-        let last = parts.pop().unwrap_or_default();
-        for part in parts {
-            let Some((_, after)) = left.split_once(part) else { return false };
-            left = after;
-        }
-        left.ends_with(last)
+        fits(&self.name, name)
     }
+}
+
+/// Returns whether a name fits a pattern, of which each `*` stands for anything.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some((_, after)) = left.split_once(part) else { return false };
+        left = after;
+    }
+    left.ends_with(last)
 }
 
 #[cfg(test)]

@@ -24,6 +24,11 @@ impl Here {
         self.places.iter().map(|place| place.format).chain(own).collect()
     }
 
+    /// Returns the names of what a person described, which no format of ours knows.
+    pub(super) fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.own.iter().map(|(_, place)| place.name.as_str())
+    }
+
     /// Returns what the first format that knows a name takes its file for; what a person described
     /// comes last.
     pub(super) fn recognise(&self, name: &OsStr) -> Option<(Format, FileKind)> {

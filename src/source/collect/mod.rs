@@ -25,6 +25,7 @@ use super::bindings;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::processes::Scanner;
+use super::watch::Names;
 use super::{clock, host, leo, obra, repos, sessions, stores};
 use crate::core::agent::{Role, Signatures};
 use crate::core::bound::Notes;
@@ -61,6 +62,7 @@ pub struct Collector {
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
+    names: Names,
 }
 
 /// The repositories of one look, by common directory, as they were read.
@@ -88,6 +90,7 @@ impl Collector {
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
+            names: Names::new(),
         }
     }
 
@@ -158,10 +161,13 @@ impl Collector {
         sources.push(health::processes(&processes));
         sources.push(bound_health);
         sources.extend(found.overflow());
-        let (mut records, broken, kept) = pass.finish(&mut self.folders);
+        let (mut records, broken, kept) = pass.finish(&mut self.folders, &mut self.names);
         self.kept = kept;
         stores.join(&mut records);
-        self.folders.append(&mut stores.folders);
+        for (folder, names) in std::mem::take(&mut stores.names) {
+            self.folders.insert(folder.clone());
+            self.names.entry(folder).or_default().extend(names);
+        }
         sources.extend(of_databases);
         self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
         records.extend(databases.iter().flat_map(|database| database.records.clone()));
@@ -200,6 +206,12 @@ impl Collector {
     /// do not exist yet. A last part `*` stands for every folder there.
     pub fn folders(&self) -> Vec<PathBuf> {
         self.folders.iter().cloned().collect()
+    }
+
+    /// Returns the names in some of these folders that mean another look, beside those that the
+    /// formats know.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     fn read_places(&self, pass: &mut Pass<'_>) {

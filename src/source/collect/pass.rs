@@ -23,6 +23,7 @@ use crate::source::fence::{Fence, resolve};
 use crate::source::locks::Locks;
 use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
 use crate::source::opener;
+use crate::source::watch::Names;
 
 /// What one pass has read so far.
 pub(super) struct Pass<'a> {
@@ -38,6 +39,7 @@ pub(super) struct Pass<'a> {
     /// lead to it.
     passed: HashSet<(FolderId, OsString)>,
     folders: BTreeSet<PathBuf>,
+    names: Names,
     pub(super) records: Vec<Arc<Record>>,
     /// How many records have told where they work.
     asked: usize,
@@ -58,6 +60,7 @@ impl<'a> Pass<'a> {
             locks: None,
             passed: HashSet::new(),
             folders: BTreeSet::new(),
+            names: Names::new(),
             records: Vec::new(),
             asked: 0,
             broken: Vec::new(),
@@ -66,9 +69,14 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Ends the pass: hands out what was read, and the folders where.
-    pub(super) fn finish(self, folders: &mut BTreeSet<PathBuf>) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Kept) {
-        *folders = self.folders;
+    /// Ends the pass: hands out what was read, and the folders where, with the names in them that
+    /// matter beside the formats' own.
+    pub(super) fn finish(
+        self,
+        folders: &mut BTreeSet<PathBuf>,
+        names: &mut Names,
+    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Kept) {
+        (*folders, *names) = (self.folders, self.names);
         (self.records, self.broken, self.kept)
     }
 
@@ -106,6 +114,9 @@ impl<'a> Pass<'a> {
         let id = folder.id()?;
         let entries = folder.entries(|name| places.recognise(name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
+        for name in places.own_names() {
+            self.names.entry(folder.path().to_path_buf()).or_default().insert(name.to_owned());
+        }
         formats.iter().for_each(|format| self.tallies.folder(*format));
         self.kept.reserve(id, entries.len());
         for entry in entries {

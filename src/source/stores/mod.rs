@@ -5,13 +5,14 @@ mod beads;
 mod kept;
 mod mail;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use self::kept::{Keeper, Kept};
 use super::Places;
 use super::fence::Fence;
+use super::sqlite::beside;
+use super::watch::Names;
 use crate::core::record::Record;
 use crate::core::snapshot::{SourceHealth, SourceState};
 use crate::core::text::Untrusted;
@@ -32,8 +33,8 @@ pub(super) struct Found {
     mail: Vec<mail::Seen>,
     /// How each database fared.
     pub(super) sources: Vec<SourceHealth>,
-    /// The folders that the databases are in.
-    pub(super) folders: BTreeSet<PathBuf>,
+    /// The folders that the databases are in, and which names there tell of a change.
+    pub(super) names: Names,
 }
 
 impl Reader {
@@ -83,6 +84,10 @@ impl Found {
         };
         let id = format!("{system}:{}", Untrusted::from_path(path).raw());
         self.sources.push(SourceHealth { id, state, detail: detail.into() });
-        self.folders.extend(path.parent().map(Path::to_path_buf));
+        let names = ["", "-wal"].map(|end| Untrusted::from_path(&beside(path, end)));
+        let names = names.iter().filter_map(|name| name.raw().rsplit('/').next().map(str::to_owned));
+        if let Some(folder) = path.parent() {
+            self.names.entry(folder.to_path_buf()).or_default().extend(names);
+        }
     }
 }

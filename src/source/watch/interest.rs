@@ -5,7 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::core::own::fits;
 use crate::format::{self, FileKind, git};
+
+/// Names in single folders that no format of ours knows, `*` standing for anything: of formats that
+/// a person has described, and of databases.
+pub type Names = BTreeMap<PathBuf, BTreeSet<String>>;
 
 /// Names in a git common directory that tell of branches and working trees.
 const GIT: [&str; 3] = ["HEAD", "packed-refs", "worktrees"];
@@ -19,6 +24,8 @@ pub(super) struct Interest {
     pub(super) subfolders: bool,
     /// What else does.
     pub(super) names: BTreeSet<OsString>,
+    /// What else does, by pattern.
+    pub(super) patterns: BTreeSet<String>,
 }
 
 impl Interest {
@@ -27,18 +34,27 @@ impl Interest {
         self.files |= other.files;
         self.subfolders |= other.subfolders;
         self.names.extend(other.names);
+        self.patterns.extend(other.patterns);
     }
 
     fn includes(&self, name: &OsStr, is_file_write: bool) -> bool {
         self.names.contains(name)
             || (self.subfolders && !is_file_write)
             || (self.files && name.to_str().is_some_and(is_known))
+            || (!self.patterns.is_empty() && self.has_pattern_of(name))
+    }
+}
+
+impl Interest {
+    fn has_pattern_of(&self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy();
+        self.patterns.iter().any(|pattern| fits(pattern, &name))
     }
 }
 
 /// What matters, by folder. A folder that does not exist is waited for in the nearest one above
 /// it that does.
-pub(super) fn wanted(folders: &[PathBuf]) -> BTreeMap<PathBuf, Interest> {
+pub(super) fn wanted(folders: &[PathBuf], names: &Names) -> BTreeMap<PathBuf, Interest> {
     let mut all: BTreeMap<PathBuf, Interest> = BTreeMap::new();
     for folder in folders {
         let (folder, own) = match folder.file_name() {
@@ -46,7 +62,10 @@ pub(super) fn wanted(folders: &[PathBuf]) -> BTreeMap<PathBuf, Interest> {
                 let parent = folder.parent().unwrap_or(folder);
                 (parent, Interest { subfolders: true, ..Interest::default() })
             }
-            _ => (folder.as_path(), Interest { files: true, ..Interest::default() }),
+            _ => {
+                let patterns = names.get(folder).cloned().unwrap_or_default();
+                (folder.as_path(), Interest { files: true, patterns, ..Interest::default() })
+            }
         };
         if let Some((at, interest)) = standing(folder, own) {
             all.entry(at).or_default().merge(interest);
@@ -114,6 +133,8 @@ mod tests {
         ]);
         let late = Interest { names: BTreeSet::from(["claude_spawn_markers".into()]), ..Interest::default() };
         interests.entry("/tmp".into()).or_default().merge(late);
+        let own = Interest { patterns: BTreeSet::from(["*.agent.pid".to_owned()]), ..Interest::default() };
+        interests.insert("/own".into(), own);
         interests
     }
 
@@ -134,6 +155,9 @@ mod tests {
         check("/tmp/.tmpXYZ", false, false);
         check("/home/.maia/checkpoints/context_77", false, true);
         check("/home/.maia/checkpoints/log", true, false);
+        check("/own/build.agent.pid", true, true);
+        check("/own/build.agent.pid~", true, false);
+        check("/tmp/build.agent.pid", true, false);
         assert!(matters(&Change::Folder(Path::new("/tmp")), &interests()));
     }
 }

@@ -16,6 +16,7 @@ use self::deaths::Deaths;
 pub use self::deaths::MAX_PROCESSES;
 use self::files::Files;
 pub use self::files::MAX_FOLDERS;
+pub use self::interest::Names;
 use self::notice::Notice;
 use crate::core::diagnosis::Watched;
 use crate::core::process::ProcessId;
@@ -60,6 +61,12 @@ impl Watch {
     /// Returns why changes were or will be missed, each reason once.
     pub fn losses(&self) -> Vec<String> {
         self.notice.losses()
+    }
+
+    /// Takes these names for hints as well, from the next [`Watch::follow`] on, in the folders that
+    /// are followed.
+    pub fn expect(&mut self, names: &Names) {
+        self.files.expect(names);
     }
 
     /// Follows these folders and processes, and no others any more. To be called after each

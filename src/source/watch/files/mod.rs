@@ -19,7 +19,7 @@ use rustix::fs::stat;
 use self::inotify as system;
 #[cfg(not(target_os = "linux"))]
 use self::others as system;
-use super::interest::{Interest, wanted};
+use super::interest::{Interest, Names, wanted};
 use super::notice::Notice;
 use crate::core::text::Untrusted;
 use crate::source::open::{FolderId, meta_of};
@@ -45,6 +45,7 @@ pub(super) struct Files {
     /// What each path was when it was taken up: a folder that replaces it is another.
     watched: BTreeMap<PathBuf, FolderId>,
     interests: Interests,
+    names: Names,
     notice: Notice,
 }
 
@@ -54,7 +55,7 @@ impl Files {
         let interests = Interests::default();
         let watcher = system::Watcher::new(Arc::clone(&interests), notice.clone());
         let watcher = watcher.map_err(|error| notice.lost(format!("failed to watch files: {error}")));
-        Self { watcher: watcher.ok(), watched: BTreeMap::new(), interests, notice }
+        Self { watcher: watcher.ok(), watched: BTreeMap::new(), interests, names: Names::new(), notice }
     }
 
     /// Returns how many folders are watched.
@@ -62,12 +63,19 @@ impl Files {
         self.watched.len()
     }
 
+    /// Takes these names for hints as well.
+    pub(super) fn expect(&mut self, names: &Names) {
+        if self.names != *names {
+            self.names.clone_from(names);
+        }
+    }
+
     /// Watches these folders and no others; returns whether one was taken up anew.
     pub(super) fn follow(&mut self, folders: &[PathBuf]) -> bool {
         if self.watcher.is_none() {
             return false;
         }
-        let (interests, ids) = self.distinct(wanted(folders));
+        let (interests, ids) = self.distinct(wanted(folders, &self.names));
         let mut shared = lock(&self.interests);
         if *shared != interests {
             *shared = interests;
