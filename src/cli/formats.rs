@@ -18,6 +18,7 @@ use crate::core::report::{RecordView, Report};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::{Untrusted, shown};
 use crate::format::own::parse;
+use crate::source::host;
 use crate::source::open::Folder;
 
 /// How many descriptions are read.
@@ -53,7 +54,7 @@ fn one(path: &Path) -> Result<Own, Failure> {
     let shown = Untrusted::from_path(path);
     let text = read(path).with_context(|| format!("failed to read the format {shown}"));
     match text.map_err(Failure::usage)? {
-        Some(text) => parse(&text).map(Own::new).map_err(|error| {
+        Some(text) => parse(&text, &host::zone).map(Own::new).map_err(|error| {
             Failure::usage(anyhow!(error).context(format!("format {shown}")))
                 .hint("claimtop formats check FILE tries a description")
         }),

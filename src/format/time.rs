@@ -26,6 +26,14 @@ pub fn any(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if has_zone(text) { rfc3339(text) } else { naive(text, zone) }
 }
 
+/// Reads an ISO time that carries no zone in every way that it can be meant: once, or twice where
+/// the clocks of the zone were set then. The earlier one comes first.
+pub fn readings(text: &str, zone: &TimeZone) -> Option<[Timestamp; 2]> {
+    let civil: DateTime = Some(text.trim()).filter(|text| !has_zone(text))?.parse().ok()?;
+    let both = zone.to_ambiguous_timestamp(civil);
+    Some([both.earlier().ok()?, both.later().ok()?])
+}
+
 /// Returns whether an ISO time ends in `Z` or a numeric offset.
 pub fn has_zone(text: &str) -> bool {
     let time = text.trim().split(['T', 't', ' ']).nth(1).unwrap_or_default();

@@ -46,6 +46,12 @@ pub fn host(now: Timestamp) -> Host {
     }
 }
 
+/// Finds a zone by its name in the system's own list; none is shipped with the program, and what the
+/// system does not know, nobody does.
+pub fn zone(name: &str) -> Option<TimeZone> {
+    TimeZone::get(name).ok()
+}
+
 /// Reads the host name.
 pub fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()

@@ -96,3 +96,26 @@ fn two_files_cannot_describe_one_format() {
     assert_eq!(answer.code, 2);
     assert!(answer.err.contains("another file describes pid-file"), "{answer:?}");
 }
+
+/// Tries a description with a zone on a file that was last written to at a local time.
+#[track_caller]
+fn check_zone(zone: &str, code: i32, expected: &str) {
+    let world = World::new();
+    let text = format!(
+        "name = 'p'\nfiles = ['{{tmp}}/x']\nread = 'lines'\nzone = '{zone}'\n[fields]\nheartbeat_at = '1'\n"
+    );
+    let description = world.write("own/p.toml", &text);
+    world.write("tmp/x", "2026-07-01T12:00:00\n");
+    let answer = world.run(&["formats", "check", description.to_str().unwrap()]);
+    assert_eq!(answer.code, code, "{answer:?}");
+    assert!((answer.out + &answer.err).contains(expected), "{expected}");
+}
+
+#[test]
+fn a_zone_has_a_name_that_the_system_knows() {
+    match std::path::Path::new("/usr/share/zoneinfo").is_dir() {
+        true => check_zone("Etc/GMT-3", 0, "2026-07-01T09:00:00Z"),
+        false => eprintln!("skipped: this system has no list of zones (tzdata)"),
+    }
+    check_zone("Europe/Atlantis", 2, "line 4, key `zone`: this system knows no zone of this name");
+}

@@ -637,7 +637,7 @@ impl WorldFile {
             bases.iter().any(|base| folder.strip_prefix(base).is_ok_and(|below| fits(below, dir)))
         };
         let mut places = format::places().filter(|place| is_in(place.base, place.dir));
-        let own = self.format.iter().map(|text| Own::new(format::own::parse(text).expect("a description")));
+        let own = self.format.iter().map(|text| own_format(text));
         places.find_map(|place| (place.recognise)(name)).or_else(|| {
             own.into_iter().find_map(|own| {
                 let mut places = own.definition().places.iter();
@@ -664,6 +664,12 @@ impl WorldFile {
                 .collect(),
         }
     }
+}
+
+/// Reads the description of a format; zones are those of this system.
+fn own_format(text: &str) -> Own {
+    let zones = |name: &str| TimeZone::get(name).ok();
+    Own::new(format::own::parse(text, &zones).expect("a description"))
 }
 
 /// Returns whether a folder fits a place's pattern, part by part.

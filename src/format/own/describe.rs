@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -65,11 +65,14 @@ struct Fields {
     claim: Option<Spanned<String>>,
 }
 
+/// Finds a zone by its name, such as `Europe/Berlin`, in what this system knows.
+pub type Zones<'a> = &'a dyn Fn(&str) -> Option<TimeZone>;
+
 /// Reads a description.
 ///
 /// # Errors
 /// The first line that is no TOML, names an unknown key, or does not fit the others.
-pub fn parse(text: &str) -> Result<Definition, LineError> {
+pub fn parse(text: &str, zones: Zones<'_>) -> Result<Definition, LineError> {
     let keys: Keys = toml::from_str(text)
         .map_err(|error| error_at(text, error.span().map_or(0, |span| span.start), error.message()))?;
     let at = |span: std::ops::Range<usize>, why: &str| error_at(text, span.start, why);
@@ -89,7 +92,7 @@ pub fn parse(text: &str) -> Result<Definition, LineError> {
         role: keys.role.map_or(Role::Unknown, Spanned::into_inner),
         zone: keys
             .zone
-            .map(|zone| self::zone(&zone).map_err(|why| at(zone.span(), why)))
+            .map(|zone| self::zone(&zone, zones).map_err(|why| at(zone.span(), why)))
             .transpose()?
             .flatten(),
         ttl: keys.ttl.map(|ttl| self::ttl(&ttl).map_err(|why| at(ttl.span(), why))).transpose()?,
@@ -163,29 +166,33 @@ fn place(pattern: &str) -> Result<OwnPlace, &'static str> {
     Ok(OwnPlace { root, folder: parts.join("/"), name: name.to_owned() })
 }
 
-/// Reads a zone: `local`, `UTC` or an offset. What a name such as `Europe/Paris` means changes
-/// with the machine that reads it.
-fn zone(text: &Spanned<String>) -> Result<Option<TimeZone>, &'static str> {
+/// Reads a zone: `local`, `UTC`, an offset, or a name. What a name means changes with the machine
+/// that reads it, as its own `local` does.
+fn zone(text: &Spanned<String>, zones: Zones<'_>) -> Result<Option<TimeZone>, &'static str> {
     match text.get_ref().as_str() {
         "local" => Ok(None),
         "UTC" => Ok(Some(TimeZone::UTC)),
-        offset => {
-            let why = "a zone is local, UTC or an offset such as +02:00";
-            let (sign, rest) = match offset.split_at_checked(1) {
-                Some(("+", rest)) => (1, rest),
-                Some(("-", rest)) => (-1, rest),
-                Some(_) | None => return Err(why),
-            };
-            let (hours, minutes) = rest.split_once(':').ok_or(why)?;
-            let number = |text: &str, most: i32| {
-                text.parse::<i32>().ok().filter(|n| text.len() == 2 && (0..=most).contains(n)).ok_or(why)
-            };
-            let seconds = sign * (number(hours, 23)? * 3_600 + number(minutes, 59)? * 60);
-            jiff::tz::Offset::from_seconds(seconds)
-                .map(|offset| Some(TimeZone::fixed(offset)))
-                .map_err(|_| why)
+        offset if offset.starts_with(['+', '-']) => {
+            self::offset(offset).map(|offset| Some(TimeZone::fixed(offset))).ok_or(NO_ZONE)
         }
+        name if name.starts_with(|c: char| c.is_ascii_alphabetic()) => zones(name)
+            .map(Some)
+            .ok_or("this system knows no zone of this name; local, UTC and an offset such as +02:00 are known everywhere"),
+        _ => Err(NO_ZONE),
     }
+}
+
+const NO_ZONE: &str = "a zone is local, UTC, an offset such as +02:00, or a name such as Europe/Berlin";
+
+/// Reads an offset such as `+02:00`.
+fn offset(text: &str) -> Option<Offset> {
+    let (sign, rest) = text.split_at_checked(1)?;
+    let (hours, minutes) = rest.split_once(':')?;
+    let number = |text: &str, most: i32| {
+        text.parse::<i32>().ok().filter(|number| text.len() == 2 && (0..=most).contains(number))
+    };
+    let seconds = number(hours, 23)? * 3_600 + number(minutes, 59)? * 60;
+    Offset::from_seconds(if sign == "-" { -seconds } else { seconds }).ok()
 }
 
 fn ttl(text: &Spanned<String>) -> Result<(SignedDuration, String), &'static str> {

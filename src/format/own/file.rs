@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
@@ -18,6 +17,9 @@ use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object, Value};
 use crate::format::{Parsed, Reading, draft, time};
+
+/// By how many seconds a time may lie ahead: clocks differ.
+const AHEAD: i64 = 60;
 
 /// The most characters of one fact that are kept.
 const MOST: usize = 200;
@@ -111,8 +113,8 @@ fn record(own: Own, file: &FileImage, reading: &Reading<'_>) -> Result<Record, B
     record.cwd = facts.text(Field::Cwd).filter(|path| path.starts_with('/')).map(PathBuf::from);
     record.holder = holder(&facts);
     record.problems = json::ownership_problems(file, reading, None);
-    record.started_at = instant(&facts, Field::StartedAt, "started_at", reading, &mut record.problems);
-    record.heartbeat_at = instant(&facts, Field::HeartbeatAt, "heartbeat_at", reading, &mut record.problems);
+    record.started_at = instant(&facts, Field::StartedAt, reading, &mut record);
+    record.heartbeat_at = instant(&facts, Field::HeartbeatAt, reading, &mut record);
     record.expiry = expiry(&record, definition);
     record.claims = claim(&facts, &record).into_iter().collect();
     Ok(record)
@@ -131,29 +133,47 @@ fn holder(facts: &Facts<'_>) -> Option<Holder> {
 }
 
 /// Reads a time: with or without a zone, or seconds or milliseconds since 1970.
-fn instant(
-    facts: &Facts<'_>,
-    field: Field,
-    name: &str,
-    reading: &Reading<'_>,
-    problems: &mut Vec<Problem>,
-) -> Option<Timestamp> {
+fn instant(facts: &Facts<'_>, field: Field, reading: &Reading<'_>, record: &mut Record) -> Option<Timestamp> {
     let text = facts.text(field)?;
-    let zone: &TimeZone = facts.definition.zone.as_ref().unwrap_or(&reading.host.zone);
+    let name = if field == Field::HeartbeatAt { "heartbeat_at" } else { "started_at" };
     let at = match text.parse::<i64>() {
         Ok(number) if number > 100_000_000_000 => time::epoch_ms(number),
         Ok(number) => number.checked_mul(1_000).and_then(time::epoch_ms),
-        Err(_) => time::any(&text, zone),
+        Err(_) if time::has_zone(&text) => time::rfc3339(&text),
+        Err(_) => local(&text, name, facts, reading, record),
     };
     let shown = draft::excerpt(&text, 40);
     match at {
-        None => problems.push(Problem::new(Code::BadTimestamp, format!("{name} is no time: {shown}"))),
-        Some(at) if at > time::after(reading.now, 60) => {
-            problems.push(Problem::new(Code::BadTimestamp, format!("{name} lies ahead: {shown}")));
+        None => {
+            record.problems.push(Problem::new(Code::BadTimestamp, format!("{name} is no time: {shown}")));
+        }
+        Some(at) if at > time::after(reading.now, AHEAD) => {
+            let why = format!("{name} lies ahead: {shown}");
+            record.problems.push(Problem::new(Code::BadTimestamp, why));
         }
         Some(_) => {}
     }
     at
+}
+
+/// Reads a time of a clock on a wall. One that was there twice, or was skipped, when the clocks were
+/// set, is taken as late as it can be: what might be fresh is not called stale. But nothing was
+/// written ahead of now, so where the later reading would be, the earlier one is meant.
+fn local(
+    text: &str,
+    name: &'static str,
+    facts: &Facts<'_>,
+    reading: &Reading<'_>,
+    record: &mut Record,
+) -> Option<Timestamp> {
+    let zone = facts.definition.zone.as_ref().unwrap_or(&reading.host.zone);
+    let [earlier, later] = time::readings(text, zone)?;
+    let at = if later > time::after(reading.now, AHEAD) { earlier } else { later };
+    if earlier != later {
+        let told = format!("{name} is {earlier} or {later}, for the clocks were set; taken as {at}");
+        record.facts.push(("ambiguous time", told.into()));
+    }
+    Some(at)
 }
 
 fn expiry(record: &Record, definition: &'static Definition) -> Option<Expiry> {

@@ -6,7 +6,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use self::describe::parse;
+pub use self::describe::{Zones, parse};
 pub use self::file::read;
 use super::Base;
 use crate::core::own::Root;

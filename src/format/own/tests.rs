@@ -1,10 +1,13 @@
 //! Descriptions and what they read: the examples that ship, every mistake, any bytes.
 
-use super::*;
-use crate::core::own::{Own, OwnPlace, Syntax};
+use jiff::tz::TimeZone;
+
+use super::{Root, read};
+use crate::core::line::LineError;
+use crate::core::own::{Definition, Own, OwnPlace, Syntax};
 use crate::core::record::{LetGo, Record, RecordKind};
-use crate::format::Parsed;
 use crate::format::draft::sample;
+use crate::format::{Parsed, Reading};
 
 const GASTOWN: &str = include_str!("../../../assets/formats/gastown.toml");
 const PID_FILE: &str = include_str!("../../../assets/formats/pid-file.toml");
@@ -15,6 +18,15 @@ const WHOLE: &str = "name = 'watch'\ntitle = 'Watch'\nfiles = ['~/.watch/*/*.loc
     park = 'when-dead'\n[fields]\npid = 'pid'\nstart_ticks = 'start'\nboot_id = 'boot'\nhost = 'host'\n\
     session = 'session'\ncontext = 'context'\ntitle = 'what'\nstarted_at = 'since'\n\
     heartbeat_at = 'seen'\ncwd = 'folder'\nclaim = 'item'\n";
+
+/// Knows one zone, without asking the system.
+fn zones(name: &str) -> Option<TimeZone> {
+    (name == "Europe/Berlin").then(|| TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap())
+}
+
+fn parse(text: &str) -> Result<Definition, LineError> {
+    super::parse(text, &zones)
+}
 
 fn own(text: &str) -> Own {
     Own::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
@@ -90,6 +102,32 @@ fn what_is_no_time_and_no_pid_is_told() {
     );
 }
 
+/// Checks how a sign of life in Berlin is read at a moment, and whether a note says that it could be
+/// meant otherwise.
+#[track_caller]
+fn check_local(text: &str, now: &str, expected: &str, is_noted: bool) {
+    let description = "name = 'p'\nfiles = ['~/p']\nread = 'lines'\nzone = 'Europe/Berlin'\nttl = '30 min'\n[fields]\nheartbeat_at = '1'\n";
+    let file = sample::image("p", text.as_bytes(), 60);
+    let host = sample::host(0);
+    let now = now.parse().unwrap();
+    let record = sample::record(read(own(description), &file, &Reading { host: &host, now }));
+    assert_eq!(record.heartbeat_at.map(|at| at.to_string()).as_deref(), Some(expected));
+    assert_eq!(record.facts.iter().any(|(name, _)| *name == "ambiguous time"), is_noted);
+    assert_eq!(record.problems, []);
+}
+
+#[test]
+fn a_time_that_was_there_twice_is_taken_as_late_as_it_can_be() {
+    check_local("2026-07-01T12:00:00", "2026-07-01T11:00:00Z", "2026-07-01T10:00:00Z", false);
+    check_local("2026-12-01T12:00:00", "2026-12-01T12:00:00Z", "2026-12-01T11:00:00Z", false);
+    // The clocks were set back from 03:00 to 02:00, at 01:00Z: half past two was at 00:30Z and 01:30Z.
+    check_local("2026-10-25T02:30:00", "2026-10-25T02:00:00Z", "2026-10-25T01:30:00Z", true);
+    check_local("2026-10-25T02:30:00", "2026-10-25T00:40:00Z", "2026-10-25T00:30:00Z", true);
+    // They were set forward from 02:00 to 03:00, at 01:00Z: half past two was never.
+    check_local("2026-03-29T02:30:00", "2026-03-29T12:00:00Z", "2026-03-29T01:30:00Z", true);
+    check_local("2026-10-25T02:30:00+01:00", "2026-10-25T02:00:00Z", "2026-10-25T01:30:00Z", false);
+}
+
 /// Checks what is said of a whole description with one part replaced.
 #[track_caller]
 fn check_error(part: &str, by: &str, expected: &str) {
@@ -119,9 +157,12 @@ fn an_error_names_line_and_key() {
         "[]",
         "line 3, key `files`: at least one file is needed",
     );
-    let zone = "line 5, key `zone`: a zone is local, UTC or an offset such as +02:00";
-    check_error("+02:00", "Europe/Paris", zone);
+    let zone = "line 5, key `zone`: this system knows no zone of this name; local, UTC and an offset such as +02:00 are known everywhere";
+    check_error("+02:00", "Europe/Atlantis", zone);
+    let zone =
+        "line 5, key `zone`: a zone is local, UTC, an offset such as +02:00, or a name such as Europe/Berlin";
     check_error("+02:00", "+2:00", zone);
+    check_error("+02:00", "../../etc/localtime", zone);
     check_error("+02:00", "", zone);
     let ttl = "line 7, key `ttl`: a time to live is a span such as 15 min, at most a year in hours";
     check_error("15 min", "soon", ttl);
