@@ -17,6 +17,7 @@ mod sessions;
 mod tmux;
 #[path = "../cli/world.rs"]
 mod world;
+mod zellij;
 
 /// Starts a program that was copied just now. As long as a process that another test forked has
 /// the copy open for writing, the system calls it busy.
