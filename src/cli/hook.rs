@@ -69,9 +69,9 @@ fn place(agent: Agent) -> &'static str {
     match agent {
         Agent::ClaudeCode => "Claude Code: merge into ~/.claude/settings.json",
         Agent::Codex => {
-            "Codex: merge into ~/.codex/hooks.json and trust it in /hooks (older versions: [features] codex_hooks = true)"
+            "Codex: merge into ~/.codex/hooks.json and trust it when asked (older versions: [features] codex_hooks = true); where its daemon runs the hooks, as in 0.169, nothing can be bound: it serves several windows"
         }
-        Agent::Gemini => "Gemini CLI: merge into ~/.gemini/settings.json",
+        Agent::Gemini => "Gemini CLI: merge into ~/.gemini/settings.json; it runs in folders that you trust",
         Agent::Qwen => "Qwen Code: merge into ~/.qwen/settings.json",
         Agent::Copilot => {
             "Copilot CLI: .github/hooks/claimtop.json of a repository; it binds where the agent tells its hooks the session"

@@ -94,6 +94,25 @@ impl Drop for Leftovers<'_> {
     }
 }
 
+/// Returns the settings that `hook print` shows for an agent, with this command in place of `bind`.
+fn settings(world: &World, agent: &str, command: &str) -> Value {
+    let printed = world.run(&["hook", "print", agent]).out;
+    assert!(printed.contains("\"claimtop bind\""), "{printed}");
+    serde_json::from_str(&printed.replace("\"claimtop bind\"", &json!(command).to_string())).unwrap()
+}
+
+/// Returns the command of a hook that binds into this world.
+fn bind(world: &World) -> String {
+    let at = |name: &str| world.path(name).canonicalize().unwrap().to_str().unwrap().to_owned();
+    format!("{} bind --verbose --home {} --tmp {}", env!("CARGO_BIN_EXE_claimtop"), at("home"), at("tmp"))
+}
+
+/// Returns where the agents of this world work.
+fn shop(world: &World) -> String {
+    std::fs::create_dir_all(world.path("shop")).unwrap();
+    world.path("shop").canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
 /// Returns the parents of a process, itself first.
 fn parents(pid: u32) -> Vec<u32> {
     let parent = |pid: &u32| {
@@ -131,12 +150,9 @@ fn claude_code_is_one_window_and_its_own_hook_binds_it() {
     }
     let world = World::new();
     let _leftovers = Leftovers(&world);
-    let at = |name: &str| world.path(name).canonicalize().unwrap().to_str().unwrap().to_owned();
-    std::fs::create_dir_all(world.path("shop")).unwrap();
-    let bind = format!("{} bind --home {} --tmp {}", env!("CARGO_BIN_EXE_claimtop"), at("home"), at("tmp"));
-    let hook = json!([{ "hooks": [{ "type": "command", "command": bind }] }]);
-    world.write("home/.claude/settings.json", &json!({ "hooks": { "SessionStart": hook } }).to_string());
-    let trusted = json!({ at("shop"): { "hasTrustDialogAccepted": true } });
+    let settings = settings(&world, "claude-code", &bind(&world));
+    world.write("home/.claude/settings.json", &settings.to_string());
+    let trusted = json!({ shop(&world): { "hasTrustDialogAccepted": true } });
     let approved = KEY.get(KEY.len() - 20..).unwrap();
     let settled = json!({
         "hasCompletedOnboarding": true,
@@ -157,27 +173,102 @@ fn claude_code_is_one_window_and_its_own_hook_binds_it() {
 }
 
 #[test]
-fn gemini_is_one_window_though_it_starts_itself_again() {
+fn gemini_is_one_window_though_it_starts_itself_again_and_its_own_hook_binds_it() {
     if !is_wanted() {
         return;
     }
     let world = World::new();
     let _leftovers = Leftovers(&world);
+    let mut settings = settings(&world, "gemini", &bind(&world));
+    settings["security"] = json!({ "auth": { "selectedType": "gemini-api-key" } });
+    world.write("home/.gemini/settings.json", &settings.to_string());
+    let trusted = json!({ shop(&world): "TRUST_FOLDER" });
+    world.write("home/.gemini/trustedFolders.json", &trusted.to_string());
     let mut screen = start(&world, &GEMINI, &[("GEMINI_API_KEY", "none")]);
-    let is_below = |window: &Value| window["session"]["strength"] == "guess";
-    let window = window(&world, &mut screen, is_below);
+    let is_bound = |window: &Value| window["session"]["evidence"]["fact"] == "binding";
+    let window = window(&world, &mut screen, is_bound);
     check(&GEMINI, &window, &screen);
+    assert_eq!(window["session"]["strength"], "exact");
     assert_ne!(window["pid"], screen.child.process_id().unwrap(), "the one that it started is the window");
 }
 
 #[test]
-fn codex_is_one_window_below_its_launcher() {
+fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     if !is_wanted() {
         return;
     }
     let world = World::new();
     let _leftovers = Leftovers(&world);
-    let mut screen = start(&world, &CODEX, &[]);
-    let window = window(&world, &mut screen, |_| true);
-    check(&CODEX, &window, &screen);
+    let (told, why) = (world.path("told"), world.path("why"));
+    let command = format!("tee {} | {} 2> {}", told.display(), bind(&world), why.display());
+    let settings = settings(&world, "codex", &command);
+    world.write("home/.codex/hooks.json", &settings.to_string());
+    let config = "model_provider = 'x'\n[model_providers.x]\nname = 'x'\nbase_url = '{nobody}/v1'\n\
+                  env_key = 'OPENAI_API_KEY'\n[projects.'{shop}']\ntrust_level = 'trusted'\n";
+    let config = config.replace("{nobody}", NOBODY).replace("{shop}", &shop(&world));
+    world.write("home/.codex/config.toml", &config);
+    let mut screen = start(&world, &CODEX, &[("OPENAI_API_KEY", "none")]);
+    let seen = window(&world, &mut screen, |_| true);
+    check(&CODEX, &seen, &screen);
+    // It runs no hook that a person has not looked at, and this one at the first prompt.
+    let mut terminal = Terminal { screen, answered: 0 };
+    let asks = |screen: &Screen| screen.shows("1 hook is new or changed");
+    terminal.press_until("its question", "", asks);
+    terminal.press_until("a choice", "2", |screen| screen.shows("› 2."));
+    terminal.press_until("its prompt", "\r", |screen| !asks(screen));
+    let has_fired = |_: &Screen| std::fs::read(&told).is_ok_and(|bytes| !bytes.is_empty());
+    terminal.screen.press("hi");
+    terminal.press_until("a hook that fired", "\r", has_fired);
+    let screen = &mut terminal.screen;
+    let told: Value = serde_json::from_str(&std::fs::read_to_string(&told).unwrap()).unwrap();
+    assert_eq!(told["hook_event_name"], "SessionStart");
+    // The daemon, which serves several windows, runs it: so there is nothing to bind, and the session
+    // is a guess by its folder.
+    let is_guessed = |window: &Value| window["session"]["id"] == told["session_id"];
+    let window = window(&world, screen, is_guessed);
+    assert_eq!(window["session"]["strength"], "guess");
+    let why = std::fs::read_to_string(why).unwrap();
+    assert!(why.contains("one that serves several windows"), "{why}");
+}
+
+/// A terminal that answers what a program asks it.
+struct Terminal {
+    screen: Screen,
+    /// How much of the output has been looked through for questions.
+    answered: usize,
+}
+
+/// What a program asks, where the cursor is and what the terminal can do, and the answers.
+const ANSWERS: [(&str, &str); 2] = [("\x1b[6n", "\x1b[1;1R"), ("\x1b[c", "\x1b[?1;2c")];
+
+impl Terminal {
+    fn take_output(&mut self) {
+        self.screen.take_output();
+        let new = String::from_utf8_lossy(&self.screen.written[self.answered..]).into_owned();
+        self.answered = self.screen.written.len();
+        for (asked, answer) in ANSWERS {
+            new.matches(asked).for_each(|_| self.screen.press(answer));
+        }
+    }
+
+    /// Waits for two seconds at most; returns whether the screen is as wanted.
+    fn wait(&mut self, is_there: impl Fn(&Screen) -> bool) -> bool {
+        (0..40).any(|_| {
+            self.take_output();
+            is_there(&self.screen)
+        })
+    }
+
+    /// Presses keys now and then until the screen is as wanted: a program throws away what was typed
+    /// while it started.
+    #[track_caller]
+    fn press_until(&mut self, what: &str, keys: &str, is_there: impl Fn(&Screen) -> bool) {
+        for _ in 0..30 {
+            if is_there(&self.screen) || self.wait(&is_there) {
+                return;
+            }
+            self.screen.press(keys);
+        }
+        panic!("there never was {what}:\n{}", self.screen.picture());
+    }
 }
