@@ -37,6 +37,11 @@ impl Interest {
         self.patterns.extend(other.patterns);
     }
 
+    /// Returns whether only the folder's own fate matters, and nothing in it.
+    pub(super) fn is_of_fate(&self) -> bool {
+        *self == Self::default()
+    }
+
     fn includes(&self, name: &OsStr, is_file_write: bool) -> bool {
         self.names.contains(name)
             || (self.subfolders && !is_file_write)
@@ -53,7 +58,8 @@ impl Interest {
 }
 
 /// What matters, by folder. A folder that does not exist is waited for in the nearest one above
-/// it that does.
+/// it that does. Of all folders above, their own fate matters: a folder is not told when one above
+/// it moves away (inotify(7)).
 pub(super) fn wanted(folders: &[PathBuf], names: &Names) -> BTreeMap<PathBuf, Interest> {
     let mut all: BTreeMap<PathBuf, Interest> = BTreeMap::new();
     for folder in folders {
@@ -68,6 +74,9 @@ pub(super) fn wanted(folders: &[PathBuf], names: &Names) -> BTreeMap<PathBuf, In
             }
         };
         if let Some((at, interest)) = standing(folder, own) {
+            for above in at.ancestors().skip(1).filter(|above| above.parent().is_some()) {
+                all.entry(above.to_path_buf()).or_default();
+            }
             all.entry(at).or_default().merge(interest);
         }
     }
@@ -144,6 +153,16 @@ mod tests {
         let (folder, name) = (path.parent().unwrap(), path.file_name().unwrap());
         let change = Change::Entry { folder, name, is_write };
         assert_eq!(matters(&change, &interests()), expected, "{change:?}");
+    }
+
+    #[test]
+    fn of_folders_above_only_their_fate_matters() {
+        let world = tempfile::tempdir().unwrap();
+        let wanted = wanted(&[world.path().join("late/sessions")], &Names::new());
+        let (at, above) = (world.path(), world.path().parent().unwrap());
+        assert!(wanted.get(at).is_some_and(|interest| interest.names.contains(OsStr::new("late"))));
+        assert!(wanted.get(above).is_some_and(Interest::is_of_fate));
+        assert!(!wanted.contains_key(Path::new("/")), "it stays where it is");
     }
 
     #[test]

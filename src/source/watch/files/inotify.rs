@@ -1,7 +1,7 @@
 //! Linux: inotify itself, told only of what changes. notify subscribes to opens too, which every
 //! look of ours would raise, and costs a hundred times more in a storm of writes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::{Errno, write};
 
-use super::{Interests, Unwatched, lock};
+use super::{Interests, Scope, Unwatched, lock};
 use crate::source::open::words;
 use crate::source::watch::Hint;
 use crate::source::watch::interest::{Change, matters};
@@ -26,8 +26,16 @@ const GATHER: Duration = Duration::from_millis(20);
 /// Room for some hundred events.
 const BUFFER: usize = 16 << 10;
 
-/// The folder of each watch.
-type Paths = Arc<Mutex<HashMap<i32, PathBuf>>>;
+/// The watches, shared with the thread that reads.
+type Paths = Arc<Mutex<Watches>>;
+
+#[derive(Default)]
+struct Watches {
+    /// The folder of each.
+    by_number: HashMap<i32, PathBuf>,
+    /// Folders whose watch the kernel has ended, and that were not told yet.
+    ended: HashSet<PathBuf>,
+}
 
 /// One inotify instance and the thread that reads it.
 pub(super) struct Watcher {
@@ -55,20 +63,23 @@ impl Watcher {
     }
 
     /// Watches one folder.
-    pub(super) fn watch(&mut self, folder: &Path) -> Result<(), Unwatched> {
-        let changes = WatchFlags::CLOSE_WRITE
-            | WatchFlags::CREATE
-            | WatchFlags::DELETE
-            | WatchFlags::MOVE
-            | WatchFlags::ATTRIB
-            | WatchFlags::DELETE_SELF
-            | WatchFlags::MOVE_SELF
-            | WatchFlags::ONLYDIR;
+    pub(super) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), Unwatched> {
+        let fate = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
+        let changes = match scope {
+            Scope::Fate => fate,
+            Scope::Contents => {
+                fate | WatchFlags::CLOSE_WRITE
+                    | WatchFlags::CREATE
+                    | WatchFlags::DELETE
+                    | WatchFlags::MOVE
+                    | WatchFlags::ATTRIB
+            }
+        };
         // Held until the watch has its path, or its first events would have none.
         let mut paths = held(&self.paths);
         match inotify::add_watch(&self.fd, folder, changes) {
             Ok(watch) => {
-                paths.insert(watch, folder.to_path_buf());
+                paths.by_number.insert(watch, folder.to_path_buf());
                 Ok(())
             }
             Err(Errno::NOENT | Errno::NOTDIR) => Err(Unwatched::Gone),
@@ -79,13 +90,17 @@ impl Watcher {
         }
     }
 
+    /// Returns the folders whose watch the kernel has ended since: they were removed or unmounted.
+    pub(super) fn ended(&mut self) -> HashSet<PathBuf> {
+        std::mem::take(&mut held(&self.paths).ended)
+    }
+
     /// Lets a folder go.
     pub(super) fn unwatch(&mut self, folder: &Path) {
         let mut paths = held(&self.paths);
-        let Some(watch) = paths.iter().find(|(_, path)| *path == folder).map(|(watch, _)| *watch) else {
-            return;
-        };
-        paths.remove(&watch);
+        let found = paths.by_number.iter().find(|(_, path)| *path == folder).map(|(watch, _)| *watch);
+        let Some(watch) = found else { return };
+        paths.by_number.remove(&watch);
         // It fails when the folder has gone, and the watch with it.
         let _ = inotify::remove_watch(&self.fd, watch);
     }
@@ -98,7 +113,7 @@ impl Drop for Watcher {
     }
 }
 
-fn held(paths: &Paths) -> MutexGuard<'_, HashMap<i32, PathBuf>> {
+fn held(paths: &Paths) -> MutexGuard<'_, Watches> {
     paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -130,7 +145,7 @@ fn follow(fd: &OwnedFd, stop: &OwnedFd, paths: &Paths, interests: &Interests, no
 fn read(fd: &OwnedFd, paths: &Paths, interests: &Interests) -> Result<bool, Errno> {
     let mut buffer = [const { MaybeUninit::uninit() }; BUFFER];
     let mut reader = Reader::new(fd, &mut buffer);
-    let (paths, interests) = (held(paths), lock(interests));
+    let (mut paths, interests) = (held(paths), lock(interests));
     let mut is_any = false;
     loop {
         let event = match reader.next() {
@@ -142,7 +157,14 @@ fn read(fd: &OwnedFd, paths: &Paths, interests: &Interests) -> Result<bool, Errn
         // When events were dropped, or a folder was unmounted, anything may have changed; and
         // every look reads everything, so nothing is lost.
         is_any |= event.events().intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT);
-        let Some(folder) = paths.get(&event.wd()) else { continue };
+        if event.events().contains(ReadFlags::IGNORED) {
+            if let Some(folder) = paths.by_number.remove(&event.wd()) {
+                is_any |= matters(&Change::Folder(&folder), &interests);
+                paths.ended.insert(folder);
+            }
+            continue;
+        }
+        let Some(folder) = paths.by_number.get(&event.wd()) else { continue };
         let change = match event.file_name() {
             Some(name) => Change::Entry {
                 folder,

@@ -38,12 +38,24 @@ enum Unwatched {
     Refused(String),
 }
 
+/// What of a folder is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// What is in it, and its own fate.
+    Contents,
+    /// Whether it moves away or is removed.
+    Fate,
+}
+
+/// A folder that is watched: what its path was when it was taken up, since one that replaces it
+/// is another.
+type Held = (FolderId, Scope);
+
 /// The watched folders.
 pub(super) struct Files {
     /// `None` when the system has no more watchers for us.
     watcher: Option<system::Watcher>,
-    /// What each path was when it was taken up: a folder that replaces it is another.
-    watched: BTreeMap<PathBuf, FolderId>,
+    watched: BTreeMap<PathBuf, Held>,
     interests: Interests,
     names: Names,
     notice: Notice,
@@ -75,16 +87,16 @@ impl Files {
         if self.watcher.is_none() {
             return false;
         }
-        let (interests, ids) = self.distinct(wanted(folders, &self.names));
+        let (interests, held) = self.distinct(wanted(folders, &self.names));
         let mut shared = lock(&self.interests);
         if *shared != interests {
             *shared = interests;
         }
         drop(shared);
-        self.forget(&ids);
+        self.forget(&held);
         let mut is_any_new = false;
-        for (path, id) in ids {
-            is_any_new |= !self.watched.contains_key(&path) && self.take_up(path, id);
+        for (path, held) in held {
+            is_any_new |= !self.watched.contains_key(&path) && self.take_up(path, held);
         }
         is_any_new
     }
@@ -93,7 +105,7 @@ impl Files {
     fn distinct(
         &self,
         wanted: BTreeMap<PathBuf, Interest>,
-    ) -> (BTreeMap<PathBuf, Interest>, BTreeMap<PathBuf, FolderId>) {
+    ) -> (BTreeMap<PathBuf, Interest>, Vec<(PathBuf, Held)>) {
         let mut paths: BTreeMap<FolderId, PathBuf> = BTreeMap::new();
         let mut interests: BTreeMap<PathBuf, Interest> = BTreeMap::new();
         for (path, interest) in wanted {
@@ -101,17 +113,32 @@ impl Files {
             let path = paths.entry(id).or_insert(path).clone();
             interests.entry(path).or_default().merge(interest);
         }
-        if interests.len() > MAX_FOLDERS {
+        let scope = |path: &PathBuf| match interests.get(path) {
+            Some(interest) if !interest.is_of_fate() => Scope::Contents,
+            Some(_) | None => Scope::Fate,
+        };
+        let held = |(id, path): (FolderId, PathBuf)| {
+            let scope = scope(&path);
+            (path, (id, scope))
+        };
+        let mut held: Vec<(PathBuf, Held)> = paths.into_iter().map(held).collect();
+        // The folders themselves first, should there not be room enough for those above.
+        held.sort_by_key(|(_, (_, scope))| *scope == Scope::Fate);
+        if held.get(MAX_FOLDERS).is_some_and(|(_, (_, scope))| *scope == Scope::Contents) {
             self.notice.lost(format!("more than {MAX_FOLDERS} folders to watch; the others are not watched"));
         }
-        (interests, paths.into_iter().take(MAX_FOLDERS).map(|(id, path)| (path, id)).collect())
+        held.truncate(MAX_FOLDERS);
+        (interests, held)
     }
 
-    /// Lets go of folders that are not wanted any more, or that are others by now.
-    fn forget(&mut self, ids: &BTreeMap<PathBuf, FolderId>) {
+    /// Lets go of folders that are not wanted any more, that are others by now, or whose watch the
+    /// system has ended: one that is removed and made anew may well have the same inode.
+    fn forget(&mut self, wanted: &[(PathBuf, Held)]) {
         let Some(watcher) = &mut self.watcher else { return };
-        self.watched.retain(|path, id| {
-            let stays = ids.get(path) == Some(id);
+        let wanted: BTreeMap<&PathBuf, &Held> = wanted.iter().map(|(path, held)| (path, held)).collect();
+        let ended = watcher.ended();
+        self.watched.retain(|path, held| {
+            let stays = wanted.get(path) == Some(&&*held) && !ended.contains(path);
             if !stays {
                 watcher.unwatch(path);
             }
@@ -119,13 +146,15 @@ impl Files {
         });
     }
 
-    fn take_up(&mut self, path: PathBuf, id: FolderId) -> bool {
+    fn take_up(&mut self, path: PathBuf, held: Held) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
-        match watcher.watch(&path) {
+        match watcher.watch(&path, held.1) {
             Ok(()) => {
-                self.watched.insert(path, id);
+                self.watched.insert(path, held);
                 true
             }
+            // Of those above few may be ours to read; where one of them moves, the next look tells.
+            Err(Unwatched::Refused(_)) if held.1 == Scope::Fate => false,
             Err(Unwatched::Gone) => false,
             Err(Unwatched::Refused(why)) => {
                 self.notice.lost(format!("failed to watch {}: {why}", Untrusted::from_path(&path)));

@@ -1,13 +1,13 @@
 //! Other systems, through notify.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::{Interests, Unwatched, lock};
+use super::{Interests, Scope, Unwatched, lock};
 use crate::source::watch::Hint;
 use crate::source::watch::interest::{Change, Interest, matters};
 use crate::source::watch::notice::Notice;
@@ -23,8 +23,8 @@ impl Watcher {
         watcher.map(Self).map_err(|error| words(&error))
     }
 
-    /// Watches one folder.
-    pub(super) fn watch(&mut self, folder: &Path) -> Result<(), Unwatched> {
+    /// Watches one folder; notify does not tell a folder's own fate from what happens in it.
+    pub(super) fn watch(&mut self, folder: &Path, _scope: Scope) -> Result<(), Unwatched> {
         self.0.watch(folder, RecursiveMode::NonRecursive).map_err(|error| match &error.kind {
             ErrorKind::PathNotFound => Unwatched::Gone,
             ErrorKind::MaxFilesWatch
@@ -33,6 +33,11 @@ impl Watcher {
             | ErrorKind::WatchNotFound
             | ErrorKind::InvalidConfig(_) => Unwatched::Refused(words(&error)),
         })
+    }
+
+    /// Returns no folder: notify does not tell whose watch has ended.
+    pub(super) fn ended(&mut self) -> HashSet<PathBuf> {
+        HashSet::new()
     }
 
     /// Lets a folder go.

@@ -8,10 +8,15 @@
     reason = "tests write files, start processes, and say by panicking what is wrong"
 )]
 
+#[path = "../common/apart.rs"]
+mod apart;
+mod faults;
+mod limits;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use claimtop::core::agent::Signatures;
@@ -43,6 +48,13 @@ impl Watched {
         while let Ok(hint) = self.hints.try_recv() {
             assert!(!matches!(hint, Hint::Lost(_)), "{hint:?}");
         }
+    }
+
+    /// Fails if there is a hint within a while in which every real one has come.
+    #[track_caller]
+    fn expect_nothing(&mut self) {
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(self.hints.try_recv(), Err(TryRecvError::Empty));
     }
 
     #[track_caller]
