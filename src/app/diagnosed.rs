@@ -72,6 +72,9 @@ fn write_cost(page: &mut Page, cost: &Cost) {
     page.field("descriptors", &format!("{} of {most}", cost.descriptors), Tone::Plain);
     page.field("threads", &cost.threads.to_string(), Tone::Plain);
     page.field("wake-ups", &format!("{} of the screen's thread", cost.wakeups), Tone::Plain);
+    if cost.lost_lines > 0 {
+        page.field("log", &format!("{} lines lost: the disk refuses them", cost.lost_lines), Tone::Warning);
+    }
 }
 
 /// Returns a span in the unit that suits it.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
+
 use crate::core::report::Report;
 
 use super::command::perform;
@@ -88,6 +90,9 @@ fn changed(state: &mut State, change: impl FnOnce(&mut State)) -> Vec<Effect> {
     vec![Effect::Redraw]
 }
 
+/// How much older than the present a look can be when it is told: 1 min.
+const LATE: SignedDuration = SignedDuration::from_mins(1);
+
 /// Takes a report over, unless the picture is frozen or nothing but the moment has changed.
 fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
     let before = state.sheet().map(|sheet| sheet.stage);
@@ -105,7 +110,9 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
     // In a recording it is always the moment of the look.
     state.now = match state.options.replayed {
         Some(_) => report.taken_at,
-        None => state.now.max(report.taken_at),
+        None if state.now.duration_since(report.taken_at) < LATE => state.now.max(report.taken_at),
+        // The clock was set back.
+        None => report.taken_at,
     };
     state.take(report);
     state.refresh();

@@ -43,6 +43,8 @@ pub struct Cost {
     pub threads: u64,
     /// How often its first thread went to sleep, and so was woken.
     pub wakeups: u64,
+    /// How many lines of its log the disk has refused.
+    pub lost_lines: u64,
 }
 
 /// A bound that keeps anything from growing without end.

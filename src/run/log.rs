@@ -8,12 +8,21 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::Level;
 
 /// The most bytes of the log; then it begins anew.
 pub(super) const LIMIT: u64 = 1 << 20;
 const NAME: &str = "claimtop.log";
+
+/// How many lines the disk has refused.
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// Returns how many lines of the log the disk has refused so far.
+pub(super) fn lost() -> u64 {
+    LOST.load(Ordering::Relaxed)
+}
 
 /// Starts to log into a folder what is at least as severe as `level`.
 ///
@@ -31,7 +40,8 @@ pub fn start(folder: &Path, level: Level) -> io::Result<()> {
         .map_err(io::Error::other)
 }
 
-/// A file that begins anew when it is full. A disk that refuses a line loses it, and nothing else.
+/// A file that begins anew when it is full. A disk that refuses a line loses it, which is counted,
+/// and nothing else.
 struct Capped {
     file: File,
     size: u64,
@@ -45,15 +55,25 @@ impl Capped {
     }
 }
 
-impl Write for Capped {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+impl Capped {
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
         if self.size + line.len() as u64 > LIMIT {
             self.file.set_len(0)?;
             self.size = 0;
         }
-        let written = self.file.write(line)?;
-        self.size += written as u64;
-        Ok(written)
+        self.file.write_all(line)?;
+        self.size += line.len() as u64;
+        Ok(())
+    }
+}
+
+impl Write for Capped {
+    /// Never fails: whoever logs would tell of it on the terminal, over the screen.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.append(line).is_err() {
+            LOST.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

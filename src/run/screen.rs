@@ -14,13 +14,14 @@ use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::update;
 use crate::config::Calls;
+use crate::core::diagnosis::Cost;
 use crate::core::report::Report;
 use crate::source::{clock, own};
 use crate::ui::Look;
 
 use super::acting::{Acting, Work};
 use super::terminal::Guard;
-use super::{Event, Replay, calls, clipboard, keyboard};
+use super::{Event, Replay, calls, clipboard, keyboard, log};
 
 /// The shortest time between two frames that no key asked for: 30 a second.
 const FRAME: Duration = Duration::from_millis(33);
@@ -172,7 +173,10 @@ impl Screen {
                 Effect::Jump(jump) => self.acting.jump(jump),
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
-                Effect::AskCost => return self.told(Msg::Cost(own::cost())),
+                Effect::AskCost => {
+                    let cost = own::cost().map(|cost| Cost { lost_lines: log::lost(), ..cost });
+                    return self.told(Msg::Cost(cost));
+                }
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
                 Effect::Record => self.acting.ask(Work::Record),
                 Effect::Step(step) => self.step(step)?,

@@ -35,6 +35,7 @@ pub fn cost() -> Option<Cost> {
         descriptor_limit: getrlimit(Resource::Nofile).current,
         threads: line("Threads:")?,
         wakeups: line("voluntary_ctxt_switches:")?,
+        lost_lines: 0,
     })
 }
 

@@ -12,15 +12,22 @@
     reason = "tests start processes, write their files and say by panicking what is wrong"
 )]
 
+#[path = "../common/apart.rs"]
+mod apart;
 mod attention;
+mod clock;
 mod colors;
+mod crowd;
 mod harm;
 mod keys;
 mod leaving;
+mod limits;
 mod panics;
 #[path = "../common/pty.rs"]
 mod pty;
 mod sizes;
 mod stopping;
 mod stuck;
+mod suspended;
+mod trouble;
 mod world;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use portable_pty::{CommandBuilder, MasterPty, native_pty_system};
 use rustix::fs::OFlags;
@@ -15,6 +16,31 @@ use crate::pty::{Screen, cells, claimtop};
 /// A home and a temporary folder with a session that nobody holds and one of an older form.
 pub(crate) struct World {
     folder: tempfile::TempDir,
+}
+
+/// What looks like an agent, and ends with its test.
+pub(crate) struct Agent(Child);
+
+impl Agent {
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+
+    /// Ends it and reaps it.
+    pub(crate) fn end(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 /// How a terminal treats what is typed and written.
@@ -55,6 +81,26 @@ impl World {
             command.env(name, value);
         }
         command
+    }
+
+    /// Starts what looks like Claude Code.
+    pub(crate) fn agent(&self) -> Agent {
+        let program = self.path("bin/@anthropic-ai/claude-code/claude");
+        std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+        if !program.exists() {
+            std::fs::copy("/bin/sleep", &program).unwrap();
+        }
+        Agent(Command::new(program).arg("3600").stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Registers an agent under a name, as Claude Code does.
+    pub(crate) fn register(&self, pid: u32, name: &str) {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
+        let text = format!(
+            r#"{{"pid":{pid},"sessionId":"95fe798d-3725-4649-974a-{pid:012}","procStart":"{start}","name":"{name}"}}"#
+        );
+        self.write(&format!("home/.claude/sessions/{pid}.json"), &text);
     }
 
     /// Opens the screen and waits until it shows the first look.
