@@ -162,14 +162,18 @@ fn a_tape_ends_whole_when_it_is_full_and_takes_no_name_that_is_taken() {
 
 /// Runs claimtop with a temporary folder of its own.
 fn claimtop(tmp: &Path, arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_claimtop"))
+    let output = run(tmp, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn run(tmp: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_claimtop"))
         .args(arguments)
         .env("TMPDIR", tmp)
         .env("HOME", tmp)
         .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
+        .unwrap()
 }
 
 #[test]
@@ -184,7 +188,11 @@ fn a_recording_of_the_live_demo_replays_to_the_same_frames() {
     assert!(live.stdout.len() > 100_000, "{} bytes of frames", live.stdout.len());
     assert!(live.stdout == again.stdout, "a frame differs");
     let redacted = kept.path().join("sent.jsonl");
-    let sent = claimtop(tmp.path(), &["record", redacted.to_str().unwrap(), "--from", file, "--redact"]);
+    let redact = ["record", redacted.to_str().unwrap(), "--from", file, "--redact"];
+    let refused = run(tmp.path(), &redact);
+    assert_eq!((refused.status.code(), redacted.exists()), (Some(3), false), "nobody could be asked");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("becomes"), "what would be replaced is listed");
+    let sent = claimtop(tmp.path(), &[&redact[..], &["--yes"]].concat());
     let listed = String::from_utf8(sent.stderr).unwrap();
     assert!(listed.contains("shop becomes wd"), "{listed}");
     let text = std::fs::read_to_string(&redacted).unwrap();

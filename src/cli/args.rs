@@ -264,9 +264,12 @@ pub(crate) struct RecordArguments {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Replace paths, prompts and names, each by the same word everywhere; what is replaced is
-    /// listed before it is written
+    /// listed, and asked for, before it is written
     #[arg(long)]
     pub(crate) redact: bool,
+    /// Write it redacted without asking
+    #[arg(long, requires = "redact")]
+    pub(crate) yes: bool,
     /// Take one look only
     #[arg(long)]
     pub(crate) once: bool,

@@ -1,5 +1,6 @@
 //! `record`: keeps what is seen, look by look, until interrupted.
 
+use std::io::{IsTerminal, Write, stdin, stdout};
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -8,9 +9,10 @@ use super::args::RecordArguments;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
 use super::look::Looker;
-use super::output::complain;
+use super::output::{complain, print};
 use super::replay;
 use crate::core::agent::Signatures;
+use crate::core::recording::redact::Redactor;
 use crate::core::text::{Untrusted, shown};
 use crate::run::tape::{Kept, Tape, Tell, Wish};
 use crate::source::clock;
@@ -26,9 +28,19 @@ pub(crate) fn run(asked: &RecordArguments, looker: Looker, signatures: Signature
     }
 }
 
-fn record(asked: &RecordArguments, looker: Looker, signatures: Signatures) -> Outcome {
+fn record(asked: &RecordArguments, mut looker: Looker, signatures: Signatures) -> Outcome {
+    let redact = match redactor(asked, &signatures) {
+        None => None,
+        Some(mut redactor) => {
+            redactor.look(&looker.snapshot());
+            if !may_redact(asked, &mut redactor)? {
+                return Ok(Exit::Refused);
+            }
+            Some(redactor)
+        }
+    };
     let tape = Tape::new(signatures);
-    begin(asked, &tape)?;
+    begin(asked, &tape, redact)?;
     let mut looker = looker.taped(tape.clone());
     if asked.once {
         looker.report();
@@ -52,11 +64,21 @@ async fn until_ended(mut following: Following, tape: &Tape) -> Outcome {
 /// Copies a recording, as a rule to redact it.
 fn copy(asked: &RecordArguments, from: &Path) -> Outcome {
     let recording = replay::open(from)?;
-    let tape = Tape::new(recording.header.signatures.clone());
-    begin(asked, &tape)?;
+    let look = |number| recording.look(number).map_err(|error| replay::unreadable(from, error));
+    let signatures = recording.header.signatures.clone();
+    let mut redact = redactor(asked, &signatures);
+    if let Some(redactor) = &mut redact {
+        for number in 0..recording.marks().len() {
+            redactor.look(&look(number)?);
+        }
+        if !may_redact(asked, redactor)? {
+            return Ok(Exit::Refused);
+        }
+    }
+    let tape = Tape::new(signatures);
+    begin(asked, &tape, redact)?;
     for (number, mark) in recording.marks().iter().enumerate() {
-        let look = recording.look(number).map_err(|error| replay::unreadable(from, error))?;
-        match tape.keep(&look, mark.event) {
+        match tape.keep(&look(number)?, mark.event) {
             Kept::Written => {}
             Kept::Off | Kept::Full => break,
             Kept::Failed(error) => return Err(failed(&asked.file, error)),
@@ -65,15 +87,43 @@ fn copy(asked: &RecordArguments, from: &Path) -> Outcome {
     ended(&tape)
 }
 
-fn begin(asked: &RecordArguments, tape: &Tape) -> Result<(), Failure> {
-    let redact: Option<Tell> = asked.redact.then(|| {
-        complain("claimtop: PIDs, ticks, times, UUIDs and the systems' own words stay; replaced is:");
+fn begin(asked: &RecordArguments, tape: &Tape, redact: Option<Redactor>) -> Result<(), Failure> {
+    let redact = redact.map(|redactor| {
         let tell: Tell = Box::new(|fresh| fresh.iter().for_each(tell));
-        tell
+        (redactor, tell)
     });
     let limit = u64::from(asked.limit_mb) << 20;
     let wish = Wish { path: asked.file.clone(), began_at: clock::now(), limit, redact };
     tape.begin(wish).map_err(|error| failed(&asked.file, error))
+}
+
+/// Returns what replaces words, if that is wanted.
+fn redactor(asked: &RecordArguments, signatures: &Signatures) -> Option<Redactor> {
+    asked.redact.then(|| Redactor::new(signatures))
+}
+
+/// Lists what is replaced, and returns whether to write it: said by an option, or asked for on the
+/// terminal. What comes up later is listed as it comes.
+fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, Failure> {
+    complain("claimtop: PIDs, ticks, times, UUIDs and the systems' own words stay; replaced is:");
+    redactor.fresh().iter().for_each(tell);
+    let may = asked.yes || said_yes(&asked.file)?;
+    if !may {
+        complain("claimtop: nothing is recorded: --yes writes it without asking");
+    }
+    Ok(may)
+}
+
+/// Asks on the terminal, if there is one.
+fn said_yes(path: &Path) -> Result<bool, Failure> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        return Ok(false);
+    }
+    print(&format!("Write {} so? [y/N] ", Untrusted::from_path(path)))?;
+    stdout().flush()?;
+    let mut line = String::new();
+    stdin().read_line(&mut line)?;
+    Ok(line.trim().eq_ignore_ascii_case("y"))
 }
 
 fn tell((name, word): &(String, String)) {

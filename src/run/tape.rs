@@ -57,8 +57,8 @@ pub struct Wish {
     pub began_at: Timestamp,
     /// The most bytes of it.
     pub limit: u64,
-    /// Who is told what is replaced; nobody when nothing is.
-    pub redact: Option<Tell>,
+    /// What replaces words, and who is told of each new one; nothing when none is replaced.
+    pub redact: Option<(Redactor, Tell)>,
 }
 
 impl Tape {
@@ -85,9 +85,9 @@ impl Tape {
         let first = Encoder::header(&header)?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&wish.path)?;
         file.write_all(first.as_bytes())?;
-        let redactor = wish.redact.map(|tell| (Redactor::new(&self.signatures), tell));
         let (encoder, bytes) = (Encoder::default(), first.len() as u64);
-        *self.reel() = Some(Reel { file, path: wish.path, encoder, redactor, bytes, limit: wish.limit });
+        let (redactor, limit) = (wish.redact, wish.limit);
+        *self.reel() = Some(Reel { file, path: wish.path, encoder, redactor, bytes, limit });
         Ok(())
     }
 

@@ -22,9 +22,11 @@ mod harm;
 mod keys;
 mod leaving;
 mod limits;
+mod mute;
 mod panics;
 #[path = "../common/pty.rs"]
 mod pty;
+mod recorded;
 mod sizes;
 mod stopping;
 mod stuck;
