@@ -55,6 +55,17 @@ pub struct Process {
     pub details: Option<Details>,
 }
 
+impl Process {
+    /// Returns whether this process started at this tick, as it or its like would have recorded
+    /// it; `None` where the numbers differ and may count in different time namespaces, which only
+    /// a closer look tells.
+    pub fn has_start(&self, ticks: u64) -> Option<bool> {
+        let has_other_clock = self.details.as_ref().is_none_or(|details| details.has_other_clock);
+        let is_same = self.id.start_ticks == ticks;
+        (is_same || !has_other_clock).then_some(is_same)
+    }
+}
+
 /// The costlier facts of a process, each absent when it could not be read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Details {
@@ -69,6 +80,10 @@ pub struct Details {
     /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
     /// element when the process lives in claimtop's own namespace.
     pub ns_pids: Vec<u32>,
+    /// Whether it lives in another time namespace than claimtop: there the kernel tells the starts
+    /// of all processes by other numbers (time_namespaces(7)).
+    #[serde(default)]
+    pub has_other_clock: bool,
     /// The few environment variables that matter, by name.
     pub env: BTreeMap<String, Untrusted>,
     /// CPU use in percent of one core.

@@ -139,6 +139,8 @@ struct ProcessSpec {
     #[serde(default)]
     exited: Option<bool>,
     #[serde(default)]
+    other_clock: bool,
+    #[serde(default)]
     pidfd_inode: Option<u64>,
     /// Listed, but nothing can be read of it.
     #[serde(default)]
@@ -539,6 +541,7 @@ impl WorldFile {
                 argv: argv.into_iter().map(Untrusted::from).collect(),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 ns_pids,
+                has_other_clock: spec.other_clock,
                 env: spec.env.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect(),
                 cpu_percent: None,
                 memory_bytes: None,

@@ -173,6 +173,7 @@ impl People {
                 argv,
                 cwd: is_own.then(|| person.cwd.into()),
                 ns_pids,
+                has_other_clock: false,
                 env: BTreeMap::new(),
                 cpu_percent: None,
                 memory_bytes: None,

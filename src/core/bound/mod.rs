@@ -157,6 +157,9 @@ impl BoundSession {
         let table = &snapshot.processes;
         match table.get(self.pid) {
             Some(process) if self.is(process) => living(process),
+            Some(process) if process.has_start(self.start_ticks).is_none() => {
+                Holder::Unknown(Reason::OtherNamespace)
+            }
             Some(_) => Holder::Gone(Reason::OtherProcess),
             None if table.listed.contains(&self.pid) => Holder::Unknown(Reason::NoPermission),
             None if table.partial.is_some() => Holder::Unknown(Reason::PartialScan),

@@ -98,14 +98,13 @@ pub(super) fn named_elsewhere(
     world: &World<'_>,
     ladder: &mut Ladder,
 ) -> Option<Answer> {
-    let is_it = |process: &&&Process| holder.start_ticks.is_none_or(|start| start == process.id.start_ticks);
-    let process = world.inner(pid).iter().find(is_it)?;
+    let process = world.inner(pid).iter().find(|process| may_be(holder, process))?;
     ladder.add(
         "other namespace",
         format!("process {} here is {pid} in its own PID namespace", process.id.pid),
         "NSpid of /proc/<pid>/status",
     );
-    match holder.start_ticks {
+    match holder.start_ticks.and_then(|start| process.has_start(start)) {
         Some(_) => alive(Reason::SameProcess),
         None => unknown(Reason::OtherNamespace),
     }
@@ -147,7 +146,12 @@ pub(super) fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
         PossibleAgent::Hidden(_) => return true,
         PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
     };
-    holder.start_ticks.is_none_or(|start| start == process.id.start_ticks)
+    may_be(holder, process)
+}
+
+/// Returns whether nothing that a record says of its holder's start speaks against a process.
+fn may_be(holder: &Holder, process: &Process) -> bool {
+    holder.start_ticks.and_then(|start| process.has_start(start)).unwrap_or(true)
 }
 
 /// Returns whether claimtop has seen this very process: a number alone may be another's, in

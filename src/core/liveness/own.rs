@@ -78,7 +78,15 @@ pub(super) fn present(
     let is_same = match holder.start_ticks {
         Some(start) => {
             ladder.add("recorded start", format!("tick {start}"), "record");
-            start == process.id.start_ticks
+            let Some(is_same) = process.has_start(start) else {
+                ladder.add(
+                    "other clock",
+                    Untrusted::fixed("the process counts in another time namespace"),
+                    "/proc/<pid>/ns/time",
+                );
+                return unknown(Reason::OtherNamespace);
+            };
+            is_same
         }
         None => !is_younger(record, process, world, ladder),
     };

@@ -99,6 +99,7 @@ fn details(process: &sysinfo::Process) -> Details {
         argv: process.cmd().iter().map(|arg| Untrusted::from_path(arg.as_ref())).collect(),
         cwd: process.cwd().map(Untrusted::from_path),
         ns_pids: vec![process.pid().as_u32()],
+        has_other_clock: false,
         ..Details::default()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use rustix::fs::readlinkat;
 use rustix::process::geteuid;
 
 use super::proc::Proc;
@@ -14,8 +13,7 @@ const MOUNTS: usize = 8 << 20;
 /// Returns why the list may lack processes; `None` when it cannot. What cannot be found out is a
 /// reason too.
 pub(super) fn doubt(proc: &Proc) -> Option<String> {
-    let own = readlinkat(proc, "self", Vec::new()).ok();
-    if own.as_ref().map(|own| own.as_bytes()) != Some(std::process::id().to_string().as_bytes()) {
+    if !proc.is_own {
         return Some("/proc shows another pid namespace".to_owned());
     }
     let mounts = match small(Path::new("/proc/self/mountinfo"), MOUNTS) {

@@ -1,9 +1,11 @@
 //! The costlier facts of one process, read through its folder's descriptor.
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 
-use rustix::fs::readlinkat;
+use rustix::fs::{CWD, readlinkat};
 
 use super::proc::slurp;
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
@@ -27,6 +29,7 @@ pub(super) struct Lasting {
     argv: Vec<Untrusted>,
     uid: Option<u32>,
     ns_pids: Vec<u32>,
+    has_other_clock: bool,
     env: BTreeMap<String, Untrusted>,
 }
 
@@ -39,7 +42,8 @@ pub(super) fn read(folder: &OwnedFd, kept: Option<Lasting>) -> (Details, Lasting
         Some(kept) => kept,
         None => {
             let (uid, ns_pids) = status(folder);
-            Lasting { exe, argv, uid, ns_pids, env: environment(folder, "environ") }
+            let (has_other_clock, env) = (has_other_clock(folder), environment(folder, "environ"));
+            Lasting { exe, argv, uid, ns_pids, has_other_clock, env }
         }
     };
     let cwd = readlinkat(folder, "cwd", Vec::new()).ok();
@@ -49,11 +53,28 @@ pub(super) fn read(folder: &OwnedFd, kept: Option<Lasting>) -> (Details, Lasting
         argv: lasting.argv.clone(),
         cwd: cwd.map(|cwd| Untrusted::from_bytes(cwd.as_bytes())),
         ns_pids: lasting.ns_pids.clone(),
+        has_other_clock: lasting.has_other_clock,
         env: lasting.env.clone(),
         cpu_percent: None,
         memory_bytes: None,
     };
     (details, lasting)
+}
+
+/// The inode of the machine's first time namespace, fixed by the kernel (`PROC_TIME_INIT_INO` of
+/// `linux/proc_ns.h`), as `/proc/<pid>/ns/time` names it.
+const FIRST_CLOCK: &[u8] = b"time:[4026531834]";
+
+/// Returns whether a process is in another time namespace than this one. Where that may not be
+/// read, whoever is in the machine's first takes it to be there as well.
+fn has_other_clock(folder: BorrowedFd<'_>) -> bool {
+    static OWN: OnceLock<Option<CString>> = OnceLock::new();
+    let own = OWN.get_or_init(|| readlinkat(CWD, "/proc/self/ns/time", Vec::new()).ok());
+    let Some(own) = own else { return false };
+    match readlinkat(folder, "ns/time", Vec::new()) {
+        Ok(theirs) => theirs != *own,
+        Err(_) => own.as_bytes() != FIRST_CLOCK,
+    }
 }
 
 /// Reads the executable's path, without the mark of a removed one (proc(5)).

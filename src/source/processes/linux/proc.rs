@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat};
 use rustix::io::{Errno, read, retry_on_intr};
 
 use super::stat;
@@ -19,6 +19,8 @@ const STAT: usize = 2 << 10;
 /// An open `/proc` and the buffers for reading it.
 pub(super) struct Proc {
     fd: OwnedFd,
+    /// Whether it shows our own PID namespace: only there a pidfd is of the process that it shows.
+    pub(super) is_own: bool,
     path: String,
     text: Vec<u8>,
 }
@@ -42,7 +44,9 @@ impl Proc {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = openat(CWD, "/proc", flags, Mode::empty())
             .map_err(|error| format!("failed to open /proc: {}", words(error)))?;
-        Ok(Self { fd, path: String::with_capacity(32), text: Vec::with_capacity(STAT) })
+        let shown = readlinkat(&fd, "self", Vec::new()).ok();
+        let is_own = shown.is_some_and(|shown| shown.as_bytes() == std::process::id().to_string().as_bytes());
+        Ok(Self { fd, is_own, path: String::with_capacity(32), text: Vec::with_capacity(STAT) })
     }
 
     /// Lists every PID with the inode of its folder, and says what went wrong if the list may be
