@@ -1,6 +1,8 @@
-//! What it costs to leave the screen open, and how soon it shows what happens; against htop, and
-//! against btop and bottom where they are installed. All in one run, each on a terminal of
-//! 200x50 of its own.
+//! What it costs to leave the screen open, and how soon it shows what happens; against htop, btop,
+//! bottom, abtop and cctop where they are installed. All in one run, each on a terminal of 200x50
+//! of its own.
+//!
+//! `CLAIMTOP_MONITORS=1` has cargo install the last three below `target/monitors` first.
 
 #![expect(
     clippy::disallowed_methods,
@@ -30,7 +32,19 @@ const SETTLE: Duration = Duration::from_secs(15);
 const REST: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 60;
 
+/// What else is measured at rest: what it is called, and the crate that has it.
+const MONITORS: [(&str, Option<&str>); 5] = [
+    ("htop", None),
+    ("btop", None),
+    ("btm", Some("bottom")),
+    ("abtop", Some("abtop")),
+    ("cctop", Some("cctop")),
+];
+
 fn main() {
+    if std::env::var_os("CLAIMTOP_MONITORS").is_some_and(|value| value == "1") {
+        MONITORS.iter().filter_map(|(_, package)| *package).for_each(install);
+    }
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let is_wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
     if is_wanted("rest") {
@@ -129,6 +143,11 @@ impl Screen {
         at
     }
 
+    /// Returns whether the program has ended by itself.
+    fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
     /// Counts the outputs of a while.
     fn outputs(&self, during: Duration) -> usize {
         let end = Instant::now() + during;
@@ -167,7 +186,8 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.child.kill().unwrap();
+        // One that has ended by itself cannot be ended once more.
+        let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }
@@ -179,14 +199,18 @@ fn at_rest(processes: usize) {
         .collect();
     println!("at rest for {} s beside {processes} processes:", REST.as_secs());
     let mut htop = f64::NAN;
-    for name in ["htop", "btop", "btm", "claimtop"] {
-        let command = if name == "claimtop" { world.claimtop() } else { CommandBuilder::new(name) };
-        if name != "claimtop" && !is_installed(name) {
+    let others = MONITORS.iter().map(|(name, _)| (*name, program(name).map(CommandBuilder::new)));
+    for (name, command) in others.chain([("claimtop", Some(world.claimtop()))]) {
+        let Some(command) = command else {
             println!("  {name:9} is not installed");
             continue;
-        }
-        let screen = Screen::open(command);
+        };
+        let mut screen = Screen::open(command);
         screen.outputs(SETTLE);
+        if screen.has_ended() {
+            println!("  {name:9} has ended by itself");
+            continue;
+        }
         let before = screen.spent();
         screen.outputs(REST);
         let after = screen.spent();
@@ -205,8 +229,29 @@ fn at_rest(processes: usize) {
     }
 }
 
-fn is_installed(name: &str) -> bool {
-    Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+/// Where cargo installs what is measured beside claimtop.
+fn monitors() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/monitors")
+}
+
+/// Has cargo install the programs of a package; where that fails, the others are measured.
+fn install(package: &str) {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["install", "--locked", "--root"]).arg(monitors()).arg(package).stdin(Stdio::null());
+    if !command.status().is_ok_and(|status| status.success()) {
+        println!("{package} could not be installed");
+    }
+}
+
+/// Returns where a program is: among those installed for this, or wherever the shell finds it.
+fn program(name: &str) -> Option<PathBuf> {
+    let own = monitors().join("bin").join(name);
+    if own.exists() {
+        return Some(own);
+    }
+    let found = Command::new("sh").args(["-c", "command -v \"$0\"", name]).output().unwrap();
+    found.status.success().then(|| PathBuf::from(name))
 }
 
 fn delays() {

@@ -25,12 +25,18 @@ impl Unread {
         Self { child, master: pty.master }
     }
 
-    /// Reads until the first whole frame is there.
-    fn read_one_frame(&self) {
+    /// Reads until the first whole frame is there, and returns what is shown.
+    fn read_one_frame(&self) -> vt100::Parser {
         let PtySize { rows, cols, .. } = self.master.get_size().unwrap();
-        let mut reader = self.master.try_clone_reader().unwrap();
         let mut parser = vt100::Parser::new(rows, cols, 0);
-        while !parser.screen().contents().contains("quit") {
+        self.read_until(&mut parser, "quit");
+        parser
+    }
+
+    /// Reads until the screen shows `text`.
+    fn read_until(&self, parser: &mut vt100::Parser, text: &str) {
+        let mut reader = self.master.try_clone_reader().unwrap();
+        while !parser.screen().contents().contains(text) {
             let mut buffer = [0; 4096];
             let read = reader.read(&mut buffer).unwrap();
             parser.process(&buffer[..read]);
@@ -103,6 +109,28 @@ fn a_terminal_that_nobody_reads_keeps_no_signal_from_ending_the_program() {
     }
 }
 
+/// What happened meanwhile is one picture in the end, and not one for each look.
+#[test]
+fn a_terminal_that_is_read_again_shows_how_things_are_by_then() {
+    let world = World::new();
+    let mut unread = Unread::start(&world, cells(200, 100));
+    let mut parser = unread.read_one_frame();
+    let mut keys = unread.master.take_writer().unwrap();
+    keys.write_all(b"2").unwrap();
+    unread.read_until(&mut parser, "alpha_agent");
+    fill_by(&unread, &mut keys);
+    for number in 0..20 {
+        let text = format!(r#"{{"current_agent":"late_{number}"}}"#);
+        world.write(&format!("home/.maia/sessions/swarm_session_late_{number}.json"), &text);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    for number in 0..20 {
+        unread.read_until(&mut parser, &format!("late_{number}"));
+    }
+    keys.write_all(b"q").unwrap();
+    check_ends(&mut unread.child);
+}
+
 #[test]
 fn a_blocked_program_ends_with_its_terminal() {
     let world = World::new();
@@ -117,8 +145,11 @@ fn a_blocked_program_ends_with_its_terminal() {
 /// Has the screen drawn again and again until the terminal takes no more, and the program is
 /// blocked in a write.
 fn fill(unread: &Unread) {
+    fill_by(unread, &mut unread.master.take_writer().unwrap());
+}
+
+fn fill_by(unread: &Unread, keys: &mut impl Write) {
     let line = line_of(&*unread.master);
-    let mut keys = unread.master.take_writer().unwrap();
     let has_room = || {
         let mut watched = [PollFd::new(&line, PollFlags::OUT)];
         poll(&mut watched, Some(&Timespec::default())).unwrap() > 0
