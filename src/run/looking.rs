@@ -17,7 +17,8 @@ use crate::source::watch::Hint;
 const LONGEST_REST: Duration = Duration::from_secs(2);
 /// How often to look while changes are told: hints can be missed, on NFS for one.
 const SAFETY: Duration = Duration::from_secs(60);
-/// When to look again at a file that was being written: by then it is whole, or it is corrupt.
+/// When to look again at a file that was being written: by then it is whole, or it is corrupt;
+/// unless the clock was set back, which makes it young for as long.
 const SETTLING: Duration = Duration::from_millis(1_200);
 /// How often to look while nobody tells.
 const UNTOLD: Duration = Duration::from_secs(2);
@@ -76,7 +77,7 @@ fn keep_looking(
     if told == Told::InPart && say(Said::HintsLost) == Audience::Gone {
         return;
     }
-    let mut looks = 0;
+    let (mut looks, mut torn) = (0, 0);
     loop {
         let began = clock::steady();
         // The looker is not used again after a panic, so nothing half-done is seen.
@@ -90,9 +91,8 @@ fn keep_looking(
                     findings = report.findings.len(),
                     "looked"
                 );
-                if report.findings.iter().any(|finding| finding.code == Code::TornRecord) {
-                    longest = longest.min(SETTLING);
-                }
+                torn = if has_torn(&report) { torn + 1 } else { 0 };
+                longest = longest.min(settling(torn));
                 looks += 1;
                 let measured = Measured { looks, took: clock::steady() - began, watched: looker.watched() };
                 Said::Looked(Arc::new(report), measured)
@@ -111,6 +111,15 @@ fn keep_looking(
             return;
         }
     }
+}
+
+fn has_torn(report: &Report) -> bool {
+    report.findings.iter().any(|finding| finding.code == Code::TornRecord)
+}
+
+/// Returns how long to wait at most after so many looks in a row that saw a torn file.
+fn settling(looks: u32) -> Duration {
+    looks.checked_sub(1).map_or(SAFETY, |before| SETTLING * (1 << before.min(6)))
 }
 
 /// Returns how long to leave files alone after a look, so that a storm of writes costs a few
@@ -276,6 +285,14 @@ mod tests {
         assert!(lost(&said));
         assert!(matches!(said.recv(), Ok(Said::Failed(_))));
         assert!(said.recv().is_err());
+    }
+
+    #[test]
+    fn a_file_that_stays_torn_is_looked_at_ever_more_seldom() {
+        assert_eq!(settling(0), SAFETY);
+        assert_eq!(settling(1), SETTLING);
+        assert_eq!(settling(2), SETTLING * 2);
+        assert!(settling(7) > SAFETY && settling(u32::MAX) > SAFETY);
     }
 
     #[test]
