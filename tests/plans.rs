@@ -49,7 +49,8 @@ fn told(plan: &Plan, record: &RecordView) -> String {
     }
     let steps: BTreeSet<&str> = plan.steps.iter().map(step).collect();
     let steps: Vec<&str> = steps.into_iter().collect();
-    format!("{}: {what}, by {}", common::json_name(&plan.confirmation), steps.join(" and "))
+    let then = if plan.follows.is_empty() { "" } else { ", and then its files by themselves" };
+    format!("{}: {what}, by {}{then}", common::json_name(&plan.confirmation), steps.join(" and "))
 }
 
 /// States when plans with such steps refuse, and how they are undone.
