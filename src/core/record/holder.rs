@@ -1,0 +1,105 @@
+//! What a record says about the process that owns it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::text::Untrusted;
+
+/// Which process a stored PID is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The agent itself: its death is the window's death.
+    Agent,
+    /// A shell between the agent and the writer.
+    Shell,
+    /// A hook or another short-lived helper.
+    Hook,
+    /// A daemon that outlives or trails the agent.
+    Daemon,
+    /// The format does not fix it.
+    Unknown,
+}
+
+/// A PID as a file states it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StatedPid {
+    /// A number that can be a process of a user: above 1 and at most 4,194,304, the kernel's
+    /// `PID_MAX_LIMIT` (proc(5), `pid_max`).
+    Valid(u32),
+    /// 0, 1, negative, too large or not a number: as it stood there.
+    Bad(Untrusted),
+}
+
+impl StatedPid {
+    /// Judges a number from a file.
+    pub fn from_number(number: i128) -> Self {
+        match u32::try_from(number) {
+            Ok(pid) if (2..=4_194_304).contains(&pid) => Self::Valid(pid),
+            _ => Self::Bad(Untrusted::new(number.to_string())),
+        }
+    }
+
+    /// Returns the PID if it can be one.
+    pub fn valid(&self) -> Option<u32> {
+        match self {
+            Self::Valid(pid) => Some(*pid),
+            Self::Bad(_) => None,
+        }
+    }
+}
+
+/// How strongly a stored PID ties a session to a process; later is stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Binding {
+    /// A session file's PID, often a helper's.
+    File,
+    /// The PID of a session's row in a database: the last that some writer took for it.
+    Row,
+    /// A terminal ID that ends in a PID.
+    TerminalSuffix,
+    /// A marker that a hook wrote for its parent.
+    Marker,
+    /// The parent that a liveness daemon watches.
+    Tick,
+    /// PID, start and boot of the owner.
+    Owner,
+    /// The agent's own registry with PID and start.
+    Registry,
+}
+
+/// What a record says about the process that owns it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The PID, if one is stored.
+    pub pid: Option<StatedPid>,
+    /// Which process the PID is.
+    pub role: Role,
+    /// How strongly it ties.
+    pub binding: Binding,
+    /// The start in clock ticks since boot, if stored.
+    pub start_ticks: Option<u64>,
+    /// The boot ID, if stored.
+    pub boot_id: Option<Untrusted>,
+    /// The host name, if stored.
+    pub host: Option<Untrusted>,
+    /// LEO's machine ID (`sha256("hostname-platform-arch")`, first 16 hex digits), if stored.
+    pub machine_id: Option<Untrusted>,
+    /// The name of the process, if stored.
+    pub name: Option<Untrusted>,
+}
+
+impl Holder {
+    /// Returns a holder of which only PID, role and binding are stored.
+    pub fn new(pid: StatedPid, role: Role, binding: Binding) -> Self {
+        Self {
+            pid: Some(pid),
+            role,
+            binding,
+            start_ticks: None,
+            boot_id: None,
+            host: None,
+            machine_id: None,
+            name: None,
+        }
+    }
+}

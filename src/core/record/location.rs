@@ -1,0 +1,71 @@
+//! Where a record was read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::file::FilePath;
+use crate::core::fixed::{self, Word};
+use crate::core::text::Untrusted;
+
+/// Where a record was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Location {
+    /// A file.
+    File(FilePath),
+    /// A row of a database.
+    Row(Row),
+}
+
+/// Where a row is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "RowParts")]
+pub struct Row {
+    /// The database: its path, or its URL without a password.
+    pub database: Untrusted,
+    /// The table.
+    pub table: Word,
+    /// The primary key as text.
+    pub id: Untrusted,
+    #[serde(skip_serializing)]
+    text: Untrusted,
+}
+
+/// What is written of a row.
+#[derive(Deserialize)]
+struct RowParts {
+    database: Untrusted,
+    #[serde(deserialize_with = "fixed::word")]
+    table: Word,
+    id: Untrusted,
+}
+
+impl From<RowParts> for Row {
+    fn from(parts: RowParts) -> Self {
+        Self::new(parts.database, parts.table, parts.id)
+    }
+}
+
+impl Row {
+    /// Names a row.
+    pub fn new(database: Untrusted, table: &'static str, id: Untrusted) -> Self {
+        let text = Untrusted::new(format!("{}:{table}:{}", database.raw(), id.raw()));
+        Self { database, table, id, text }
+    }
+}
+
+impl Location {
+    /// Returns the path of a file.
+    pub fn path(&self) -> Option<&std::path::Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Row(_) => None,
+        }
+    }
+
+    /// Returns it as text.
+    pub fn text(&self) -> &Untrusted {
+        match self {
+            Self::File(path) => path.text(),
+            Self::Row(row) => &row.text,
+        }
+    }
+}
