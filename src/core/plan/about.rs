@@ -1,0 +1,201 @@
+//! Plans about one record, by the rule of its system.
+
+use super::{ALWAYS, Action, Confirmation, Plan, Step, leo, rows};
+use crate::core::finding::Code;
+use crate::core::key::Key;
+use crate::core::record::{Format, RecordKind};
+use crate::core::report::{LocationView, RecordView, Report, VerdictState};
+use crate::core::text::Untrusted;
+
+/// Plans an action on a record or claim, or on a file that could not be read as one. A window
+/// has no plan of its own.
+pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
+    let claim = report.claims.iter().find(|claim| &claim.key == key);
+    let wanted = claim.map_or(key, |claim| &claim.record);
+    match report.records.iter().find(|record| &record.key == wanted) {
+        Some(record) => {
+            let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
+            About { report, key, record, name }.plan(action)
+        }
+        None => broken(report, key, action),
+    }
+}
+
+/// An action on a record.
+pub(super) struct About<'a> {
+    pub(super) report: &'a Report,
+    pub(super) key: &'a Key,
+    pub(super) record: &'a RecordView,
+    /// What a person would have to type.
+    pub(super) name: String,
+}
+
+impl About<'_> {
+    fn plan(self, action: Action) -> Plan {
+        if let Some((why, instead)) = self.never(action) {
+            return refused(self.key, why, instead);
+        }
+        match action {
+            Action::Migrate => self.migration(),
+            Action::Release | Action::Park | Action::Undo => self.release(),
+        }
+    }
+
+    fn release(self) -> Plan {
+        Plan {
+            what: what(self.report, self.record, self.key),
+            why: why(self.record),
+            steps: steps(self.report, self.record, self.key),
+            follows: follows(self.report, self.record, self.key),
+            inverse: inverse(self.record).to_owned(),
+            refuses_when: refuses_when(self.record),
+            confirmation: match self.record.verdict.state {
+                VerdictState::Dead => Confirmation::Yes,
+                VerdictState::Unknown => Confirmation::Code,
+                VerdictState::Alive => Confirmation::FullName,
+            },
+            ..self.empty()
+        }
+    }
+
+    /// Returns a plan that says nothing yet.
+    pub(super) fn empty(self) -> Plan {
+        Plan { record: self.record.key.clone(), name: self.name, ..refused(self.key, "", "") }
+    }
+}
+
+/// Plans to put aside a file that could not be read as a record; only when that is asked for.
+fn broken(report: &Report, key: &Key, action: Action) -> Plan {
+    let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
+    let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
+    let path = finding.and_then(|finding| Some((finding, finding.evidence.first()?.source.clone())));
+    let Some((finding, path)) = path.filter(|_| action == Action::Park) else {
+        return refused(key, "this is no record and no claim", "select a record or a claim");
+    };
+    Plan {
+        name: path.shown(),
+        what: format!("park the file {path}, which its own system cannot read either"),
+        why: vec![finding.message.clone()],
+        steps: vec![Step::Park { path }],
+        inverse: "undo puts the file back, with its bytes, mode and times".to_owned(),
+        refuses_when: ALWAYS.to_vec(),
+        confirmation: Confirmation::Code,
+        ..refused(key, "", "")
+    }
+}
+
+/// Plans nothing, and says why.
+pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
+    Plan {
+        subject: key.clone(),
+        record: key.clone(),
+        name: String::new(),
+        what: format!("nothing would be done: {why}"),
+        why: vec![instead.to_owned()],
+        steps: Vec::new(),
+        follows: Vec::new(),
+        inverse: "nothing to undo".to_owned(),
+        refuses_when: Vec::new(),
+        confirmation: Confirmation::Refused,
+    }
+}
+
+/// Returns whether a record is a row of a database.
+pub(super) fn is_row(record: &RecordView) -> bool {
+    matches!(record.location, LocationView::Row { .. })
+}
+
+fn what(report: &Report, record: &RecordView, key: &Key) -> String {
+    match record.format {
+        Format::Leo if is_row(record) => leo::what(report, record, key),
+        Format::Entire if record.kind == RecordKind::Session => {
+            format!("end the session {} in its state file; nothing is deleted", record.title)
+        }
+        Format::Entire
+        | Format::Maia
+        | Format::Observability
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
+        | Format::Own(_) => {
+            format!("park the {} record {}", record.format.name(), record.title)
+        }
+        Format::Obra if record.kind == RecordKind::Metadata => {
+            format!("let {} wait again in Obra's database", record.title)
+        }
+        Format::Obra => format!("abandon the session of {} in Obra's database", record.title),
+    }
+}
+
+fn inverse(record: &RecordView) -> &'static str {
+    match &record.location {
+        LocationView::File { .. } => "undo puts every file back where it was, with its bytes, mode and times",
+        LocationView::Row { .. } if record.format == Format::Leo => leo::INVERSE,
+        LocationView::Row { .. } => rows::INVERSE,
+    }
+}
+
+fn refuses_when(record: &RecordView) -> Vec<&'static str> {
+    match &record.location {
+        LocationView::File { .. } => ALWAYS.to_vec(),
+        LocationView::Row { .. } if record.format == Format::Leo => leo::REFUSES.to_vec(),
+        LocationView::Row { .. } => rows::REFUSES.to_vec(),
+    }
+}
+
+fn why(record: &RecordView) -> Vec<String> {
+    let verdict = &record.verdict;
+    let state = match verdict.state {
+        VerdictState::Alive => "the holder lives: a live window would lose this",
+        VerdictState::Dead => "the holder is proven dead",
+        VerdictState::Unknown => "it cannot be told whether the holder lives",
+    };
+    let facts =
+        verdict.evidence.iter().map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
+    std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(facts).collect()
+}
+
+fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
+    match record.location {
+        LocationView::Row { .. } if record.format == Format::Leo => return leo::steps(report, record, key),
+        LocationView::Row { .. } => return rows::steps(report, record),
+        LocationView::File { .. } => {}
+    }
+    let path = path_of(record);
+    if record.format == Format::Entire && record.kind == RecordKind::Session {
+        let change = "phase becomes ended, ended_at the last interaction; every other field stays".to_owned();
+        return vec![Step::Exchange { path, change }];
+    }
+    let companions = report.records.iter().filter(|other| {
+        other.kind == RecordKind::Companion
+            && other.format == record.format
+            && other.context_id.is_some()
+            && other.context_id == record.context_id
+            && other.key != record.key
+            && other.verdict.state == record.verdict.state
+    });
+    std::iter::once(path).chain(companions.map(path_of)).map(|path| Step::Park { path }).collect()
+}
+
+/// Plans what follows a release: the files that a session of LEO has left on this machine.
+fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
+    if record.format == Format::Leo && is_row(record) {
+        leo::follows(report, record, key)
+    } else {
+        Vec::new()
+    }
+}
+
+/// Returns where a record is, as text.
+pub(super) fn path_of(record: &RecordView) -> Untrusted {
+    match &record.location {
+        LocationView::File { path } => path.clone(),
+        LocationView::Row { database, table, id } => {
+            format!("{}:{table}:{}", database.raw(), id.raw()).into()
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Plans that move a legacy record to its present place.
+
+use super::about::{About, path_of, refused};
+use super::{ALWAYS, Confirmation, Plan, Step};
+use crate::core::finding::Code;
+use crate::core::key::Key;
+use crate::core::record::{Format, Generation};
+use crate::core::report::{RecordView, Report};
+use crate::core::text::Untrusted;
+
+impl About<'_> {
+    /// Decides whether it is never moved, and says why.
+    pub(super) fn never_migrated(&self) -> Option<(&'static str, &'static str)> {
+        if self.record.generation == Generation::Current {
+            Some(("the record has its present form already", "there is nothing to migrate"))
+        } else if self.record.format != Format::Maia {
+            Some(("its own system reads both forms", "there is nothing to migrate"))
+        } else {
+            None
+        }
+    }
+
+    /// Plans the move of a Maia record to its present place. Its own code never moves the
+    /// `context_{PPID}` files, so only the window that the PID provably belongs to may own them.
+    pub(super) fn migration(self) -> Plan {
+        let (report, record) = (self.report, self.record);
+        let heir = record.window.clone().or_else(|| only_heir(report, record));
+        let Some(window) = heir.and_then(|key| report.windows.iter().find(|window| window.key == key)) else {
+            return refused(self.key, "no live window provably owns it", &candidates(report, record));
+        };
+        let context = window.context_id.value.raw();
+        if !is_file_name(context) {
+            return refused(self.key, "the window's context ID is no file name", "park it");
+        }
+        let name = format!("~/.maia/sessions/swarm_session_{context}.json");
+        Plan {
+            what: format!("move the legacy record {} to {}", record.title, Untrusted::from(name.as_str())),
+            why: vec![format!("PID {} is the only window that can own it", window.pid)],
+            steps: vec![Step::Move { path: path_of(record), to: name.into() }],
+            inverse: "undo puts the file back, with its bytes, mode and times".to_owned(),
+            refuses_when: std::iter::once("the new name is taken").chain(ALWAYS).collect(),
+            confirmation: Confirmation::Yes,
+            ..self.empty()
+        }
+    }
+}
+
+/// Returns whether text can be a part of a file's name.
+fn is_file_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 200
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// Names the windows that could own a legacy record.
+fn candidates(report: &Report, record: &RecordView) -> String {
+    let ambiguous = report.findings.iter().find(|finding| {
+        finding.code == Code::AmbiguousLegacy && finding.subjects.first() == Some(&record.key)
+    });
+    let windows = ambiguous.map_or(&[] as &[Key], |finding| finding.subjects.get(1..).unwrap_or_default());
+    let pids: Vec<String> = windows
+        .iter()
+        .filter_map(|key| report.windows.iter().find(|window| &window.key == key))
+        .map(|window| window.pid.to_string())
+        .collect();
+    match pids.as_slice() {
+        [] => "park it, or wait until one window can own it".to_owned(),
+        pids => format!(
+            "it could be that of PID {}; park it, or wait until one window can own it",
+            pids.join(", ")
+        ),
+    }
+}
+
+/// Returns the one window that the machine-wide file can belong to, if it is exactly one.
+fn only_heir(report: &Report, record: &RecordView) -> Option<Key> {
+    let legacy = report.findings.iter().find(|finding| {
+        finding.code == Code::LegacyRecord && finding.subjects.first() == Some(&record.key)
+    })?;
+    match legacy.subjects.as_slice() {
+        [_, window] => Some(window.clone()),
+        _ => None,
+    }
+}
