@@ -60,7 +60,8 @@
 //! is worth; what a person gives is good for that state only; under the lock everything is seen
 //! again; the intent is journalled and brought to the disk; each file is renamed away without
 //! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
-//! more; on any difference it is renamed back. Nothing is deleted but copies that claimtop itself
+//! more; on any difference it is renamed back. What follows an action as a part of it
+//! ([`act::follow`]) takes the same road by itself once that is done, and is undone with it. Nothing is deleted but copies that claimtop itself
 //! made on the way to another file system, and what a person prunes by name.
 //!
 //! # How a verdict is reached

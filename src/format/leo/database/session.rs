@@ -63,6 +63,7 @@ pub(super) fn record(
     record.cwd = row.text("worktree_path").filter(|_| is_here(&record, reading)).map(Into::into);
     record.problems.extend(weakness(&record));
     record.problems.extend(headless(&record, row, source, reading.now));
+    record.problems.extend(ghost(&record, row, source, reading.now));
     record.facts = facts(row, session, tables);
     Some(record)
 }
@@ -192,7 +193,7 @@ fn weakness(record: &Record) -> Option<Problem> {
     Some(Problem::new(Code::WeakTerminalId, message))
 }
 
-/// After how long a claim without terminal and worktree is told: 15 min, LEO's own limit.
+/// After how long a session that cannot be found is told: 15 min, LEO's own limit.
 const HEADLESS_AFTER: SignedDuration = SignedDuration::from_mins(15);
 
 /// Tells an active session that holds work, and of which nobody could say which window it is.
@@ -201,6 +202,17 @@ fn headless(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Op
     let claimed_at = source.time(row, "claimed_at").filter(|_| is_nowhere && !record.has_ended)?;
     let message = "it holds work, and names neither terminal nor worktree: no window can be told";
     (now.duration_since(claimed_at) > HEADLESS_AFTER).then(|| Problem::new(Code::WeakTerminalId, message))
+}
+
+/// Tells a coordinator that no process and no tool ever stood for, and that all the others obey.
+fn ghost(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Option<Problem> {
+    let metadata = json::parse(row.text("metadata")?.as_bytes()).ok()?;
+    let is_coordinator = metadata.get("is_coordinator").is_some_and(|value| value.to_string() == "true");
+    let is_nobody = ["pid", "last_tool_at"].iter().all(|column| row.text(column).is_none());
+    let made_at = source.time(row, "created_at").filter(|_| is_coordinator && is_nobody)?;
+    let message = "it coordinates the others, and has neither a PID nor ever used a tool";
+    let is_old = now.duration_since(made_at) > HEADLESS_AFTER && !record.has_ended;
+    is_old.then(|| Problem::new(Code::UnknownSession, message))
 }
 
 /// What is shown of a row as it stands: the name for people, and the column.
