@@ -6,7 +6,8 @@
 //! number every transaction had ended. What was written since has that number or a later one.
 //! What is gone, or matters by what another row says, has none; so the rows that matter are
 //! counted and their keys summed up on the server, and if those differ from what came out here,
-//! everything is read again.
+//! everything is read again. A mark of two thousand million transactions ago counts as new again,
+//! which only costs a read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Connects to PostgreSQL servers: one attempt, bounded in time, with TLS as it was asked for.
+//!
+//! What may stand in between is a pooler that gives each transaction to another connection. So no
+//! statement has a name, settings are those of one transaction, and nothing is kept on the server.
 
 mod password;
 mod target;
