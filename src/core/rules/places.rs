@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::sharing::{is_current, is_same_holder};
+use super::sharing::{is_current, is_same_holder, tree_of};
 use super::{Facts, finding, listed, window_evidence, window_name};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
@@ -21,7 +21,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = shared_branches(facts);
     let mut trees: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
     for judged in facts.judged.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {
-        if let Some(tree) = judged.record.cwd.as_deref() {
+        if let Some(tree) = tree_of(judged, facts) {
             trees.entry(tree).or_default().push(judged);
         }
     }

@@ -68,7 +68,7 @@ fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
             && is_current(judged, facts)
     };
     for judged in facts.judged.iter().filter(touches) {
-        if let Some(tree) = judged.record.cwd.as_deref() {
+        if let Some(tree) = tree_of(judged, facts) {
             trees.entry(tree).or_default().push(judged);
         }
     }
@@ -80,6 +80,22 @@ fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Returns the working tree in which a record's files are: the one that its folder lies in, for they
+/// are named from its root. Where it names no folder and its holder lives, that is its window's tree:
+/// the agent's hooks write it from there. A remote's address or a branch says of no tree which it is.
+pub(super) fn tree_of<'a>(judged: &'a Judged<'_>, facts: &'a Facts<'_>) -> Option<&'a Path> {
+    let root = |folder: &Path| Some(facts.world.worktree_of(folder)?.1.path.as_path());
+    match judged.record.cwd.as_deref() {
+        // A reservation's globs start at the project's folder, wherever in a tree that is.
+        Some(folder) if judged.record.format == Format::AgentMail => Some(folder),
+        Some(folder) => root(folder).or(Some(folder)),
+        None if judged.verdict.state == VerdictState::Alive => {
+            root(Path::new(facts.window(judged.window?)?.cwd.as_ref()?.raw()))
+        }
+        None => None,
+    }
 }
 
 pub(super) fn is_same_holder(one: &Judged<'_>, other: &Judged<'_>) -> bool {
@@ -102,6 +118,10 @@ fn tell_overlap(tree: &Path, one: &Judged<'_>, other: &Judged<'_>) -> Option<Fin
     );
     let mut evidence = vec![one.evidence.clone(), other.evidence.clone()];
     evidence.push(Evidence::new("files of both", both.join(", "), "records"));
+    if one.record.cwd.is_none() || other.record.cwd.is_none() {
+        let tree = Untrusted::from_path(tree);
+        evidence.push(Evidence::new("working tree", tree, "the window's, for a record names none"));
+    }
     let subjects = vec![one.key.clone(), other.key.clone()];
     Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }
