@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use portable_pty::CommandBuilder;
+use rusqlite::OpenFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -23,6 +24,8 @@ struct Agent {
     name: &'static str,
     package: &'static str,
     program: &'static str,
+    /// What it is started with.
+    arguments: &'static [&'static str],
 }
 
 fn is_wanted() -> bool {
@@ -48,6 +51,7 @@ fn start(world: &World, agent: &Agent, environment: &[(&str, &str)]) -> Screen {
     let cwd = world.path("shop");
     std::fs::create_dir_all(&cwd).unwrap();
     let mut command = CommandBuilder::new(program);
+    command.args(agent.arguments);
     command.env_clear();
     let home = world.path("home");
     let own = [("HOME", home.to_str().unwrap()), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("TERM", "xterm")];
@@ -135,10 +139,22 @@ fn check(agent: &Agent, window: &Value, screen: &Screen) {
     eprintln!("{}: PID {pid} below {started}, session {}", agent.package, window["session"]);
 }
 
-const CLAUDE: Agent =
-    Agent { name: "claude-code", package: "@anthropic-ai/claude-code@2.1.197", program: "claude" };
-const GEMINI: Agent = Agent { name: "gemini", package: "@google/gemini-cli@0.61.0", program: "gemini" };
-const CODEX: Agent = Agent { name: "codex", package: "@openai/codex@0.169.0", program: "codex" };
+const CLAUDE: Agent = Agent {
+    name: "claude-code",
+    package: "@anthropic-ai/claude-code@2.1.197",
+    program: "claude",
+    arguments: &[],
+};
+const GEMINI: Agent =
+    Agent { name: "gemini", package: "@google/gemini-cli@0.61.0", program: "gemini", arguments: &[] };
+const OPENCODE: Agent = Agent {
+    name: "opencode",
+    package: "opencode-ai@1.18.33",
+    program: "opencode",
+    arguments: &["--prompt", "hi"],
+};
+const CODEX: Agent =
+    Agent { name: "codex", package: "@openai/codex@0.169.0", program: "codex", arguments: &[] };
 
 /// A key of nobody, for programs that do not start without one.
 const KEY: &str = "sk-ant-api03-no-such-account-00000000000000000000";
@@ -229,6 +245,32 @@ fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     assert_eq!(window["session"]["strength"], "guess");
     let why = std::fs::read_to_string(why).unwrap();
     assert!(why.contains("one that serves several windows"), "{why}");
+}
+
+#[test]
+fn opencode_is_one_window_and_its_database_tells_its_session() {
+    if !is_wanted() {
+        return;
+    }
+    let world = World::new();
+    let _leftovers = Leftovers(&world);
+    let cwd = shop(&world);
+    let mut screen = start(&world, &OPENCODE, &[("OPENAI_API_KEY", "none")]);
+    let seen = window(&world, &mut screen, |_| true);
+    check(&OPENCODE, &seen, &screen);
+    let store = world.path("home/.local/share/opencode/opencode.db");
+    let session = || {
+        let store = rusqlite::Connection::open_with_flags(&store, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+        let query = "SELECT id FROM session WHERE directory = ?1";
+        store.query_row(query, [&cwd], |row| row.get::<_, String>(0)).ok()
+    };
+    let mut terminal = Terminal { screen, answered: 0 };
+    terminal.press_until("a session in its database", "\r", |_| session().is_some());
+    let session = session();
+    let is_guessed = |window: &Value| window["session"]["id"].as_str() == session.as_deref();
+    let window = window(&world, &mut terminal.screen, is_guessed);
+    assert_eq!(window["session"]["strength"], "guess");
+    assert_eq!(window["session"]["evidence"]["fact"], "folder");
 }
 
 /// A terminal that answers what a program asks it.
