@@ -113,13 +113,9 @@ impl Files {
             let path = paths.entry(id).or_insert(path).clone();
             interests.entry(path).or_default().merge(interest);
         }
-        let scope = |path: &PathBuf| match interests.get(path) {
-            Some(interest) if !interest.is_of_fate() => Scope::Contents,
-            Some(_) | None => Scope::Fate,
-        };
         let held = |(id, path): (FolderId, PathBuf)| {
-            let scope = scope(&path);
-            (path, (id, scope))
+            let is_of_fate = interests.get(&path).is_none_or(Interest::is_of_fate);
+            (path, (id, if is_of_fate { Scope::Fate } else { Scope::Contents }))
         };
         let mut held: Vec<(PathBuf, Held)> = paths.into_iter().map(held).collect();
         // The folders themselves first, should there not be room enough for those above.

@@ -23,8 +23,12 @@ impl Watcher {
         watcher.map(Self).map_err(|error| words(&error))
     }
 
-    /// Watches one folder; notify does not tell a folder's own fate from what happens in it.
-    pub(super) fn watch(&mut self, folder: &Path, _scope: Scope) -> Result<(), Unwatched> {
+    /// Watches one folder. Of one above others nothing is watched: notify would tell all that
+    /// happens in it as well.
+    pub(super) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), Unwatched> {
+        if scope == Scope::Fate {
+            return Ok(());
+        }
         self.0.watch(folder, RecursiveMode::NonRecursive).map_err(|error| match &error.kind {
             ErrorKind::PathNotFound => Unwatched::Gone,
             ErrorKind::MaxFilesWatch
