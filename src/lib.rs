@@ -98,7 +98,8 @@
 //! Not every claim is claimtop's to let go ([`core::record::LetGo`]). Git's locks are parked only when they are
 //! proven dead: no process of git's and its kin lives that may hold one, and nobody has it open
 //! ([`core::liveness`]). Task lists, issues, reservations and the locks of Codex and Copilot are let go by
-//! their own systems alone, and a plan says by which command. A format that a person describes
+//! their own systems alone, and a plan says by which command. Where a file only copies what a database
+//! says, the database counts. A format that a person describes
 //! ([`mod@format::own`]) says itself whether it may be parked, and then only what is dead.
 //!
 //! # What is deliberately not here
