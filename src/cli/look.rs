@@ -39,8 +39,7 @@ impl run::Looker for Looker {
     }
 
     fn has_news(&mut self) -> bool {
-        let waits = self.taped.is_none() && self.tape.as_ref().is_some_and(|tape| tape.path().is_some());
-        waits || self.collector.has_news()
+        self.collector.has_news()
     }
 
     fn watched(&self) -> Watched {
@@ -81,6 +80,9 @@ impl Looker {
     /// Watches from now on what each look finds; the receiver says when to look again.
     pub(crate) fn watched(mut self) -> (Self, Receiver<Hint>) {
         let (watch, hints) = Watch::new();
+        if let Some(tape) = &self.tape {
+            tape.asks(Box::new(watch.nudge()));
+        }
         self.watch = Some(watch);
         self.collector.follow_servers();
         (self, hints)

@@ -32,11 +32,15 @@ pub enum Kept {
 /// Told before anything of a redacted look is written: which words are replaced by which.
 pub type Tell = Box<dyn FnMut(&[(String, String)]) + Send>;
 
+/// Asks for a look, so that a recording begins with the present.
+pub type Nudge = Box<dyn Fn() + Send>;
+
 /// A tape; its copies are one.
 #[derive(Clone)]
 pub struct Tape {
     signatures: Signatures,
     reel: Arc<Mutex<Option<Reel>>>,
+    nudge: Arc<Mutex<Option<Nudge>>>,
 }
 
 /// A recording that is being made.
@@ -64,7 +68,12 @@ pub struct Wish {
 impl Tape {
     /// Makes a tape on which nothing is recorded yet.
     pub fn new(signatures: Signatures) -> Self {
-        Self { signatures, reel: Arc::default() }
+        Self { signatures, reel: Arc::default(), nudge: Arc::default() }
+    }
+
+    /// Has somebody asked for a look whenever a recording is begun.
+    pub fn asks(&self, nudge: Nudge) {
+        *self.nudge.lock().unwrap_or_else(PoisonError::into_inner) = Some(nudge);
     }
 
     /// Begins a recording in a new file, for its owner only.
@@ -88,6 +97,9 @@ impl Tape {
         let (encoder, bytes) = (Encoder::default(), first.len() as u64);
         let (redactor, limit) = (wish.redact, wish.limit);
         *self.reel() = Some(Reel { file, path: wish.path, encoder, redactor, bytes, limit });
+        if let Some(nudge) = self.nudge.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            nudge();
+        }
         Ok(())
     }
 

@@ -17,7 +17,7 @@ fn record(world: &World) -> PathBuf {
     screen.press("w");
     screen.wait_for("Recording into");
     screen.wait_for("[rec]");
-    // The first look that is kept is the next one: within seconds, where nothing happens.
+    // What is there when it begins is kept, though nothing happens.
     screen.wait_until("a look that is kept", |_| {
         let text = only_file(world).and_then(|file| std::fs::read_to_string(file).ok());
         text.is_some_and(|text| text.lines().count() > 1)

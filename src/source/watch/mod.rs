@@ -53,6 +53,12 @@ impl Watch {
         (Self { notice, files, deaths }, receiver)
     }
 
+    /// Returns what asks for a look, from any thread, as a change of files does.
+    pub fn nudge(&self) -> impl Fn() + Send + 'static {
+        let notice = self.notice.clone();
+        move || notice.tell(Hint::Files)
+    }
+
     /// Returns what is followed.
     pub fn watched(&self) -> Watched {
         Watched { folders: self.files.count(), processes: self.deaths.count() }
