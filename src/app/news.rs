@@ -7,10 +7,13 @@ use crate::core::report::Report;
 
 use super::lookup::keys_of_findings;
 
-/// Returns the things that are new, or that say something else than before.
-pub(super) fn changed(before: &Report, now: &Report) -> BTreeSet<Key> {
+/// Adds the things that are new, or that say something else than before; and forgets those that
+/// are there no more, for nobody may press a key for days.
+pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Report, now: &Report) {
     let (before, now) = (words(before), words(now));
-    now.into_iter().filter(|(key, words)| before.get(key) != Some(words)).map(|(key, _)| key).collect()
+    news.retain(|key| now.contains_key(key));
+    let changed = now.into_iter().filter(|(key, words)| before.get(key) != Some(words));
+    news.extend(changed.map(|(key, _)| key));
 }
 
 /// Returns what each thing says, as far as a change of it is news: neither ages nor loads are.

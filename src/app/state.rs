@@ -140,9 +140,8 @@ impl State {
 
     /// Takes a report over as the shown one.
     pub(super) fn take(&mut self, report: Arc<Report>) {
-        if let Some(before) = self.report() {
-            let news = news::changed(before, &report);
-            self.news.extend(news);
+        if let Some(shown) = &self.index {
+            news::follow(&mut self.news, &shown.report, &report);
         }
         self.index = Some(Arc::new(Index::new(report)));
     }

@@ -461,3 +461,12 @@ proptest::proptest! {
         proptest::prop_assert!(place.at == 0 || (place.top..place.top + state.visible().len()).contains(&place.at));
     }
 }
+
+#[test]
+fn what_has_come_and_gone_is_no_news_however_long_nobody_presses_a_key() {
+    let mut state = seen(testing::quiet());
+    look(&mut state, testing::busy());
+    assert!(!state.news.is_empty());
+    look(&mut state, testing::quiet());
+    assert!(state.news.is_empty(), "{:?}", state.news);
+}
