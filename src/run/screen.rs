@@ -80,15 +80,17 @@ pub(super) async fn show(
         let (due, tick) = (screen.due, screen.tick_at);
         let flow = tokio::select! {
             biased;
-            key = keys.next() => match key {
-                Some(Ok(event)) => screen.typed(&event)?,
-                Some(Err(error)) => return Err(error).context("failed to read the keyboard"),
-                None => Flow::End,
-            },
             () = until(due), if due.is_some() => screen.draw()?,
             event = events.recv() => match event {
                 Some(event) => screen.happened(event)?,
                 None => bail!("nobody looks any more"),
+            },
+            // Last: to ask for keys costs a lock that another thread holds, so several turns of
+            // the processor. What comes above it comes seldom.
+            key = keys.next() => match key {
+                Some(Ok(event)) => screen.typed(&event)?,
+                Some(Err(error)) => return Err(error).context("failed to read the keyboard"),
+                None => Flow::End,
             },
             () = until(tick), if tick.is_some() => screen.told(Msg::Tick(clock::now()))?,
         };
