@@ -125,7 +125,7 @@ fn settling(looks: u32) -> Duration {
 /// Returns how long to leave files alone after a look, so that a storm of writes costs a few
 /// hundredths of a core. Deaths do not wait: they cannot come in storms.
 fn rest(took: Duration) -> Duration {
-    (took * 30).min(LONGEST_REST)
+    (took * 40).min(LONGEST_REST)
 }
 
 /// Whoever listens for hints.
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn long_looks_are_followed_by_long_rests() {
-        assert_eq!(rest(Duration::from_millis(5)), Duration::from_millis(150));
+        assert_eq!(rest(Duration::from_millis(5)), Duration::from_millis(200));
         assert_eq!(rest(Duration::from_secs(60)), LONGEST_REST);
     }
 }
