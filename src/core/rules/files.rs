@@ -54,8 +54,7 @@ fn of_pid(judged: &Judged<'_>) -> Option<Finding> {
 fn of_broken(broken: &BrokenFile) -> Finding {
     let path = broken.path.text();
     let message = format!("{path}: {}", broken.problem.message);
-    let mut evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone());
-    evidence.at = broken.written_at;
+    let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
     let key = Key::derive('r', &[broken.format.name(), path.raw()]);
     finding(broken.problem.code, vec![key], message, [evidence], remedy(broken.problem.code))
 }

@@ -103,6 +103,7 @@ pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
     all.sort_by(|a, b| {
         b.severity.cmp(&a.severity).then(a.code.cmp(&b.code)).then(a.subjects.cmp(&b.subjects))
     });
+    all.shrink_to_fit();
     all
 }
 
@@ -133,11 +134,7 @@ fn with_record(judged: &Judged<'_>) -> Shared<Evidence> {
 /// States what a window is, as evidence.
 pub(in crate::core) fn window_evidence(window: &WindowView) -> Evidence {
     let value = format!("{} PID {}", window.agent, window.pid);
-    let evidence = Evidence::new("window", value, format!("/proc/{}/stat", window.pid));
-    match window.started_at {
-        Some(at) => evidence.at(at),
-        None => evidence,
-    }
+    Evidence::new("window", value, format!("/proc/{}/stat", window.pid)).at(window.started_at)
 }
 
 /// Names a window for a sentence: its own name, or its agent, with the PID.

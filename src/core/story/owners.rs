@@ -109,9 +109,8 @@ pub(super) fn recycled(scene: &Scene<'_>) -> Option<Story> {
     scene.tell_end(&mut chain, judged);
     let process = scene.process(pid)?;
     let started_at = scene.facts.world.started_at(process);
-    let mut evidence =
-        Evidence::new("process", format!("{} {pid}", process.comm), format!("/proc/{pid}/stat"));
-    evidence.at = started_at;
+    let evidence = Evidence::new("process", format!("{} {pid}", process.comm), format!("/proc/{pid}/stat"))
+        .at(started_at);
     chain.saw(started_at, format!("the kernel gave PID {pid} to {}", process.comm), [evidence]);
     let told = format!(
         "PID {pid} runs and is not the holder: {} and {} go with a process that is gone",

@@ -178,9 +178,5 @@ fn stranded(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
 pub(super) fn of_item(item: &WorkItem) -> Evidence {
     let owner = item.owner.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     let value = format!("{}, {}, owned by {owner}", item.key, item.status);
-    let evidence = Evidence::new("item of work", value, item.table);
-    match item.changed_at {
-        Some(at) => evidence.at(at),
-        None => evidence,
-    }
+    Evidence::new("item of work", value, item.table).at(item.changed_at)
 }
