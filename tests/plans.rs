@@ -12,8 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use claimtop::core::plan::{Action, Plan, Step, plan_for};
-use claimtop::core::report::{LocationView, RecordView};
+use claimtop::core::finding::Code;
+use claimtop::core::key::Key;
+use claimtop::core::plan::{Action, Confirmation, Plan, Step, plan_for};
+use claimtop::core::report::{LocationView, RecordView, Report};
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 
@@ -86,10 +88,30 @@ fn step(step: &Step) -> &'static str {
     }
 }
 
+/// Returns the plans about files that are no records, each of which can be parked and nothing else.
+fn broken(report: &Report) -> impl Iterator<Item = Plan> {
+    let is_no_record = |key: &&Key| !report.records.iter().any(|record| record.key == **key);
+    let codes = [Code::CorruptRecord, Code::TornRecord];
+    let of_files = report.findings.iter().filter(move |finding| codes.contains(&finding.code));
+    let keys: Vec<&Key> =
+        of_files.filter_map(|finding| finding.subjects.first()).filter(is_no_record).collect();
+    let plan = |key: &Key| {
+        for action in [Action::Release, Action::Migrate, Action::Undo] {
+            assert_eq!(plan_for(report, key, action).confirmation, Confirmation::Refused);
+        }
+        let plan = plan_for(report, key, Action::Park);
+        assert_eq!(plan.confirmation, Confirmation::Code);
+        assert_eq!((&plan.subject, &plan.record), (key, key));
+        plan
+    };
+    keys.into_iter().map(plan)
+}
+
 fn table() -> Table {
     let mut table = Table::default();
     for path in common::worlds() {
         let report = common::load(&path).report();
+        table.terms.extend(broken(&report).map(|plan| terms(&plan)));
         for record in &report.records {
             assert!(plan_for(&report, &record.key, Action::Undo).steps.is_empty(), "a record is no entry");
             for action in ACTIONS {

@@ -27,6 +27,9 @@ pub(crate) struct ExpectPlan {
     /// Parts of why.
     #[serde(default)]
     why: Vec<String>,
+    /// What no part of why may say.
+    #[serde(default)]
+    why_not: Vec<String>,
     /// What a person would have to type for what lives.
     #[serde(default)]
     name: Option<String>,
@@ -50,6 +53,9 @@ pub(crate) fn check_plan(wanted: &ExpectPlan, report: &Report, out: &mut Vec<Str
         if !text.contains(part.as_str()) {
             out.push(format!("{about}: {text:?} does not contain {part:?}"));
         }
+    }
+    for part in wanted.why_not.iter().filter(|part| whys.contains(part.as_str())) {
+        out.push(format!("{about}: {whys:?} contains {part:?}"));
     }
     out.extend(incomplete(&plan).map(|what| format!("{about}: {what}")));
 }

@@ -82,3 +82,24 @@ fn only_heir(report: &Report, record: &RecordView) -> Option<Key> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_and_short_text_becomes_a_part_of_a_name() {
+        for (text, expected) in [
+            ("4711", true),
+            ("alpha-1_b.c", true),
+            ("", false),
+            ("a/b", false),
+            ("a b", false),
+            ("é", false),
+            (&"x".repeat(200), true),
+            (&"x".repeat(201), false),
+        ] {
+            assert_eq!(is_file_name(text), expected, "{text}");
+        }
+    }
+}
