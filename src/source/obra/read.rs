@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Transaction};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
@@ -14,12 +13,10 @@ use crate::format::cells::Cells;
 use crate::format::obra::{SESSION, TASK, Tables};
 use crate::source::locks::Locks;
 use crate::source::sqlite::{self, ReadError, beside, plain};
+use crate::source::tables::{Query, columns, rows};
 
 /// The most rows of one table that are read.
 pub const MAX_ROWS: usize = 2_000;
-
-/// The most characters of one cell that are read.
-const MAX_CELL: usize = 512;
 
 /// The files of a database, as one look found them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,11 +107,7 @@ impl Schema {
     fn probe(connection: &Connection) -> Result<Self, ReadError> {
         let mut tables = BTreeMap::new();
         for table in [SESSION, TASK, "project_state", "interaction", "context_window_usage"] {
-            let sql = "SELECT c.name FROM sqlite_master m, pragma_table_info(m.name) c \
-                       WHERE m.type = 'table' AND m.name = ?1";
-            let mut statement = connection.prepare(sql)?;
-            let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
-            tables.insert(table.to_owned(), names.collect::<Result<_, _>>()?);
+            tables.insert(table.to_owned(), columns(connection, table)?);
         }
         Ok(Self(tables))
     }
@@ -215,47 +208,34 @@ impl Reader<'_> {
         self.rows("interaction", &["id", "agent_session_id", "task_id", "timestamp"], filter)
     }
 
-    fn rows(&mut self, table: &'static str, columns: &[&str], filter: &str) -> Result<Vec<Cells>, ReadError> {
+    fn rows(
+        &mut self,
+        table: &'static str,
+        columns: &[&'static str],
+        filter: &str,
+    ) -> Result<Vec<Cells>, ReadError> {
         self.select(table, columns, &[], filter)
     }
 
-    /// Reads the columns that there are, each as text of bounded length, and expressions.
+    /// Reads the columns that there are, and expressions.
     fn select(
         &mut self,
         table: &'static str,
-        columns: &[&str],
-        more: &[(&str, &str)],
+        columns: &[&'static str],
+        more: &[(&'static str, &str)],
         filter: &str,
     ) -> Result<Vec<Cells>, ReadError> {
-        let there: Vec<&str> =
-            columns.iter().copied().filter(|column| self.schema.has(table, column)).collect();
-        if there.is_empty() {
+        let there = columns.iter().filter(|column| self.schema.has(table, column));
+        let mut cells: Vec<(&'static str, &str)> = there.map(|column| (*column, *column)).collect();
+        if cells.is_empty() {
             return Ok(Vec::new());
         }
-        let own = there.iter().map(|column| format!("substr(t.{column}, 1, {MAX_CELL})"));
-        let all: Vec<String> = own.chain(more.iter().map(|(_, sql)| (*sql).to_owned())).collect();
-        let sql = format!("SELECT {} FROM {table} t WHERE {filter} LIMIT {}", all.join(", "), MAX_ROWS + 1);
-        let names: Vec<&str> = there.iter().copied().chain(more.iter().map(|(name, _)| *name)).collect();
-        let mut statement = self.transaction.prepare(&sql)?;
-        let mut found = statement.query([])?;
-        let mut rows = Vec::new();
-        while let Some(row) = found.next()? {
-            let cell = |(at, name): (usize, &&str)| Some(((*name).to_owned(), text(row.get_ref(at).ok()?)?));
-            rows.push(Cells(names.iter().enumerate().filter_map(cell).collect()));
-        }
-        if rows.len() > MAX_ROWS {
-            rows.truncate(MAX_ROWS);
+        cells.extend(more);
+        let from = format!("{table} t WHERE {filter}");
+        let found = rows(self.transaction, &Query { cells, from: &from, values: &[], most: MAX_ROWS })?;
+        if found.is_cut {
             self.cut.push(table);
         }
-        Ok(rows)
-    }
-}
-
-fn text(value: ValueRef<'_>) -> Option<String> {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Ok(found.rows)
     }
 }
