@@ -28,10 +28,8 @@ pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
             "LEO's sweep removes it 10 min after its last heartbeat",
         ));
     }
-    let is_in_part = record.verdict.evidence.iter().any(|fact| fact.fact.raw() == "database");
-    if is_in_part
-        && (record.verdict.state, record.verdict.reason) == (VerdictState::Unknown, Reason::Unreadable)
-    {
+    // A row is called so only where its database could not be read whole.
+    if record.verdict.reason == Reason::Unreadable {
         return Some(("the database could not be read whole", "look again when the connection stands"));
     }
     let holds_any = claims(report, record, &record.key).next().is_some();
