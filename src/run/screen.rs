@@ -1,5 +1,6 @@
-//! The screen's loop: keys first, then what is told, then the passing of time.
+//! The screen's loop: what is due and what is told, then keys, then the passing of time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -127,12 +128,8 @@ impl Screen {
 
     fn happened(&mut self, event: Event) -> anyhow::Result<Flow> {
         match event {
-            Event::Told(msg) => {
-                if let Msg::Looked(report) = &msg {
-                    self.call(report)?;
-                }
-                self.told(msg)
-            }
+            Event::Told(Msg::Looked(report)) => self.looked(report),
+            Event::Told(msg) => self.told(msg),
             Event::Stop => self.stop(),
             Event::Continued => {
                 self.guard.come_back()?;
@@ -148,13 +145,18 @@ impl Screen {
         }
     }
 
-    /// Calls a person who is looking elsewhere, if a look is worth it.
-    fn call(&mut self, report: &Report) -> anyhow::Result<()> {
-        let calls = self.attention.take(report, self.calls);
+    /// Shows a look, at once if a frame may be drawn; then calls a person who is looking elsewhere,
+    /// if it is worth it.
+    fn looked(&mut self, report: Arc<Report>) -> anyhow::Result<Flow> {
+        let calls = self.attention.take(&report, self.calls);
+        let flow = self.told(Msg::Looked(report))?;
+        if flow == Flow::Continue && self.due.is_some_and(|due| due <= Instant::now()) {
+            self.draw()?;
+        }
         for sequence in calls.iter().filter_map(|call| calls::sequence(call, self.calls.notify)) {
             self.guard.send(&sequence)?;
         }
-        Ok(())
+        Ok(flow)
     }
 
     /// Gives the state a message and does what it asks for.
