@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::fence::{Fence, resolve};
+use super::fence::Fence;
 use super::open::{Entry, Folder, OpenError, image};
 use crate::core::bound::{BoundSession, Notes};
 use crate::core::context::is_valid_id;
@@ -32,7 +32,7 @@ impl Reader {
     /// Reads every note in a folder, and says how that went.
     pub(super) fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
         let before = std::mem::take(&mut self.kept);
-        if !fence.allows(&resolve(folder)) {
+        if !fence.reaches(folder) {
             let why = format!("{} is outside the folders that may be read", Untrusted::from_path(folder));
             return failed(why);
         }

@@ -19,7 +19,7 @@ use crate::core::record::{Format, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::{self, Base, FileKind, Parsed, Reading, git};
-use crate::source::fence::{Fence, resolve};
+use crate::source::fence::Fence;
 use crate::source::locks::Locks;
 use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
 use crate::source::opener;
@@ -88,7 +88,7 @@ impl<'a> Pass<'a> {
 
     /// Reads the files of every format below one folder.
     pub(super) fn read_base(&mut self, base: Base, at: &Path, fence: &Fence) {
-        let is_allowed = fence.allows(&resolve(at));
+        let is_allowed = fence.reaches(at);
         for (dir, places) in by_dir(base, self.own) {
             let formats = places.formats();
             if !is_allowed {

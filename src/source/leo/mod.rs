@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::link::{Known, Link};
 use self::read::Read;
-use super::fence::{Fence, resolve};
+use super::fence::Fence;
 use super::postgres::Target;
 use crate::core::record::{Format, Record};
 use crate::core::shared::Shared;
@@ -154,7 +154,7 @@ fn made(target: &Target, last: &Read, version: u64, reading: &Reading<'_>, fence
 /// Returns whether a folder that may be looked for is certain to be absent.
 fn is_gone(tree: &Path, fence: &Fence) -> bool {
     tree.is_absolute()
-        && fence.allows(&resolve(tree))
+        && fence.reaches(tree)
         && tree.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 

@@ -63,7 +63,7 @@ impl Search<'_> {
             let path = folder.join(below);
             // Most folders have none, and asking costs less than opening.
             path.symlink_metadata().ok().filter(|meta| meta.is_file())?;
-            self.fence.allows(&resolve(&path)).then(|| small(&path, CONFIGURATION).ok()).flatten()
+            self.fence.reaches(&path).then(|| small(&path, CONFIGURATION).ok()).flatten()
         };
         let text = SETTINGS.iter().find_map(read);
         text.map(|text| settings(&String::from_utf8_lossy(&text))).unwrap_or_default()

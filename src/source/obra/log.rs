@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 
 use crate::core::file::FileMeta;
 use crate::format::obra::{LOGS, abandoned};
-use crate::source::fence::{Fence, resolve};
+use crate::source::fence::Fence;
 use crate::source::open::meta_of;
 
 /// How much of a log's end is read: 1 MiB.
@@ -34,7 +34,7 @@ impl Logs {
         let paths = folders.flat_map(|folder| LOGS.iter().map(|below| folder.join(below)));
         let is_log = |path: &PathBuf| {
             let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
-            is_file && fence.allows(&resolve(path))
+            is_file && fence.reaches(path)
         };
         let mut before = std::mem::take(&mut self.known);
         for path in paths.filter(is_log).take(MAX_LOGS) {

@@ -15,7 +15,7 @@ use rustix::fs::FileType;
 
 use self::head::Heads;
 use super::Places;
-use super::fence::{Fence, resolve};
+use super::fence::Fence;
 use super::locks::Locks;
 use super::open::Folder;
 use crate::core::file::FileMeta;
@@ -103,7 +103,7 @@ impl Look<'_> {
     }
 
     fn entries(&self, at: &Path, wanted: FileType, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
-        if !self.fence.allows(&resolve(at)) {
+        if !self.fence.reaches(at) {
             return Vec::new();
         }
         let Ok(folder) = Folder::open(at) else { return Vec::new() };

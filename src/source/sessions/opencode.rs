@@ -11,7 +11,6 @@ use crate::core::session::{SessionFile, Tie};
 use crate::core::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::time;
-use crate::source::fence::resolve;
 use crate::source::sqlite::{self, Files, ReadError};
 use crate::source::tables::{self, Query};
 
@@ -41,7 +40,7 @@ impl Store {
     pub(super) fn read(&mut self, look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
         let folders = folders(wanted);
         let path = home.join(".local/share/opencode/opencode.db");
-        if folders.is_empty() || !look.fence.allows(&resolve(&path)) {
+        if folders.is_empty() || !look.fence.reaches(&path) {
             return;
         }
         let Some(files) = Files::of(&path) else { return };

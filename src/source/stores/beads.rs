@@ -9,7 +9,7 @@ use crate::core::snapshot::{SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::format::Reading;
 use crate::format::beads::{self, DOLT, Source, TABLE};
-use crate::source::fence::{Fence, resolve};
+use crate::source::fence::Fence;
 use crate::source::open::Folder;
 use crate::source::sqlite::{Database, ReadError};
 use crate::source::tables::{self, Query, Rows};
@@ -45,7 +45,7 @@ pub(super) fn read<'a>(
     let mut paths = Vec::new();
     for tree in trees {
         let at = tree.join(".beads");
-        let Some(folder) = fence.allows(&resolve(&at)).then(|| Folder::open(&at).ok()).flatten() else {
+        let Some(folder) = fence.reaches(&at).then(|| Folder::open(&at).ok()).flatten() else {
             continue;
         };
         let is_database = |name: &OsStr| Path::new(name).extension() == Some(OsStr::new("db"));
