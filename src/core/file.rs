@@ -98,6 +98,13 @@ pub struct FileMeta {
     pub changed_at: Timestamp,
 }
 
+impl FileMeta {
+    /// Returns the last change of any of it.
+    pub fn touched_at(&self) -> Timestamp {
+        self.modified_at.max(self.changed_at)
+    }
+}
+
 /// The bytes of a file, or why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {

@@ -77,7 +77,7 @@ pub fn object<'a>(
 /// later of its two change times.
 pub fn is_settled(file: &FileImage, now: Timestamp) -> bool {
     file.meta.is_none_or(|meta| {
-        let touched = meta.modified_at.max(meta.changed_at);
+        let touched = meta.touched_at();
         now.duration_since(touched).as_millis() >= i128::from(SETTLED_AFTER_MS)
     })
 }

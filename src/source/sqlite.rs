@@ -13,11 +13,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, statat};
 use tempfile::TempDir;
 
 use super::clock;
-use super::open::{meta_of, small};
+use super::open::{meta_of, open_plain, small};
 use crate::core::file::FileMeta;
 
 /// How long a read waits for a writer's commit: 100 ms.
@@ -124,7 +124,8 @@ pub fn open(path: &Path) -> Result<Database, ReadError> {
 pub struct Files {
     /// The database itself.
     pub database: FileMeta,
-    journal: Option<FileMeta>,
+    /// What an open or interrupted transaction has beside it.
+    pub journal: Option<FileMeta>,
     wal: Option<FileMeta>,
     has_shared_memory: bool,
 }
@@ -144,7 +145,7 @@ impl Files {
     /// Returns the last change of any of them.
     pub fn touched_at(&self) -> Timestamp {
         let all = [Some(self.database), self.journal, self.wal].into_iter().flatten();
-        all.map(|meta| meta.modified_at.max(meta.changed_at)).max().unwrap_or(Timestamp::MAX)
+        all.map(|meta| meta.touched_at()).max().unwrap_or(Timestamp::MAX)
     }
 }
 
@@ -159,10 +160,8 @@ fn is_closed(path: &Path) -> bool {
 /// who write and who read (sqlite.org/fileformat.html, offset 18).
 fn has_log(path: &Path) -> bool {
     let Ok(_exclusive) = RAW.try_write() else { return false };
-    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let mut head = [0; 20];
-    let read = openat(CWD, path, OFlags::RDONLY | safe, Mode::empty())
-        .map(|fd| File::from(fd).read_exact(&mut head));
+    let read = open_plain(path).map(|(fd, _)| File::from(fd).read_exact(&mut head));
     matches!((read, head), (Ok(Ok(())), [.., 2, 2]))
 }
 

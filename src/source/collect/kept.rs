@@ -4,19 +4,15 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::core::file::FileMeta;
 use crate::core::record::Record;
 use crate::format::FileKind;
-use crate::source::open::FolderId;
+use crate::source::open::{FolderId, is_sure};
 
 /// How many files are kept, with their records some 20 MiB; more are simply read again.
 pub const MAX_KEPT: usize = 16_384;
-
-/// How much older than its reading a file's last change must be for its times to tell a later
-/// change: 1 s. The clock of a file system may stand still for several milliseconds.
-const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
 
 /// What was read of the files of every folder.
 #[derive(Default)]
@@ -42,10 +38,7 @@ pub(super) struct KeptFile {
 impl KeptFile {
     /// Returns whether a file with these facts must still have the content that was read.
     pub(super) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
-        let touched = meta.modified_at.max(meta.changed_at);
-        self.meta == *meta
-            && self.locked_by == locked_by
-            && self.read_at.duration_since(touched) >= SURE_AFTER
+        self.meta == *meta && self.locked_by == locked_by && is_sure(self.read_at, meta.touched_at())
     }
 }
 
@@ -79,6 +72,8 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
     use crate::core::record::Ownership;
     use crate::format::maia;

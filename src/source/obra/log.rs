@@ -5,12 +5,10 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
-
 use crate::core::file::FileMeta;
 use crate::format::obra::{LOGS, abandoned};
 use crate::source::fence::Fence;
-use crate::source::open::meta_of;
+use crate::source::open::open_plain;
 
 /// How much of a log's end is read: 1 MiB.
 const TAIL: u64 = 1 << 20;
@@ -49,13 +47,7 @@ impl Logs {
 
 /// Reads the end of a log, unless it is as it was.
 fn read(path: &Path, known: Option<(FileMeta, Vec<String>)>) -> Option<(FileMeta, Vec<String>)> {
-    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = openat(CWD, path, OFlags::RDONLY | safe, Mode::empty()).ok()?;
-    let stat = fstat(&fd).ok()?;
-    let meta = meta_of(&stat);
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return None;
-    }
+    let (fd, meta) = open_plain(path).ok()?;
     if let Some(known) = known.filter(|(before, _)| *before == meta) {
         return Some(known);
     }

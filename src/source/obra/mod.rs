@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use self::find::{Candidate, Search};
 use self::log::Logs;
@@ -19,6 +19,7 @@ use self::read::Files;
 pub use self::read::MAX_ROWS;
 use super::Places;
 use super::fence::Fence;
+use super::open::is_sure;
 use super::opener::File;
 use super::sqlite::ReadError;
 use crate::core::process::ProcessTable;
@@ -28,10 +29,6 @@ use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::format::Reading;
 use crate::format::obra::{self, Source, Tables};
-
-/// How much older than its reading a file's last change must be for its times to tell a later
-/// change: 1 s. The clock of a file system may stand still for several milliseconds.
-const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
 
 /// Looks at databases again and again.
 #[derive(Default)]
@@ -166,8 +163,7 @@ impl Reader {
 impl Kept {
     /// Returns whether files with these facts must still have the content that was read.
     fn is_of(&self, files: &Files) -> bool {
-        let is_settled = |touched| self.read_at.duration_since(touched) >= SURE_AFTER;
-        self.files == *files && files.touched_at().is_some_and(is_settled)
+        self.files == *files && files.touched_at().is_some_and(|touched_at| is_sure(self.read_at, touched_at))
     }
 }
 

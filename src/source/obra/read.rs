@@ -12,49 +12,50 @@ use crate::core::record::Ownership;
 use crate::format::cells::Cells;
 use crate::format::obra::{SESSION, TASK, Tables};
 use crate::source::locks::Locks;
-use crate::source::sqlite::{self, ReadError, beside, plain};
+use crate::source::sqlite::{self, ReadError, beside};
 use crate::source::tables::{Query, columns, rows};
 
 /// The most rows of one table that are read.
 pub const MAX_ROWS: usize = 2_000;
 
-/// The files of a database, as one look found them.
+/// The files of a database, as one look found them, and who writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
-    database: Option<FileMeta>,
-    journal: Option<FileMeta>,
-    wal: Option<FileMeta>,
+    /// `None` where there is no database.
+    files: Option<sqlite::Files>,
     journal_since: Option<Timestamp>,
     written_by: Option<u32>,
 }
 
 impl Files {
-    /// Looks at a database without opening it: whoever closes a file loses the locks that the
-    /// same process holds on it (fcntl(2)). `None` when there is no plain file.
+    /// Looks at a database without opening it; `None` when there is no plain file.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let database = Some(plain(path)?);
+        let files = sqlite::Files::of(path)?;
         // An empty journal, or one with its head overwritten, is none; SQLite leaves the former
         // in its mode `truncate`.
-        let journal = plain(&beside(path, "-journal")).filter(|journal| journal.size > 0);
-        let locks = journal.map(|_| Locks::read());
-        let written_by = locks.zip(database).and_then(|(locks, database)| locks.writer(&database));
+        let journal = files.journal.filter(|journal| journal.size > 0);
+        let written_by = journal.and_then(|_| Locks::read().writer(&files.database));
         let journal_since =
             journal.and_then(|meta| born_at(&beside(path, "-journal")).or(Some(meta.modified_at)));
-        Some(Self { database, journal, wal: plain(&beside(path, "-wal")), journal_since, written_by })
+        Some(Self { files: Some(files), journal_since, written_by })
+    }
+
+    fn database(&self) -> Option<FileMeta> {
+        self.files.map(|files| files.database)
     }
 
     pub(super) fn ownership(&self) -> Ownership {
-        self.database.map(|meta| meta.ownership).unwrap_or_default()
+        self.database().map(|meta| meta.ownership).unwrap_or_default()
     }
 
     /// Returns device and inode.
     pub(super) fn id(&self) -> (u64, u64) {
-        self.database.map(|meta| (meta.dev, meta.ino)).unwrap_or_default()
+        self.database().map(|meta| (meta.dev, meta.ino)).unwrap_or_default()
     }
 
     /// Returns since when there is a journal: every transaction has a new one.
     pub(super) fn journal_since(&self) -> Option<Timestamp> {
-        self.journal.and(self.journal_since)
+        self.journal_since
     }
 
     pub(super) fn written_by(&self) -> Option<u32> {
@@ -63,8 +64,7 @@ impl Files {
 
     /// Returns the last change of any of them.
     pub(super) fn touched_at(&self) -> Option<Timestamp> {
-        let all = [self.database, self.journal, self.wal];
-        all.into_iter().flatten().map(|meta| meta.modified_at.max(meta.changed_at)).max()
+        self.files.map(|files| files.touched_at())
     }
 }
 

@@ -39,20 +39,30 @@ pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
     Some(FileImage { path, meta, content, locked_by: None })
 }
 
+/// Opens a plain file that is named by its path, with the same care but from any owner; also one
+/// of the kernel's, below `/proc`.
+///
+/// # Errors
+/// The system refuses, or it is no plain file (`EINVAL`).
+pub fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
+    let fd = openat(CWD, path, FILE, Mode::empty())?;
+    let stat = fstat(&fd)?;
+    match FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        true => Ok((fd, meta_of(&stat))),
+        false => Err(Errno::INVAL),
+    }
+}
+
 /// Reads a small file that is named by its path, with the same care but from any owner; also
 /// one of the kernel's, below `/proc`. `cap` is in bytes and at least 1 KiB.
 ///
 /// # Errors
 /// The system refuses, it is no plain file (`EINVAL`) or it is larger than `cap` (`EFBIG`).
 pub fn small(path: &Path, cap: usize) -> Result<Vec<u8>, Errno> {
-    let fd = openat(CWD, path, FILE, Mode::empty())?;
-    let stat = fstat(&fd)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Errno::INVAL);
-    }
+    let (fd, meta) = open_plain(path)?;
     // The files of the kernel say size 0 and have content all the same.
     let mut bytes =
-        Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(cap).clamp(1_023, cap.max(1_023)) + 1);
+        Vec::with_capacity(usize::try_from(meta.size).unwrap_or(cap).clamp(1_023, cap.max(1_023)) + 1);
     loop {
         let read = retry_on_intr(|| read(&fd, spare_capacity(&mut bytes)))?;
         if bytes.len() > cap {

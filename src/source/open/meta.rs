@@ -1,10 +1,20 @@
 //! What `stat` says, in the types of the core.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FileType, Stat};
 
 use crate::core::file::FileMeta;
 use crate::core::record::Ownership;
+
+/// How much older than its reading a file's last change must be for its times to tell a later
+/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// Returns whether a file that was last changed then, and was read then, must have other times when
+/// it is changed again.
+pub fn is_sure(read_at: Timestamp, touched_at: Timestamp) -> bool {
+    read_at.duration_since(touched_at) >= SURE_AFTER
+}
 
 /// Translates what `stat` says.
 pub fn meta_of(stat: &Stat) -> FileMeta {

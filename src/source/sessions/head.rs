@@ -5,9 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
-
-use crate::source::open::meta_of;
+use crate::source::open::open_plain;
 
 /// How much of a file is read, in bytes.
 const HEAD: u64 = 8 << 10;
@@ -57,12 +55,7 @@ impl Heads {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = openat(CWD, path, OFlags::RDONLY | safe, Mode::empty()).ok()?;
-    let stat = fstat(&fd).ok()?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || meta_of(&stat).links != 1 {
-        return None;
-    }
+    let (fd, _) = open_plain(path).ok().filter(|(_, meta)| meta.links == 1)?;
     let mut bytes = Vec::new();
     File::from(fd).take(HEAD).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{Look, Wanted, folders};
 use crate::core::context::is_valid_id;
@@ -11,15 +11,12 @@ use crate::core::session::{SessionFile, Tie};
 use crate::core::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::time;
+use crate::source::open::is_sure;
 use crate::source::sqlite::{self, Files, ReadError};
 use crate::source::tables::{self, Query};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
-
-/// How much older than its reading a database's last change must be for its times to tell a later
-/// change: 1 s. The clock of a file system may stand still for several milliseconds.
-const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
 
 /// The database, as it was last read.
 #[derive(Default)]
@@ -45,8 +42,7 @@ impl Store {
         }
         let Some(files) = Files::of(&path) else { return };
         let is_known = |kept: &Kept| {
-            let is_settled = kept.read_at.duration_since(files.touched_at()) >= SURE_AFTER;
-            is_settled && kept.files == files && kept.folders == folders
+            is_sure(kept.read_at, files.touched_at()) && kept.files == files && kept.folders == folders
         };
         if !self.kept.as_ref().is_some_and(is_known) {
             let found = sessions(&path, &folders).unwrap_or_default();
