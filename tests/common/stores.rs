@@ -24,7 +24,7 @@ pub(super) fn is_of_one(row: &RowSpec) -> bool {
 pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
     let ownership = Ownership { uid: snapshot.host.uid, mode: 0o644 };
     let of = |table: &'static str| world.row.iter().filter(move |row| row.table == table);
-    let reservations: Vec<_> = of(RESERVATIONS).map(|row| agent_mail::Row(cells(world, row))).collect();
+    let reservations: Vec<_> = of(RESERVATIONS).map(|row| cells(world, row)).collect();
     snapshot.records.retain(|record| !agent_mail::is_copied(record, &reservations));
     let database = Untrusted::from("/home/dev/mcp_agent_mail/storage.sqlite3");
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };

@@ -27,12 +27,11 @@ pub struct Source {
 }
 
 /// One row that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row(pub Cells);
+struct Row<'a>(&'a Cells);
 
 /// Reads the rows that hold something: total, for any values.
-pub fn rows(source: &Source, rows: &[Row], reading: &Reading<'_>) -> Vec<Arc<Record>> {
-    let held = rows.iter().filter(|row| !row.is_released());
+pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
+    let held = rows.iter().map(Row).filter(|row| !row.is_released());
     held.filter(|row| !is_over(row.time("expires_ts"), reading.now))
         .map(|row| Arc::new(row.record(source, reading)))
         .collect()
@@ -40,17 +39,17 @@ pub fn rows(source: &Source, rows: &[Row], reading: &Reading<'_>) -> Vec<Arc<Rec
 
 /// Returns whether a record of the archive is a copy of one of these rows, whatever has become of
 /// that: then the row tells what is.
-pub fn is_copied(record: &Record, rows: &[Row]) -> bool {
+pub fn is_copied(record: &Record, rows: &[Cells]) -> bool {
     let Some((slug, number)) = record.location.path().and_then(archived_as) else { return false };
     let pattern = record.files.first().map(Untrusted::raw);
     record.format == Format::AgentMail
         && rows.iter().any(|row| {
-            let is_named = number.is_none_or(|number| row.0.number("id") == Some(number));
-            is_named && row.0.text("slug") == Some(slug) && row.0.text("path_pattern") == pattern
+            let is_named = number.is_none_or(|number| row.number("id") == Some(number));
+            is_named && row.text("slug") == Some(slug) && row.text("path_pattern") == pattern
         })
 }
 
-impl Row {
+impl Row<'_> {
     fn is_released(&self) -> bool {
         let is_set = |at: &str| at.trim().parse::<f64>().map_or(!at.is_empty(), |number| number > 0.0);
         ["released_ts", "released_too"].iter().any(|name| self.0.text(name).is_some_and(is_set))
@@ -95,10 +94,10 @@ mod tests {
     use crate::format::draft::sample;
 
     /// Reads one row that reserves `src/**` until a moment; the look is at 21:48.
-    fn read(cells: &[(&str, &str)]) -> (Vec<Row>, Vec<Arc<Record>>) {
+    fn read(cells: &[(&str, &str)]) -> (Vec<Cells>, Vec<Arc<Record>>) {
         let usual = [("id", "7"), ("slug", "shop"), ("human_key", "/src/shop"), ("path_pattern", "src/**")];
         let all = usual.iter().chain(cells).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let rows = vec![Row(Cells(all.collect()))];
+        let rows = vec![Cells(all.collect())];
         let source = Source { database: "/m/storage.sqlite3".into(), ownership: Ownership::default() };
         let host = sample::host(0);
         let records = super::rows(&source, &rows, &Reading { host: &host, now: sample::now() });

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Found, Keeper, Kept};
 use crate::core::record::Record;
@@ -23,7 +24,7 @@ const MOST: usize = 5_000;
 /// A database that was read.
 pub(super) struct Seen {
     folder: PathBuf,
-    kept: Kept,
+    kept: Arc<Kept>,
 }
 
 impl Seen {
@@ -64,7 +65,7 @@ pub(super) fn read<'a>(
     keeper.retain(&paths);
 }
 
-fn add(path: &Path, tree: &Path, kept: Kept, reading: &Reading<'_>, found: &mut Found) {
+fn add(path: &Path, tree: &Path, kept: Arc<Kept>, reading: &Reading<'_>, found: &mut Found) {
     let source = Source {
         database: Untrusted::from_path(path),
         ownership: kept.files.database.ownership,

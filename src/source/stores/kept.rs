@@ -2,25 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::format::cells::Cells;
+use crate::source::open::is_sure;
 use crate::source::sqlite::{self, Database, Files, ReadError};
 use crate::source::tables::Rows;
-
-/// How much older than its reading a file's last change must be for its times to tell a later
-/// change: 1 s. The clock of a file system may stand still for several milliseconds.
-const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
 
 /// Keeps what was read, by path.
 #[derive(Default)]
 pub(super) struct Keeper {
-    kept: BTreeMap<PathBuf, Kept>,
+    kept: BTreeMap<PathBuf, Arc<Kept>>,
 }
 
 /// What was read of one database.
-#[derive(Clone)]
 pub(super) struct Kept {
     /// Its files.
     pub(super) files: Files,
@@ -36,8 +33,7 @@ pub(super) struct Kept {
 impl Kept {
     /// Returns whether files with these facts must still have the content that was read.
     fn is_of(&self, files: &Files) -> bool {
-        let is_settled = self.read_at.duration_since(files.touched_at()) >= SURE_AFTER;
-        self.lacks.is_none() && self.files == *files && is_settled
+        self.lacks.is_none() && self.files == *files && is_sure(self.read_at, files.touched_at())
     }
 }
 
@@ -49,14 +45,17 @@ impl Keeper {
         path: &Path,
         now: Timestamp,
         query: impl FnOnce(&Database) -> Result<Option<Rows>, ReadError>,
-    ) -> Option<Kept> {
+    ) -> Option<Arc<Kept>> {
         let files = Files::of(path)?;
         let before = self.kept.remove(path);
         let kept = match before {
             Some(kept) if kept.is_of(&files) => kept,
-            before => read(files, now, before, sqlite::open(path).and_then(|database| query(&database))),
+            before => {
+                let outcome = sqlite::open(path).and_then(|database| query(&database));
+                Arc::new(read(files, now, before.as_deref(), outcome))
+            }
         };
-        self.kept.insert(path.to_path_buf(), kept.clone());
+        self.kept.insert(path.to_path_buf(), Arc::clone(&kept));
         Some(kept).filter(|kept| kept.is_own)
     }
 
@@ -69,7 +68,7 @@ impl Keeper {
 fn read(
     files: Files,
     read_at: Timestamp,
-    before: Option<Kept>,
+    before: Option<&Kept>,
     outcome: Result<Option<Rows>, ReadError>,
 ) -> Kept {
     match outcome {
@@ -82,7 +81,7 @@ fn read(
         }
         Err(error) => {
             let is_damaged = matches!(error, ReadError::Corrupt(_));
-            let rows = before.filter(|_| !is_damaged).map(|kept| kept.rows).unwrap_or_default();
+            let rows = before.filter(|_| !is_damaged).map(|kept| kept.rows.clone()).unwrap_or_default();
             Kept { files, read_at, rows, is_own: true, lacks: Some(error.to_string()) }
         }
     }

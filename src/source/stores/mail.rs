@@ -1,12 +1,13 @@
 //! mcp_agent_mail's database: one for all projects.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::{Found, Keeper};
+use super::{Found, Keeper, Kept};
 use crate::core::record::Record;
 use crate::core::text::Untrusted;
 use crate::format::Reading;
-use crate::format::agent_mail::{self, DATABASES, Row, Source};
+use crate::format::agent_mail::{self, DATABASES, Source};
 use crate::source::Places;
 use crate::source::fence::{Fence, resolve};
 use crate::source::sqlite::{Database, ReadError};
@@ -43,13 +44,13 @@ const JOINED: [Joined; 3] = [
 
 /// A database that was read.
 pub(super) struct Seen {
-    rows: Vec<Row>,
+    kept: Arc<Kept>,
 }
 
 impl Seen {
     /// Returns whether a file of the archive copies one of its rows.
     pub(super) fn has(&self, record: &Record) -> bool {
-        agent_mail::is_copied(record, &self.rows)
+        agent_mail::is_copied(record, &self.kept.rows)
     }
 }
 
@@ -68,11 +69,10 @@ pub(super) fn read(
         let Some(kept) = keeper.read(&path, reading.now, reservations) else { continue };
         let source =
             Source { database: Untrusted::from_path(&path), ownership: kept.files.database.ownership };
-        let rows: Vec<Row> = kept.rows.iter().cloned().map(Row).collect();
-        let records = agent_mail::rows(&source, &rows, reading);
+        let records = agent_mail::rows(&source, &kept.rows, reading);
         found.note("agent-mail", &path, &kept, records.len());
         found.records.extend(records);
-        found.mail.push(Seen { rows });
+        found.mail.push(Seen { kept });
     }
 }
 
