@@ -9,44 +9,21 @@ use std::process::Command;
 use claimtop::act::system::System;
 use claimtop::core::journal::Ended;
 
+use crate::apart::is_apart;
 use crate::stage::Stage;
-
-/// Marks the process that is inside; its value is where the small disk is to be.
-const INSIDE: &str = "CLAIMTOP_TEST_FULL_DISK";
 
 /// Whose mounts and processes nobody else sees or disturbs.
 const NAMESPACES: [&str; 5] = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
 
-/// Makes a disk of 2 MiB and runs the rest of the command line with it.
-const SCRIPT: &str = r#"mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@""#;
-
 #[test]
 fn a_full_disk_leaves_all_rows_or_none() {
-    let is_permitted =
-        Command::new("unshare").args(["-Urm", "true"]).status().is_ok_and(|status| status.success());
-    if !is_permitted {
-        return eprintln!("skipped: this system permits no namespaces of a user's own");
+    if !is_apart("full::a_full_disk_leaves_all_rows_or_none", &NAMESPACES) {
+        return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new("unshare");
-    command
-        .args(NAMESPACES)
-        .args(["sh", "-c", SCRIPT])
-        .arg(folder.path())
-        .arg(std::env::current_exe().unwrap());
-    command.args(["full::inside", "--exact", "--ignored", "--nocapture"]).env(INSIDE, folder.path());
-    let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    println!("{told}");
-}
-
-/// What runs on the small disk; no test of its own.
-#[test]
-#[ignore = "is called by the test of the full disk"]
-fn inside() {
-    let Ok(disk) = std::env::var(INSIDE) else { return };
-    let disk = Path::new(&disk);
+    let disk = folder.path();
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"]).arg(disk).status();
+    assert!(mount.unwrap().success(), "the small disk is not there");
     let (mut done, mut not_done) = (0, 0);
     // Room for nothing, for some of it, for all of it.
     for free in (0..=60).map(|step| step * 4_096) {

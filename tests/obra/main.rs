@@ -8,6 +8,8 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
+#[path = "../common/apart.rs"]
+mod apart;
 mod faults;
 #[path = "../act/faulty.rs"]
 mod faulty;
