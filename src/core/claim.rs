@@ -24,8 +24,7 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     let contested = contested(facts.judged);
     let all =
         facts.judged.iter().flat_map(|judged| judged.record.claims.iter().map(move |claim| (judged, claim)));
-    let mut views = Vec::with_capacity(facts.judged.iter().map(|judged| judged.record.claims.len()).sum());
-    views.extend(all.map(|(judged, claim)| {
+    let views = all.map(|(judged, claim)| {
         let status = status(judged, claim, facts);
         let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
         let is_contested = is_live && contested.contains(&thing(&claim.resource));
@@ -40,7 +39,9 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
             surfaces: claim.surfaces.clone(),
             releasable: releasable(judged, claim, status, facts.world),
         }
-    }));
+    });
+    let mut views: Vec<ClaimView> = views.collect();
+    views.shrink_to_fit();
     views
 }
 

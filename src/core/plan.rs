@@ -163,6 +163,9 @@ pub enum Confirmation {
     Refused,
 }
 
+/// How one file that was moved or parked goes back.
+const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";
+
 /// What makes every plan refuse, whatever it is about.
 const ALWAYS: [&str; 4] = [
     "the file, its owner or its holder changed since it was seen",

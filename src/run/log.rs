@@ -53,9 +53,7 @@ impl Capped {
         let size = file.metadata()?.len();
         Ok(Self { file, size })
     }
-}
 
-impl Capped {
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
         if self.size + line.len() as u64 > LIMIT {
             self.file.set_len(0)?;

@@ -84,7 +84,7 @@ pub(super) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut La
 
 /// Returns whether an agent of another PID namespace could have written a record, with a number
 /// that counts there.
-pub(super) fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
+fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
     world.outsiders.iter().any(|agent| match agent {
         PossibleAgent::Known(..) | PossibleAgent::Unproven(_) => could_own(record, agent, world),
         PossibleAgent::Hidden(_) => true,
@@ -92,12 +92,7 @@ pub(super) fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
 }
 
 /// Looks for a living process that has this number in its own PID namespace.
-pub(super) fn named_elsewhere(
-    holder: &Holder,
-    pid: u32,
-    world: &World<'_>,
-    ladder: &mut Ladder,
-) -> Option<Answer> {
+fn named_elsewhere(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let process = world.inner(pid).iter().find(|process| may_be(holder, process))?;
     ladder.add(
         "other namespace",
@@ -111,12 +106,7 @@ pub(super) fn named_elsewhere(
 }
 
 /// Decides whether the number may count in a PID namespace that cannot be seen into from here.
-pub(super) fn in_other_namespace(
-    holder: &Holder,
-    pid: u32,
-    world: &World<'_>,
-    ladder: &mut Ladder,
-) -> Option<Answer> {
+fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
         ladder.add(
             "other namespace",
@@ -141,7 +131,7 @@ pub(super) fn in_other_namespace(
 }
 
 /// Returns whether an agent of which the namespace could not be read may be the holder.
-pub(super) fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
+fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
     let process = match agent {
         PossibleAgent::Hidden(_) => return true,
         PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
@@ -163,12 +153,12 @@ pub(super) fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
 
 /// How much later than an agent's start a file was certainly written: a tick of 10 ms and the
 /// coarse clock of file times, which is up to 10 ms behind.
-pub(super) const TICKS: SignedDuration = SignedDuration::from_millis(20);
+const TICKS: SignedDuration = SignedDuration::from_millis(20);
 
 /// Returns whether the PID is known to have been an agent's when the record was last written:
 /// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
 /// that ended before may have left its PID to the very helper that wrote the record.
-pub(super) fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
+fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
     let doubt = world.snapshot.host.clock_doubt;
     let was_there = |start: u64, last_at: Timestamp| {
         let started = world.snapshot.host.wall_clock(start);

@@ -51,7 +51,7 @@ pub(super) fn elsewhere(holder: &Holder, world: &World<'_>, ladder: &mut Ladder)
     }
 }
 
-pub(super) fn role_words(role: Role) -> &'static str {
+fn role_words(role: Role) -> &'static str {
     match role {
         Role::Agent => "the agent's",
         Role::Shell => "a shell's",

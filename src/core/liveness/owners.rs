@@ -60,7 +60,7 @@ pub(super) fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> O
 }
 
 /// Returns how the agent's process ended that another record of the session names.
-pub(super) fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Reason> {
+fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Reason> {
     let session = record.session_id.as_ref()?;
     if let Some((note, reason)) = world.bonds.gone(session) {
         let gone = format!("the agent that ran it, PID {}, is gone: {}", note.pid, reason.name());

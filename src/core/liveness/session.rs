@@ -57,7 +57,7 @@ pub(super) fn living<'a>(
     (is_alive && world.may_run(window.process.id.pid, session)).then_some(process)
 }
 
-pub(super) fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a Process> {
+fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a Process> {
     if !is_uuid(session.raw()) {
         return None;
     }
@@ -77,7 +77,7 @@ pub(super) fn by_context(record: &Record, world: &World<'_>, ladder: &mut Ladder
 }
 
 /// Returns the window that has a record's context ID in its own environment.
-pub(super) fn given_context<'w, 'a>(record: &Record, world: &'w World<'a>) -> Option<&'w Window<'a>> {
+fn given_context<'w, 'a>(record: &Record, world: &'w World<'a>) -> Option<&'w Window<'a>> {
     let context = record.context_id.as_ref()?;
     let is_given = |window: &&Window<'_>| {
         let env = window.process.details.as_ref().map(|details| &details.env);
@@ -115,7 +115,7 @@ pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -
 }
 
 /// Returns the window to which a marker, a tick or an argument binds a session.
-pub(super) fn bound_window(session: &Untrusted, world: &World<'_>) -> Option<u32> {
+fn bound_window(session: &Untrusted, world: &World<'_>) -> Option<u32> {
     let by_record = world
         .records_of(session)
         .iter()

@@ -1,6 +1,6 @@
 //! Plans about one record, by the rule of its system.
 
-use super::{ALWAYS, Action, Confirmation, Plan, Step, leo, rows};
+use super::{ALWAYS, Action, Confirmation, PUT_BACK, Plan, Step, leo, rows};
 use crate::core::finding::Code;
 use crate::core::key::Key;
 use crate::core::record::{Format, RecordKind};
@@ -77,7 +77,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
         what: format!("park the file {path}, which its own system cannot read either"),
         why: vec![finding.message.clone()],
         steps: vec![Step::Park { path }],
-        inverse: "undo puts the file back, with its bytes, mode and times".to_owned(),
+        inverse: PUT_BACK.to_owned(),
         refuses_when: ALWAYS.to_vec(),
         confirmation: Confirmation::Code,
         ..refused(key, "", "")

@@ -1,7 +1,7 @@
 //! Plans that move a legacy record to its present place.
 
 use super::about::{About, path_of, refused};
-use super::{ALWAYS, Confirmation, Plan, Step};
+use super::{ALWAYS, Confirmation, PUT_BACK, Plan, Step};
 use crate::core::finding::Code;
 use crate::core::key::Key;
 use crate::core::record::{Format, Generation};
@@ -37,7 +37,7 @@ impl About<'_> {
             what: format!("move the legacy record {} to {}", record.title, Untrusted::from(name.as_str())),
             why: vec![format!("PID {} is the only window that can own it", window.pid)],
             steps: vec![Step::Move { path: path_of(record), to: name.into() }],
-            inverse: "undo puts the file back, with its bytes, mode and times".to_owned(),
+            inverse: PUT_BACK.to_owned(),
             refuses_when: std::iter::once("the new name is taken").chain(ALWAYS).collect(),
             confirmation: Confirmation::Yes,
             ..self.empty()

@@ -48,9 +48,7 @@ impl Interest {
             || (self.files && name.to_str().is_some_and(is_known))
             || (!self.patterns.is_empty() && self.has_pattern_of(name))
     }
-}
 
-impl Interest {
     fn has_pattern_of(&self, name: &OsStr) -> bool {
         let name = name.to_string_lossy();
         self.patterns.iter().any(|pattern| fits(pattern, &name))

@@ -77,9 +77,7 @@ impl Files {
 
     /// Takes these names for hints as well.
     pub(super) fn expect(&mut self, names: &Names) {
-        if self.names != *names {
-            self.names.clone_from(names);
-        }
+        self.names.clone_from(names);
     }
 
     /// Watches these folders and no others; returns whether one was taken up anew.
