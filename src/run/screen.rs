@@ -18,7 +18,7 @@ use crate::config::Calls;
 use crate::core::diagnosis::Cost;
 use crate::core::report::Report;
 use crate::source::{clock, own};
-use crate::ui::Look;
+use crate::ui::{self, Look};
 
 use super::acting::{Acting, Work};
 use super::terminal::Guard;
@@ -208,7 +208,7 @@ impl Screen {
     }
 
     fn draw(&mut self) -> anyhow::Result<Flow> {
-        self.guard.draw(&self.state, self.look).context("failed to write to the terminal")?;
+        self.guard.draw(|| ui::render(&self.state, self.look)).context("failed to write to the terminal")?;
         self.due = None;
         self.drawn_at = Instant::now();
         self.plan_tick();

@@ -18,9 +18,7 @@ use crossterm::{execute, queue};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 
-use crate::app::state::State;
 use crate::config::{Mouse, Switch};
-use crate::ui::{self, Look};
 
 use super::calls::{RESTORE_TITLE, SAVE_TITLE};
 
@@ -56,9 +54,9 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Draws the state: writes the cells that differ, and nothing when none does.
-    pub(super) fn draw(&mut self, state: &State, look: Look) -> io::Result<()> {
-        let next = ui::render(state, look);
+    /// Draws a frame: writes the cells that differ, and nothing when none does.
+    pub(super) fn draw(&mut self, render: impl FnOnce() -> Buffer) -> io::Result<()> {
+        let next = render();
         let is_other_size = next.area != self.shown.area;
         if is_other_size {
             self.shown = Buffer::empty(next.area);
@@ -173,24 +171,33 @@ mod tests {
     use std::io::Read;
 
     use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
 
     use super::*;
 
     /// Set in the environment of the process that is to panic.
     const VARIABLE: &str = "CLAIMTOP_TEST_PANICS";
-    const PANICKING: &str = "run::terminal::tests::the_screen_panics_where_it_is_wanted";
+    const PANICKING: &str = "run::terminal::tests::drawing_panics_where_it_is_wanted";
 
     /// Does nothing but in the process that the test below starts.
     #[test]
-    fn the_screen_panics_where_it_is_wanted() {
+    fn drawing_panics_where_it_is_wanted() {
         if std::env::var_os(VARIABLE).is_some() {
-            let _guard = Guard::enter(Mouse::On, Switch::On).unwrap();
-            panic!("broken on purpose");
+            let mut guard = Guard::enter(Mouse::On, Switch::On).unwrap();
+            guard.draw(frame).unwrap();
+            guard.draw(|| panic!("broken on purpose")).unwrap();
         }
     }
 
+    fn frame() -> Buffer {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+        buffer.set_string(0, 0, "whole", Style::default());
+        buffer
+    }
+
     #[test]
-    fn a_panic_leaves_the_screen_before_it_is_told() {
+    fn a_panic_within_a_draw_leaves_the_screen_before_it_is_told() {
         let pty = native_pty_system().openpty(PtySize::default()).unwrap();
         let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
         command.args([PANICKING, "--exact", "--nocapture", "--test-threads=1"]);
@@ -204,6 +211,7 @@ mod tests {
         let written = String::from_utf8_lossy(&written);
         let place = |text: &str| written.find(text).unwrap_or_else(|| panic!("no {text:?} in {written:?}"));
         assert!(place("\u{1b}[?1049h") < place("\u{1b}[?1049l"), "entered and left");
+        assert!(place("whole") < place("\u{1b}[?1049l"), "the frame before was drawn");
         assert!(place("\u{1b}[?1000l") < place("broken on purpose"), "the mouse is free before");
         assert!(place("\u{1b}[?1049l") < place("broken on purpose"), "told on the shell's screen");
         assert!(place("\u{1b}[?25h") < place("broken on purpose"), "with a cursor");

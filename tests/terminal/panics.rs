@@ -1,5 +1,5 @@
-//! A panic of the thread that looks gives the terminal back and is told. (A panic of the
-//! screen's own thread is tested beside the guard, `src/run/terminal.rs`.)
+//! A panic of the thread that looks gives the terminal back and is told. (A panic within
+//! a draw is tested beside the guard, `src/run/terminal.rs`.)
 
 use claimtop::config::Config;
 use claimtop::core::report::Report;
