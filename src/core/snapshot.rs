@@ -46,6 +46,17 @@ pub struct Snapshot {
     pub session_files: Vec<SessionFile>,
 }
 
+impl Snapshot {
+    /// Returns whether all of a repository's working trees and branches were read: only then does
+    /// one that is missing mean anything.
+    pub fn is_whole(&self, repo: &Repo) -> bool {
+        let main = repo.worktrees.first().filter(|main| main.id.is_empty());
+        let top = main.map_or(&repo.common_dir, |main| &main.path);
+        let id = format!("repo:{}", Untrusted::from_path(top).raw());
+        !self.sources.iter().any(|source| source.id == id && source.state != SourceState::Ok)
+    }
+}
+
 /// The machine and the looker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {

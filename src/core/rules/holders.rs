@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::entire::left_undone;
 use super::{Facts, count, file_name, finding};
 use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
@@ -85,7 +86,7 @@ fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
         1 => String::new(),
         n => format!(" ({} of one session)", count(n, "record")),
     };
-    let message = format!("{title}: {why}{more}");
+    let message = format!("{title}: {why}{more}{}", left_undone(first));
     Some(finding(code, subjects, message, evidence, remedy(members)))
 }
 

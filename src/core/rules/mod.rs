@@ -1,5 +1,6 @@
 //! Findings: one file per family, each rule a function of the judged world.
 
+mod entire;
 mod files;
 mod generations;
 mod holders;
@@ -84,7 +85,7 @@ impl<'a> Index<'a> {
 type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
 
 /// Every family.
-const FAMILIES: [Family; 10] = [
+const FAMILIES: [Family; 11] = [
     identity::findings,
     sharing::findings,
     places::findings,
@@ -93,6 +94,7 @@ const FAMILIES: [Family; 10] = [
     staleness::findings,
     files::findings,
     tasks::findings,
+    entire::findings,
     obra::findings,
     leo::findings,
 ];

@@ -14,6 +14,10 @@ use crate::core::report::{ClaimStatus, VerdictState};
 
 /// From how many records of helpers' PIDs on a system counts as flooded.
 const FLOOD: usize = 20;
+/// How long before a live window's record is deleted that is told.
+const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
+/// How long before unsaved work is deleted that is told.
+const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
@@ -54,8 +58,7 @@ fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let is_live = judged.verdict.state == VerdictState::Alive && !is_spared(judged, deletion, facts);
     let is_unsaved = judged.record.has_unsaved_work && judged.verdict.state != VerdictState::Alive;
-    let horizon = if is_live { SignedDuration::from_hours(1) } else { SignedDuration::from_hours(24) };
-    let is_near = deletion.at <= now.checked_add(horizon).unwrap_or(Timestamp::MAX);
+    let is_near = is_within(deletion, if is_live { LIVE_SOON } else { UNSAVED_SOON }, now);
     if !is_near || !(is_live || is_unsaved) {
         return None;
     }
@@ -63,6 +66,15 @@ fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let message = format!("{}: {whose}, {} ({})", judged.record.title, when(deletion.at, now), deletion.rule);
     let evidence = with_record(judged);
     Some(finding(Code::DeletionAhead, vec![judged.key.clone()], message, evidence, Remedy::None))
+}
+
+/// Returns whether unsaved work of a record is told to be deleted soon.
+pub(super) fn is_loss_near(deletion: &Deletion, now: Timestamp) -> bool {
+    is_within(deletion, UNSAVED_SOON, now)
+}
+
+fn is_within(deletion: &Deletion, span: SignedDuration, now: Timestamp) -> bool {
+    deletion.at <= now.checked_add(span).unwrap_or(Timestamp::MAX)
 }
 
 fn when(at: Timestamp, now: Timestamp) -> String {

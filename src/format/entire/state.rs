@@ -149,11 +149,15 @@ fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
         surfaces: Shared::fixed(&[Surface { name: "state file", state: SurfaceState::Agrees }]),
     };
     let tree = record.cwd.as_deref().map(|path| stated(ResourceKind::Worktree, Untrusted::from_path(path)));
-    let branch = is_uncondensed(object)
-        .then(|| names::shadow_branch(object.str("base_commit")?, object.str("worktree_id").unwrap_or("")))
-        .flatten()
-        .map(|branch| stated(ResourceKind::Branch, branch.into()));
+    let branch = is_uncondensed(object).then(|| shadow_branch(object)).flatten();
+    let branch = branch.map(|branch| stated(ResourceKind::Branch, branch));
     tree.into_iter().chain(branch).collect()
+}
+
+/// Returns the branch on which its checkpoints wait.
+fn shadow_branch(object: &Object<'_>) -> Option<Untrusted> {
+    let tree = object.str("worktree_id").unwrap_or("");
+    names::shadow_branch(object.str("base_commit")?, tree).map(Untrusted::from)
 }
 
 fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
@@ -165,6 +169,8 @@ fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
         ("checkpoints", number("checkpoint_count")),
         ("last checkpoint", object.text("last_checkpoint_id")),
         ("base commit", object.text("base_commit")),
+        ("shadow branch", shadow_branch(object)),
+        ("working tree", object.text("worktree_id")),
         ("kind", object.text("kind")),
         ("adopted into", object.text("adopted_into_worktree_path")),
         ("written by version", object.text("cli_version")),

@@ -12,7 +12,7 @@ use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::record::{Format, Location, RecordKind};
 use crate::core::report::VerdictState;
-use crate::core::snapshot::{Repo, SourceState};
+use crate::core::snapshot::Repo;
 use crate::core::text::Untrusted;
 
 /// The folder of a repository in which LEO makes its working trees.
@@ -61,10 +61,7 @@ fn repo_of<'a>(tree: &Path, facts: &Facts<'a>) -> Option<&'a Repo> {
         .repos
         .iter()
         .find(|repo| top(repo).is_some_and(|main| tree.starts_with(main.path.join(TREES))))?;
-    let id = format!("repo:{}", Untrusted::from_path(&top(repo)?.path).raw());
-    let is_partial =
-        |source: &crate::core::snapshot::SourceHealth| source.id == id && source.state != SourceState::Ok;
-    (!snapshot.sources.iter().any(is_partial)).then_some(repo)
+    snapshot.is_whole(repo).then_some(repo)
 }
 
 /// Returns whether git lists a working tree; by its last parts, for links may lead to the others.

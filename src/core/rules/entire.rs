@@ -1,0 +1,182 @@
+//! entire's sessions against git: working trees that are gone, work that no commit has taken,
+//! and what no session owns.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::staleness::is_loss_near;
+use super::{Facts, finding, listed, with_record};
+use crate::core::assess::{Judged, fact};
+use crate::core::evidence::Evidence;
+use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::key::Key;
+use crate::core::record::{Format, Location, RecordKind};
+use crate::core::report::Reason;
+use crate::core::snapshot::{Repo, Snapshot, SourceState};
+use crate::core::text::Untrusted;
+
+/// Where git keeps entire's branches.
+const BRANCHES: &str = "refs/heads/";
+/// After how long entire itself calls a session that has not ended stuck: 1 h. A commit that
+/// follows the end of a session sooner takes its work along.
+const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
+/// How long the registry may be behind a state: hooks write one after the other.
+const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
+
+/// Finds what of entire's no session stands for any more.
+pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+    let snapshot = facts.world.snapshot;
+    // Only where all was read does something missing mean anything.
+    let repos: Vec<&Repo> = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo)).collect();
+    let states: Vec<State<'_>> = facts.judged.iter().filter_map(|judged| State::of(judged, &repos)).collect();
+    let mut found: Vec<Finding> = states.iter().filter_map(without_tree).collect();
+    found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
+    for repo in repos {
+        let own: Vec<&State<'_>> = states.iter().filter(|state| state.repo == repo).collect();
+        let entries = facts.judged.iter().filter(|judged| is_entry_of(judged, repo));
+        found.extend(entries.filter_map(|entry| registered(entry, repo, &own, snapshot)));
+        found.extend(unowned(repo, &own, snapshot));
+    }
+    found
+}
+
+/// A session's state, and the repository that it lies in.
+struct State<'a> {
+    judged: &'a Judged<'a>,
+    repo: &'a Repo,
+}
+
+impl<'a> State<'a> {
+    fn of(judged: &'a Judged<'a>, repos: &[&'a Repo]) -> Option<Self> {
+        let is_state = judged.record.format == Format::Entire && judged.record.kind == RecordKind::Session;
+        let Location::File(path) = &judged.record.location else { return None };
+        let common_dir = path.parent().and_then(Path::parent).filter(|_| is_state)?;
+        let repo = repos.iter().find(|repo| repo.common_dir == common_dir)?;
+        Some(Self { judged, repo })
+    }
+
+    /// Returns the branch of its checkpoints, such as `entire/3397a23-e3b0c4`.
+    fn branch(&self) -> Option<&'a str> {
+        fact(self.judged.record, "shadow branch").map(Untrusted::raw)
+    }
+
+    /// Returns whether it only remembers: what it stood for was imported, or adopted elsewhere.
+    fn is_out_of_use(&self) -> bool {
+        let record = self.judged.record;
+        fact(record, "adopted into").is_some()
+            || fact(record, "kind").is_some_and(|kind| kind.raw() == "imported")
+    }
+}
+
+/// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
+pub(super) fn left_undone(judged: &Judged<'_>) -> String {
+    let tasks = fact(judged.record, "tasks in flight")
+        .map(|tasks| format!("sub-agents' tasks without an end: {tasks}"));
+    let condensation = fact(judged.record, "condensation")
+        .map(|_| "its checkpoints were being condensed, which entire doctor takes up".to_owned());
+    tasks.into_iter().chain(condensation).map(|left| format!("; {left}")).collect()
+}
+
+/// A session that is not over, in a linked working tree that is gone (mode E6).
+fn without_tree(state: &State<'_>) -> Option<Finding> {
+    let Judged { record, key, verdict, .. } = state.judged;
+    let id = fact(record, "working tree")?;
+    let is_elsewhere = matches!(verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
+    let listed = state.repo.worktrees.iter().find(|tree| tree.id == id.raw());
+    if record.has_ended || is_elsewhere || listed.is_some_and(|tree| tree.exists) {
+        return None;
+    }
+    let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
+    let message = format!("{}: works in the working tree {id}, but {what}", record.title);
+    Some(finding(Code::StaleRecord, vec![key.clone()], message, with_record(state.judged), Remedy::Release))
+}
+
+/// A session that has ended with checkpoints which no commit has taken (mode E3).
+fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
+    let Judged { record, key, .. } = state.judged;
+    let branch = state.branch().filter(|own| branches(state.repo).any(|known| known == *own))?;
+    let is_left = record.heartbeat_at.is_none_or(|last| now.duration_since(last) >= LEFT_AFTER);
+    let is_waiting = record.has_ended && record.has_unsaved_work && !state.is_out_of_use();
+    let is_told = record.deletion.as_ref().is_some_and(|deletion| is_loss_near(deletion, now));
+    if !is_waiting || !is_left || is_told {
+        return None;
+    }
+    let message = format!(
+        "{}: has ended with checkpoints that no commit has taken; they are on {branch} until the next \
+         commit there, or entire doctor",
+        record.title
+    );
+    Some(finding(Code::StaleRecord, vec![key.clone()], message, with_record(state.judged), Remedy::None))
+}
+
+/// Returns whether a record is an entry of the live registry that counts and is of a repository.
+fn is_entry_of(judged: &Judged<'_>, repo: &Repo) -> bool {
+    let record = judged.record;
+    record.format == Format::Entire
+        && record.kind == RecordKind::Marker
+        && !record.has_ended
+        && fact(record, "repository").is_some_and(|folder| Path::new(folder.raw()) == repo.common_dir)
+}
+
+/// An entry of the live registry whose session has ended or is gone (mode E10).
+fn registered(entry: &Judged<'_>, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
+    let Judged { record, key, .. } = entry;
+    let now = snapshot.taken_at;
+    let session = own.iter().map(|state| state.judged.record).find(|of| of.context_id == record.context_id);
+    let written_at = session.map_or(record.written_at, |session| session.written_at);
+    let is_over = record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
+    if is_over || now.duration_since(written_at) < BEHIND_FOR {
+        return None;
+    }
+    let (code, what) = match session {
+        Some(session) if session.has_ended => (Code::StaleRecord, "has ended"),
+        None if !has_unread(repo, snapshot) => (Code::OrphanCompanion, "has no state"),
+        Some(_) | None => return None,
+    };
+    let message = format!(
+        "{}: active in entire's live registry, but in its repository the session {what}",
+        record.title
+    );
+    Some(finding(code, vec![key.clone()], message, with_record(entry), Remedy::None))
+}
+
+/// Branches of checkpoints that belong to no session (mode E11).
+fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
+    // Older code left out the part that tells working trees apart.
+    let is_owned =
+        |branch: &str| own.iter().filter_map(|state| state.branch()).any(|own| own.starts_with(branch));
+    let left: Vec<String> =
+        branches(repo).filter(|branch| is_shadow(branch) && !is_owned(branch)).map(str::to_owned).collect();
+    if left.is_empty() || has_unread(repo, snapshot) {
+        return None;
+    }
+    let folder = Untrusted::from_path(&repo.common_dir);
+    let message = format!("{folder}: no session of entire's stands for {}", listed(&left));
+    let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
+    let key = Key::derive('s', &[folder.raw()]);
+    Some(finding(Code::OrphanCompanion, vec![key], message, evidence, Remedy::None))
+}
+
+/// Returns whether a state of a repository may be among what could not be read.
+fn has_unread(repo: &Repo, snapshot: &Snapshot) -> bool {
+    let is_in_part = |state| matches!(state, SourceState::Partial | SourceState::Failed);
+    snapshot.sources.iter().any(|source| source.id == Format::Entire.name() && is_in_part(source.state))
+        || snapshot.broken.iter().any(|broken| broken.path.starts_with(&repo.common_dir))
+}
+
+fn branches(repo: &Repo) -> impl Iterator<Item = &str> {
+    repo.entire_refs.iter().filter_map(|name| name.strip_prefix(BRANCHES))
+}
+
+/// Returns whether a branch is one of checkpoints that wait: `entire/<commit>`, with the hash of
+/// a working tree's name behind it or without. The permanent ones are called differently.
+fn is_shadow(branch: &str) -> bool {
+    let Some(name) = branch.strip_prefix("entire/") else { return false };
+    let (commit, tree) = name.split_once('-').unwrap_or((name, ""));
+    let is_hash = |part: &str| part.chars().all(|letter| letter.is_ascii_alphanumeric());
+    commit.len() >= 7
+        && commit.contains(|letter: char| letter.is_ascii_digit())
+        && is_hash(commit)
+        && is_hash(tree)
+}
