@@ -42,7 +42,7 @@ fn is_empty(folder: &Path) -> bool {
 fn the_story_comes_out_as_it_says_and_has_every_collision() {
     let story = story();
     let report = story.report();
-    let differences = common::differences(&story.expect, &report);
+    let differences = common::expect::differences(&story.expect, &report);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     let told: BTreeSet<Code> = report.findings.iter().map(|finding| finding.code).collect();
     for code in Code::ALL.iter().filter(|code| code.severity() == Severity::Collision) {

@@ -33,7 +33,8 @@ fn sort_of(record: &RecordView) -> String {
         LocationView::Row { table, .. } => table,
     };
     let ended = if record.ended { ", ended" } else { "" };
-    let [kind, generation] = [common::json_name(&record.kind), common::json_name(&record.generation)];
+    let [kind, generation] =
+        [common::expect::json_name(&record.kind), common::expect::json_name(&record.generation)];
     let state = record.verdict.state.name();
     format!("{} {kind} ({place}, {generation}), {state}{ended}", record.format.name())
 }
@@ -47,12 +48,12 @@ fn told(plan: &Plan, record: &RecordView) -> String {
     if plan.steps.is_empty() {
         assert_eq!(plan.inverse, "nothing to undo");
         let instead = numbers_masked(&plan.why.join("; "));
-        return format!("{}: {what}; {instead}", common::json_name(&plan.confirmation));
+        return format!("{}: {what}; {instead}", common::expect::json_name(&plan.confirmation));
     }
     let steps: BTreeSet<&str> = plan.steps.iter().map(step).collect();
     let steps: Vec<&str> = steps.into_iter().collect();
     let then = if plan.follows.is_empty() { "" } else { ", and then its files by themselves" };
-    format!("{}: {what}, by {}{then}", common::json_name(&plan.confirmation), steps.join(" and "))
+    format!("{}: {what}, by {}{then}", common::expect::json_name(&plan.confirmation), steps.join(" and "))
 }
 
 /// States when plans with such steps refuse, and how they are undone.
@@ -117,7 +118,7 @@ fn table() -> Table {
             for action in ACTIONS {
                 let plan = plan_for(&report, &record.key, action);
                 let of_sort = table.sorts.entry(sort_of(record)).or_default();
-                of_sort.entry(told(&plan, record)).or_default().insert(common::json_name(&action));
+                of_sort.entry(told(&plan, record)).or_default().insert(common::expect::json_name(&action));
                 table.terms.extend((!plan.steps.is_empty()).then(|| terms(&plan)));
             }
         }

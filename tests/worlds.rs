@@ -16,7 +16,7 @@ fn every_world_comes_out_as_it_says() {
     let mut failed = Vec::new();
     for path in cases() {
         let world = common::load(&path);
-        let differences = common::differences(&world.expect, &world.report());
+        let differences = common::expect::differences(&world.expect, &world.report());
         if !differences.is_empty() {
             failed.push(format!("{} ({}):\n  {}", path.display(), world.title, differences.join("\n  ")));
         }
@@ -50,9 +50,9 @@ proptest::proptest! {
         for path in cases() {
             let world = common::load(&path);
             let full = world.snapshot();
-            let before = common::verdicts(&full);
-            let forgotten = common::forget(&full, seed);
-            for (key, state) in common::verdicts(&forgotten) {
+            let before = common::forget::verdicts(&full);
+            let forgotten = common::forget::forget(&full, seed);
+            for (key, state) in common::forget::verdicts(&forgotten) {
                 let was = before.get(&key);
                 proptest::prop_assert!(
                     state != VerdictState::Dead || was == Some(&VerdictState::Dead),

@@ -5,7 +5,7 @@ use claimtop::core::plan::{Action, Plan, Step, plan_for};
 use claimtop::core::report::{LocationView, Report};
 use serde::Deserialize;
 
-use super::{json_name, same};
+use super::expect::{json_name, same};
 
 /// What must be true of one plan.
 #[derive(Debug, Deserialize)]

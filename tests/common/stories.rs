@@ -5,7 +5,7 @@ use claimtop::core::report::Report;
 use claimtop::core::story::{Event, Known};
 use serde::Deserialize;
 
-use super::json_name;
+use super::expect::json_name;
 
 /// What must be true of one finding: the first of its code that fits.
 #[derive(Debug, Deserialize)]

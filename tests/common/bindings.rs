@@ -1,0 +1,60 @@
+//! What agents say of themselves in a world: the notes of hooks, and session files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use claimtop::core::bound::{self, BoundSession, Notes};
+use claimtop::core::session::{SessionFile, Tie};
+
+use super::WorldFile;
+use super::spec::{BindingSpec, SessionFileSpec};
+
+impl WorldFile {
+    pub(super) fn session_file(&self, spec: &SessionFileSpec) -> SessionFile {
+        let ties = [
+            spec.locked_by.map(Tie::Locked),
+            spec.names.map(Tie::Named),
+            spec.opened_by.map(Tie::Opened),
+            spec.folder.as_deref().map(|folder| Tie::Folder(folder.into())),
+        ];
+        SessionFile {
+            agent: ["claude-code", "codex", "copilot", "gemini", "opencode", "qwen"]
+                .into_iter()
+                .find(|name| *name == spec.agent)
+                .unwrap_or_else(|| panic!("no session files of {}", spec.agent)),
+            session: spec.session.as_str().into(),
+            tie: ties.into_iter().flatten().next().expect("what ties it"),
+            written_at: self.at(&spec.written),
+            path: PathBuf::from(format!("/home/dev/{}", spec.session)).into(),
+        }
+    }
+
+    pub(super) fn notes(&self) -> Notes {
+        let (broken, sound): (Vec<_>, Vec<_>) = self.binding.iter().partition(|spec| spec.broken);
+        Notes {
+            notes: sound.into_iter().map(|spec| Arc::new(self.note(spec))).collect(),
+            unreadable: broken.into_iter().map(|spec| spec.session.as_str().into()).collect(),
+            partial: None,
+        }
+    }
+
+    fn note(&self, spec: &BindingSpec) -> BoundSession {
+        let written_at = self.at(&spec.written);
+        let since_boot = written_at.duration_since(self.booted_at()).as_millis();
+        BoundSession {
+            schema: bound::SCHEMA.into(),
+            session_id: spec.session.as_str().into(),
+            agent: spec.agent.as_deref().unwrap_or("claude-code").into(),
+            host: spec.host.as_ref().unwrap_or(&self.host.name).as_str().into(),
+            boot_id: spec.boot_id.as_ref().unwrap_or(&self.host.boot_id).as_str().into(),
+            pid_namespace: spec.pid_namespace.unwrap_or(self.host.pid_namespace),
+            pid: spec.pid,
+            start_ticks: self.ticks(&spec.started),
+            pidfd_inode: spec.pidfd_inode,
+            context_id: spec.pid.to_string().into(),
+            cwd: None,
+            written_at,
+            since_boot_ms: u64::try_from(since_boot).unwrap_or_default(),
+        }
+    }
+}

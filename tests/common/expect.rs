@@ -1,0 +1,195 @@
+//! What must come out of a world, and what else came out.
+
+use claimtop::core::report::Report;
+use serde::Deserialize;
+
+use super::plans::{self, ExpectPlan};
+use super::stories::{self, ExpectFinding};
+
+/// What must come out of a world.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Expect {
+    /// Every finding code that must come out, sorted; a code twice when it must come twice.
+    pub(crate) findings: Vec<String>,
+    /// Parts of messages that must be there.
+    #[serde(default)]
+    pub(crate) messages: Vec<String>,
+    /// Records, by the end of their path.
+    #[serde(default)]
+    pub(crate) record: Vec<ExpectRecord>,
+    /// Claims, as `kind id`.
+    #[serde(default)]
+    pub(crate) claim: Vec<ExpectClaim>,
+    /// Windows, by PID.
+    #[serde(default)]
+    pub(crate) window: Vec<ExpectWindow>,
+    /// The PIDs of all windows, where that matters.
+    #[serde(default)]
+    pub(crate) windows: Option<Vec<u32>>,
+    /// How findings came to be.
+    #[serde(default)]
+    pub(crate) finding: Vec<ExpectFinding>,
+    /// Plans that could be asked for.
+    #[serde(default)]
+    pub(crate) plan: Vec<ExpectPlan>,
+}
+
+/// What must be true of one record.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectRecord {
+    path: String,
+    /// `dead no-process` and the like.
+    #[serde(default)]
+    verdict: Option<String>,
+    #[serde(default)]
+    generation: Option<String>,
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    window: Option<u32>,
+    #[serde(default)]
+    stale: Option<bool>,
+}
+
+/// What must be true of one claim.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectClaim {
+    resource: String,
+    status: String,
+    #[serde(default)]
+    releasable: Option<String>,
+    #[serde(default)]
+    window: Option<u32>,
+}
+
+/// What must be true of one window.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectWindow {
+    pid: u32,
+    #[serde(default)]
+    agent: Option<String>,
+    /// `4711 agent-pid` and the like.
+    #[serde(default)]
+    context: Option<String>,
+    #[serde(default)]
+    state: Option<String>,
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    branch: Option<String>,
+    /// `exact registry 95fe...` and the like: strength, evidence and session; empty for none.
+    #[serde(default)]
+    by: Option<String>,
+    /// Where it is, in words; empty for nowhere.
+    #[serde(default)]
+    place: Option<String>,
+}
+
+/// Compares a report with what its world expects and returns every difference.
+pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut found: Vec<&str> = report.findings.iter().map(|finding| finding.code.name()).collect();
+    found.sort_unstable();
+    let mut wanted: Vec<&str> = expect.findings.iter().map(String::as_str).collect();
+    wanted.sort_unstable();
+    if found != wanted {
+        let told: Vec<String> =
+            report.findings.iter().map(|f| format!("\n    {}: {}", f.code.name(), f.message)).collect();
+        out.push(format!("findings: expected {wanted:?}, found {found:?}{}", told.concat()));
+    }
+    for part in &expect.messages {
+        if !report.findings.iter().any(|finding| finding.message.contains(part)) {
+            out.push(format!("no message contains {part:?}"));
+        }
+    }
+    expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
+    expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));
+    expect.window.iter().for_each(|wanted| check_window(wanted, report, &mut out));
+    expect.finding.iter().for_each(|wanted| stories::check_finding(wanted, report, &mut out));
+    expect.plan.iter().for_each(|wanted| plans::check_plan(wanted, report, &mut out));
+    if let Some(pids) = &expect.windows {
+        let found: Vec<u32> = report.windows.iter().map(|window| window.pid).collect();
+        same("windows", Some(pids), found, &mut out);
+    }
+    out
+}
+
+pub(super) fn same<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    wanted: Option<&T>,
+    found: T,
+    out: &mut Vec<String>,
+) {
+    if let Some(wanted) = wanted.filter(|wanted| **wanted != found) {
+        out.push(format!("{what}: expected {wanted:?}, found {found:?}"));
+    }
+}
+
+/// Returns how a value reads in JSON, without quotes.
+pub(crate) fn json_name<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_value(value).expect("a value").as_str().unwrap_or_default().to_owned()
+}
+
+fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
+    let json = |record: &claimtop::core::report::RecordView| serde_json::to_value(record).expect("json");
+    let path = |record: &_| {
+        let location = &json(record)["location"];
+        let part = |name: &str| location[name].as_str().unwrap_or_default().to_owned();
+        if location["path"].is_null() { format!("{} {}", part("table"), part("id")) } else { part("path") }
+    };
+    let Some(record) = report.records.iter().find(|record| path(record).ends_with(&wanted.path)) else {
+        return out.push(format!("no record at {}", wanted.path));
+    };
+    let name = &wanted.path;
+    let verdict = format!("{} {}", json_name(&record.verdict.state), record.verdict.reason.name());
+    same(&format!("{name} verdict"), wanted.verdict.as_ref(), verdict, out);
+    same(&format!("{name} generation"), wanted.generation.as_ref(), json_name(&record.generation), out);
+    let session = record.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
+    same(&format!("{name} session"), wanted.session.as_ref(), session, out);
+    let role = record.holder.as_ref().map(|holder| json_name(&holder.role)).unwrap_or_default();
+    same(&format!("{name} role"), wanted.role.as_ref(), role, out);
+    same(&format!("{name} stale"), wanted.stale.as_ref(), record.stale.is, out);
+    let window = report.windows.iter().find(|window| Some(&window.key) == record.window.as_ref());
+    same(&format!("{name} window"), wanted.window.as_ref(), window.map_or(0, |window| window.pid), out);
+}
+
+fn check_claim(wanted: &ExpectClaim, report: &Report, out: &mut Vec<String>) {
+    let name = |claim: &claimtop::core::report::ClaimView| {
+        format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw())
+    };
+    let Some(claim) = report.claims.iter().find(|claim| name(claim) == wanted.resource) else {
+        return out.push(format!("no claim {}", wanted.resource));
+    };
+    let what = &wanted.resource;
+    same(&format!("{what} status"), Some(&wanted.status), json_name(&claim.status), out);
+    same(&format!("{what} releasable"), wanted.releasable.as_ref(), json_name(&claim.releasable), out);
+    let window = report.windows.iter().find(|window| Some(&window.key) == claim.window.as_ref());
+    same(&format!("{what} window"), wanted.window.as_ref(), window.map_or(0, |window| window.pid), out);
+}
+
+fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
+    let Some(window) = report.windows.iter().find(|window| window.pid == wanted.pid) else {
+        return out.push(format!("no window {}", wanted.pid));
+    };
+    let name = wanted.pid;
+    same(&format!("{name} agent"), wanted.agent.as_ref(), window.agent.clone(), out);
+    let context = format!("{} {}", window.context_id.value.raw(), json_name(&window.context_id.source));
+    same(&format!("{name} context"), wanted.context.as_ref(), context, out);
+    same(&format!("{name} state"), wanted.state.as_ref(), json_name(&window.state), out);
+    let session = window.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
+    same(&format!("{name} session"), wanted.session.as_ref(), session, out);
+    let by = window
+        .session
+        .as_ref()
+        .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
+    same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
+    same(&format!("{name} place"), wanted.place.as_ref(), window.place.words().unwrap_or_default(), out);
+    let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());
+    same(&format!("{name} branch"), wanted.branch.as_ref(), branch.unwrap_or_default(), out);
+}

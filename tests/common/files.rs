@@ -1,0 +1,173 @@
+//! The files and repositories of a world, read through the real formats.
+
+use std::path::{Path, PathBuf};
+
+use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
+use claimtop::core::own::{Own, OwnPlace};
+use claimtop::core::record::Ownership;
+use claimtop::core::snapshot::{Repo, Snapshot, Worktree};
+use claimtop::core::text::Untrusted;
+use claimtop::format::{self, Base, FileKind, Parsed, Reading};
+use jiff::tz::TimeZone;
+
+use super::WorldFile;
+use super::spec::{FileSpec, RepoSpec};
+
+const HOME: &str = "/home/dev";
+
+impl WorldFile {
+    pub(super) fn read_file(&self, spec: &FileSpec, snapshot: &mut Snapshot) {
+        let path = absolute(&self.filled(&spec.path));
+        let kind =
+            self.recognise(&path).unwrap_or_else(|| panic!("no format keeps a file at {}", path.display()));
+        let image = self.image(spec, path);
+        let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
+        match format::read(kind, &image, &reading) {
+            Parsed::Record(record) => snapshot.records.push(record),
+            Parsed::Broken(broken) => snapshot.broken.push(broken),
+            Parsed::Ignored => {}
+        }
+    }
+
+    fn image(&self, spec: &FileSpec, path: PathBuf) -> FileImage {
+        let written = self.at(&spec.written);
+        let uid = spec.uid.unwrap_or(self.host.uid);
+        let text = self.filled(&spec.text);
+        let content = match spec.special.as_deref() {
+            None => Content::Bytes(text.clone().into_bytes()),
+            Some("hard link") => Content::Refused(Refusal::Linked(2)),
+            Some("huge") => Content::Refused(Refusal::TooBig(1 << 40)),
+            Some("foreign") => Content::Refused(Refusal::ForeignOwner(uid)),
+            Some("unreadable") => Content::Failed("permission denied".to_owned()),
+            Some("symlink") => Content::Refused(Refusal::Special("symlink")),
+            Some("fifo") => Content::Refused(Refusal::Special("fifo")),
+            Some("directory") => Content::Refused(Refusal::Special("directory")),
+            Some("socket") => Content::Refused(Refusal::Special("socket")),
+            Some("device") => Content::Refused(Refusal::Special("device")),
+            Some(other) => panic!("unknown special {other}"),
+        };
+        FileImage {
+            path: path.into(),
+            meta: Some(FileMeta {
+                dev: 1,
+                ino: 1,
+                ownership: Ownership { uid, mode: u32::from_str_radix(&spec.mode, 8).expect("a mode") },
+                links: 1,
+                size: text.len() as u64,
+                modified_at: written,
+                changed_at: written,
+            }),
+            content,
+            locked_by: spec.locked_by,
+        }
+    }
+
+    /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a
+    /// zone (in UTC), `{{ms 5 min ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by
+    /// seconds and `{{tick 5 min ago}}` by ticks since boot; `{{local 5 min ago}}` is the time in
+    /// the host's zone, without it. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand
+    /// for themselves here, and for what is real in the demo.
+    pub(super) fn filled(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (inner, tail) = after.split_once("}}").expect("a closed {{time}}");
+            out.push_str(before);
+            out.push_str(&self.one_time(inner));
+            rest = tail;
+        }
+        out + rest
+    }
+
+    fn one_time(&self, text: &str) -> String {
+        match text.split_once(' ') {
+            Some(("naive", span)) => self.at(span).to_string().trim_end_matches('Z').to_owned(),
+            Some(("ms", span)) => self.at(span).as_millisecond().to_string(),
+            Some(("s", span)) => self.at(span).as_second().to_string(),
+            Some(("tick", span)) => self.ticks(span).to_string(),
+            Some(("local", span)) => {
+                let zone = TimeZone::get(&self.host.zone).expect("a zone");
+                self.at(span).to_zoned(zone).datetime().to_string()
+            }
+            Some(("pid" | "path", same)) => same.to_owned(),
+            Some(("start", pid)) => {
+                let spec = self.process.iter().find(|spec| spec.pid.to_string() == pid);
+                self.ticks(&spec.expect("a process of the world").started).to_string()
+            }
+            None if text == "host" => self.host.name.clone(),
+            _ => self.at(text).to_string(),
+        }
+    }
+
+    fn recognise(&self, path: &Path) -> Option<FileKind> {
+        let folder = path.parent()?;
+        let name = path.file_name()?.to_str()?;
+        let is_in = |base: Base, dir: &str| {
+            let bases = self.bases(base);
+            bases.iter().any(|base| folder.strip_prefix(base).is_ok_and(|below| fits(below, dir)))
+        };
+        let mut places = format::places().filter(|place| is_in(place.base, place.dir));
+        let own = self.format.iter().map(|text| own_format(text));
+        places.find_map(|place| (place.recognise)(name)).or_else(|| {
+            own.into_iter().find_map(|own| {
+                let mut places = own.definition().places.iter();
+                let is_it = |place: &OwnPlace| {
+                    place.fits(name) && is_in(format::own::base(place.root), &place.folder)
+                };
+                places.any(is_it).then_some(FileKind::Own(own))
+            })
+        })
+    }
+
+    fn bases(&self, base: Base) -> Vec<PathBuf> {
+        match base {
+            Base::Tmp => vec!["/tmp".into()],
+            Base::Home => vec![HOME.into()],
+            Base::ClaudeConfig => vec![Path::new(HOME).join(".claude")],
+            Base::Cache => vec![Path::new(HOME).join(".cache")],
+            Base::GitCommon => self.repo.iter().map(|repo| Path::new(&repo.root).join(".git")).collect(),
+            Base::Worktree => self
+                .repo
+                .iter()
+                .flat_map(|repo| std::iter::once(&repo.root).chain(repo.worktrees.keys()))
+                .map(PathBuf::from)
+                .collect(),
+        }
+    }
+}
+
+/// Reads the description of a format; zones are those of this system.
+fn own_format(text: &str) -> Own {
+    let zones = |name: &str| TimeZone::get(name).ok();
+    Own::new(format::own::parse(text, &zones).expect("a description"))
+}
+
+/// Returns whether a folder fits a place's pattern, part by part.
+fn fits(below: &Path, pattern: &str) -> bool {
+    let wanted: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    let given: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    wanted.len() == given.len() && wanted.iter().zip(&given).all(|(want, have)| *want == "*" || want == have)
+}
+
+pub(super) fn absolute(path: &str) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(below) => Path::new(HOME).join(below),
+        None => path.into(),
+    }
+}
+
+pub(super) fn repo(spec: &RepoSpec) -> Repo {
+    let tree = |path: &str, id: &str, branch: Option<&str>| Worktree {
+        path: path.into(),
+        id: id.to_owned(),
+        branch: branch.map(Untrusted::from),
+        exists: !spec.gone.iter().any(|gone| gone == path),
+        locked: None,
+    };
+    let mut worktrees = vec![tree(&spec.root, "", spec.branch.as_deref())];
+    for (path, branch) in &spec.worktrees {
+        let id = path.rsplit('/').next().unwrap_or_default();
+        worktrees.push(tree(path, id, Some(branch)));
+    }
+    Repo { common_dir: Path::new(&spec.root).join(".git"), worktrees, entire_refs: spec.entire_refs.clone() }
+}

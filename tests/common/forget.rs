@@ -1,0 +1,85 @@
+//! Worlds of which something is not known.
+
+use std::collections::BTreeMap;
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::key::Key;
+use claimtop::core::process::{Details, ProcessState};
+use claimtop::core::report::VerdictState;
+use claimtop::core::snapshot::Snapshot;
+
+/// Returns every record's verdict by key.
+pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
+    let signatures = Signatures::built_in().expect("signatures");
+    let report = assess(snapshot, &Policy { signatures });
+    report.records.into_iter().map(|record| (record.key, record.verdict.state)).collect()
+}
+
+/// Forgets some facts of a snapshot, chosen by `seed`: processes, their parts, records, agents
+/// seen earlier, facts of the host. What is not forgotten stays true.
+pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
+    let mut dice = Dice(seed | 1);
+    let mut snapshot = full.clone();
+    let chance = 2 + dice.roll(6);
+    snapshot.processes.by_pid.retain(|_, _| dice.roll(chance) != 0);
+    for process in snapshot.processes.by_pid.values_mut() {
+        if dice.roll(chance) == 0 {
+            process.details = None;
+        }
+        if process.state != ProcessState::Zombie && dice.roll(chance) == 0 {
+            process.has_exited = None;
+        }
+        if let Some(details) = process.details.as_mut() {
+            forget_details(details, &mut dice, chance);
+        }
+    }
+    snapshot.records.retain(|_| dice.roll(chance) != 0);
+    snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);
+    let known = snapshot.bound.notes.len();
+    snapshot.bound.notes.retain(|_| dice.roll(chance) != 0);
+    if snapshot.bound.notes.len() < known {
+        snapshot.bound.partial = Some("forgotten".to_owned());
+    }
+    snapshot.databases.retain(|_| dice.roll(chance) != 0);
+    for database in &mut snapshot.databases {
+        database.is_complete &= dice.roll(chance) != 0;
+        database.opened_by = database.opened_by.take().filter(|_| dice.roll(chance) != 0);
+        database.file = database.file.take().filter(|_| dice.roll(chance) != 0);
+    }
+    let host = &mut snapshot.host;
+    host.boot_id = host.boot_id.take().filter(|_| dice.roll(chance) != 0);
+    host.boot_at = host.boot_at.take().filter(|_| dice.roll(chance) != 0);
+    host.pid_namespace = host.pid_namespace.take().filter(|_| dice.roll(chance) != 0);
+    if dice.roll(chance) == 0 {
+        snapshot.processes.partial = Some("forgotten".to_owned());
+    }
+    snapshot
+}
+
+fn forget_details(details: &mut Details, dice: &mut Dice, chance: u64) {
+    details.uid = details.uid.filter(|_| dice.roll(chance) != 0);
+    details.exe = details.exe.take().filter(|_| dice.roll(chance) != 0);
+    details.cwd = details.cwd.take().filter(|_| dice.roll(chance) != 0);
+    if dice.roll(chance) == 0 {
+        details.argv.clear();
+    }
+    if dice.roll(chance) == 0 {
+        details.ns_pids.clear();
+    }
+    if dice.roll(chance) == 0 {
+        details.env.clear();
+    }
+}
+
+/// A small generator (xorshift), so that a seed replays.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % sides
+    }
+}

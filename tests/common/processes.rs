@@ -1,0 +1,57 @@
+//! The processes of a world.
+
+use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::text::Untrusted;
+
+use super::WorldFile;
+use super::spec::ProcessSpec;
+
+impl WorldFile {
+    pub(super) fn table(&self) -> ProcessTable {
+        let mut table = ProcessTable { partial: self.host.partial_scan.clone(), ..ProcessTable::default() };
+        for spec in self.process.iter().filter(|spec| spec.state != "dead") {
+            table.listed.insert(spec.pid);
+            if !spec.hidden {
+                table.by_pid.insert(spec.pid, self.process(spec));
+            }
+        }
+        table
+    }
+
+    fn process(&self, spec: &ProcessSpec) -> Process {
+        let exe = spec.exe.clone().unwrap_or_else(|| match spec.name.as_str() {
+            "claude" => "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe".to_owned(),
+            "codex" => "/opt/node_modules/@openai/codex-linux-x64/vendor/x/bin/codex".to_owned(),
+            name => format!("/usr/bin/{name}"),
+        });
+        let argv = if spec.argv.is_empty() { vec![spec.name.clone()] } else { spec.argv.clone() };
+        let ns_pids = if spec.ns_pids.is_empty() { vec![spec.pid] } else { spec.ns_pids.clone() };
+        Process {
+            id: ProcessId { pid: spec.pid, start_ticks: self.ticks(&spec.started) },
+            parent: spec.parent,
+            state: match spec.state.as_str() {
+                "running" => ProcessState::Running,
+                "stopped" => ProcessState::Stopped,
+                "zombie" => ProcessState::Zombie,
+                "leader-exited" => ProcessState::LeaderExited,
+                other => panic!("unknown state {other}"),
+            },
+            comm: spec.name.as_str().into(),
+            tty: spec.tty.clone(),
+            session: spec.pid,
+            pidfd_inode: spec.pidfd_inode,
+            has_exited: spec.exited,
+            details: Some(Details {
+                uid: Some(spec.uid.unwrap_or(self.host.uid)),
+                exe: Some(exe.into()),
+                argv: argv.into_iter().map(Untrusted::from).collect(),
+                cwd: spec.cwd.as_deref().map(Untrusted::from),
+                ns_pids,
+                has_other_clock: spec.other_clock,
+                env: spec.env.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect(),
+                cpu_percent: None,
+                memory_bytes: None,
+            }),
+        }
+    }
+}

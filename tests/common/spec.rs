@@ -1,0 +1,204 @@
+//! How the parts of a world are written.
+
+use std::collections::BTreeMap;
+
+use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, SourceHealth, SourceState};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct HostSpec {
+    pub(super) now: String,
+    pub(super) name: String,
+    pub(super) boot_id: String,
+    pub(super) booted: String,
+    pub(super) zone: String,
+    pub(super) uid: u32,
+    pub(super) pid_namespace: u64,
+    pub(super) partial_scan: Option<String>,
+    /// By how much the clock was seen to be set.
+    pub(super) clock_set_by: String,
+}
+
+impl Default for HostSpec {
+    fn default() -> Self {
+        Self {
+            now: "2026-11-20T22:00:00Z".to_owned(),
+            name: "vm".to_owned(),
+            boot_id: "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b".to_owned(),
+            booted: "2 days ago".to_owned(),
+            zone: "UTC".to_owned(),
+            uid: 1000,
+            pid_namespace: INITIAL_PID_NAMESPACE,
+            partial_scan: None,
+            clock_set_by: "0 s".to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProcessSpec {
+    pub(super) pid: u32,
+    #[serde(default = "one")]
+    pub(super) parent: u32,
+    /// `claude`, `codex`, `bash` or any other name; the first two get an agent's executable.
+    pub(super) name: String,
+    /// When it started.
+    pub(super) started: String,
+    /// `running`, `stopped`, `zombie` or `leader-exited`; `dead` is not in the table at all.
+    #[serde(default = "running")]
+    pub(super) state: String,
+    #[serde(default)]
+    pub(super) argv: Vec<String>,
+    #[serde(default)]
+    pub(super) exe: Option<String>,
+    #[serde(default)]
+    pub(super) cwd: Option<String>,
+    #[serde(default)]
+    pub(super) tty: Option<String>,
+    #[serde(default)]
+    pub(super) uid: Option<u32>,
+    #[serde(default)]
+    pub(super) ns_pids: Vec<u32>,
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) exited: Option<bool>,
+    #[serde(default)]
+    pub(super) other_clock: bool,
+    #[serde(default)]
+    pub(super) pidfd_inode: Option<u64>,
+    /// Listed, but nothing can be read of it.
+    #[serde(default)]
+    pub(super) hidden: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn running() -> String {
+    "running".to_owned()
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileSpec {
+    /// Where: `/tmp/...`, `~/...`, `git:/repo/...` (the common directory) or a path in a worktree.
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) text: String,
+    #[serde(default = "a_minute_ago")]
+    pub(super) written: String,
+    #[serde(default = "private")]
+    pub(super) mode: String,
+    #[serde(default)]
+    pub(super) uid: Option<u32>,
+    /// `symlink`, `fifo`, `directory`, `socket`, `device`, `hard link`, `huge`, `foreign`, `unreadable`.
+    #[serde(default)]
+    pub(super) special: Option<String>,
+    #[serde(default)]
+    pub(super) locked_by: Option<u32>,
+}
+
+fn a_minute_ago() -> String {
+    "1 min ago".to_owned()
+}
+
+fn private() -> String {
+    "0600".to_owned()
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RepoSpec {
+    pub(super) root: String,
+    #[serde(default)]
+    pub(super) branch: Option<String>,
+    /// Linked worktrees: path -> branch.
+    #[serde(default)]
+    pub(super) worktrees: BTreeMap<String, String>,
+    /// Those of them whose folder has gone.
+    #[serde(default)]
+    pub(super) gone: Vec<String>,
+    #[serde(default)]
+    pub(super) entire_refs: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SeenSpec {
+    pub(super) pid: u32,
+    pub(super) started: String,
+    /// When it was last seen; now where nothing is said.
+    #[serde(default)]
+    pub(super) until: Option<String>,
+}
+
+/// A note that `claimtop bind` left.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BindingSpec {
+    pub(super) session: String,
+    pub(super) pid: u32,
+    /// When the process started.
+    pub(super) started: String,
+    #[serde(default = "a_minute_ago")]
+    pub(super) written: String,
+    #[serde(default)]
+    pub(super) agent: Option<String>,
+    #[serde(default)]
+    pub(super) pidfd_inode: Option<u64>,
+    #[serde(default)]
+    pub(super) boot_id: Option<String>,
+    #[serde(default)]
+    pub(super) host: Option<String>,
+    #[serde(default)]
+    pub(super) pid_namespace: Option<u64>,
+    /// It is there and makes no sense.
+    #[serde(default)]
+    pub(super) broken: bool,
+}
+
+/// A session file of an agent, as the source found it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionFileSpec {
+    pub(super) agent: String,
+    pub(super) session: String,
+    #[serde(default)]
+    pub(super) locked_by: Option<u32>,
+    #[serde(default)]
+    pub(super) names: Option<u32>,
+    #[serde(default)]
+    pub(super) opened_by: Option<u32>,
+    #[serde(default)]
+    pub(super) folder: Option<String>,
+    #[serde(default = "a_minute_ago")]
+    pub(super) written: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SourceSpec {
+    pub(super) id: String,
+    pub(super) state: String,
+    pub(super) detail: String,
+}
+
+impl SourceSpec {
+    pub(super) fn health(&self) -> SourceHealth {
+        SourceHealth {
+            id: self.id.clone(),
+            state: match self.state.as_str() {
+                "ok" => SourceState::Ok,
+                "partial" => SourceState::Partial,
+                "failed" => SourceState::Failed,
+                "absent" => SourceState::Absent,
+                other => panic!("unknown source state {other}"),
+            },
+            detail: self.detail.as_str().into(),
+        }
+    }
+}
