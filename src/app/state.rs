@@ -50,7 +50,7 @@ pub enum Picture {
     Frozen(Timestamp),
 }
 
-/// Everything that the screen knows; only [`super::update`] changes it.
+/// Everything that the screen knows; only [`super::update()`] changes it.
 #[derive(Clone, Debug)]
 pub struct State {
     /// What is fixed from the start.
