@@ -38,7 +38,7 @@ const SHOTS: [Shot; 8] = [
         name: "plan",
         title: "What a release would do",
         size: (100, 26),
-        keys: "3jjjjjjjjjjjjjr",
+        keys: "3jjjjjjr",
         theme: Theme::Dark,
     },
     Shot { name: "story", title: "How it came to this", size: (120, 30), keys: "4jjj\n", theme: Theme::Dark },

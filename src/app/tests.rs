@@ -62,6 +62,24 @@ fn the_worst_window_comes_first_and_is_selected() {
 }
 
 #[test]
+fn claims_that_may_be_let_go_stand_above_those_that_are_held() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "3");
+    let sorted =
+        ["c-SD-101", "c-SD-099", "c-feature/old", "c-entire.lock", "c-lock", "c-search", "c-reviewer"];
+    assert_eq!(shown(&state), sorted);
+}
+
+#[test]
+fn among_sessions_with_equal_trouble_the_dead_come_first() {
+    let mut report = testing::busy();
+    report.records.reverse();
+    let mut state = seen(report);
+    press(&mut state, "2");
+    assert_eq!(shown(&state), ["r-alpha", "r-gamma", "r-delta", "r-beta", "r-epsilon"]);
+}
+
+#[test]
 fn keys_move_the_selection_and_stop_at_the_ends() {
     check_selected("j", "w-4890");
     check_selected("jjk", "w-4890");

@@ -6,7 +6,7 @@ use crate::app::lookup::{Index, window_name};
 use crate::app::text::outside;
 use crate::app::tone::{Span, Tone, of_claim};
 use crate::app::words;
-use crate::core::report::{ClaimStatus, ClaimView, Releasable};
+use crate::core::report::{ClaimView, Releasable};
 
 use super::{Cell, Column, Row, column, number, sentence, worst};
 
@@ -23,10 +23,7 @@ pub(super) const COLUMNS: &[Column] = &[
 ];
 
 pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
-    let mut rows: Vec<(ClaimStatus, Row)> =
-        index.report.claims.iter().map(|claim| (claim.status, row(index, claim, now))).collect();
-    rows.sort_by_key(|(status, _)| *status);
-    rows.into_iter().map(|(_, row)| row).collect()
+    index.report.claims.iter().map(|claim| row(index, claim, now)).collect()
 }
 
 fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {

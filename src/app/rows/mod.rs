@@ -164,8 +164,18 @@ pub fn table(index: &Index, past: (&History, &Timeline), view: View, now: Timest
         View::Problems => (problems::COLUMNS, problems::rows(index)),
         View::History => (history::COLUMNS, history::rows(past.0, past.1, now)),
     };
-    rows.sort_by_key(|row| badness(row.severity));
+    match view {
+        // Whoever looks at claims wants to know which of them can be let go.
+        View::Claims => rows.sort_by_key(|row| (standing(row), badness(row.severity))),
+        View::Sessions => rows.sort_by_key(|row| (badness(row.severity), standing(row))),
+        View::Windows | View::Problems | View::History => rows.sort_by_key(|row| badness(row.severity)),
+    }
     Table { columns, unfiltered: rows.len(), rows }
+}
+
+/// Returns the place of a row's status or verdict, which is its first cell, among all.
+fn standing(row: &Row) -> Option<i64> {
+    row.cells.first().and_then(|cell| cell.order)
 }
 
 /// Returns text for a size in bytes, such as `412 MB`.
