@@ -59,7 +59,7 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
         }
     };
     trouble(1, collisions, Mark::Collision, Tone::Bad, count(collisions, "collision"));
-    trouble(2, dead, Mark::Dead, Tone::Warning, format!("{dead} dead"));
+    trouble(2, dead, Mark::Dead, Tone::Warning, count(dead, "dead claim"));
     trouble(3, warnings, Mark::Warning, Tone::Warning, count(warnings, "warning"));
     if collisions + dead + warnings == 0 {
         parts.push((1, Line::default().then_marked(Mark::Alive, "no problems", Tone::Good)));

@@ -58,7 +58,7 @@ fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
 #[test]
 fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
-     5 windows  ◆ 2 collisions  ✗ 1 dead             [1 unread]
+     5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
      1 Windows  2 Sessions  3 Claims  4 Problems  5 History
       State     Window          PID Problem            Claims
     ▌ ● running cart api       4711 ◆ same worktree +1      1
@@ -79,7 +79,7 @@ fn a_small_screen_has_what_matters() {
 #[test]
 fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
     insta::assert_snapshot!(screen(testing::busy(), (80, 24), ""), @r"
-     5 windows  7 claims  ◆ 2 collisions  ✗ 1 dead  ▲ 3 warnings    [entire failed]
+     5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 3 warnings        [entire failed]
      1 Windows 6  2 Sessions 5  3 Claims 7  4 Problems 6  5 History
       State     Window          PID Problem            Claims Branch            Age
     ▌ ● running cart api       4711 ◆ same worktree +1      1 feature/cart      2 h
