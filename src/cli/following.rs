@@ -60,19 +60,22 @@ impl Following {
     /// # Errors
     /// The thread that looks has failed.
     pub(super) async fn next(&mut self) -> Result<Next, Failure> {
-        let said = tokio::select! {
-            biased;
-            _ = self.interrupted.recv() => return Ok(Next::Interrupted),
-            _ = self.terminated.recv() => return Ok(Next::Interrupted),
-            said = self.said.recv() => said,
-        };
-        match said {
-            Some(Said::Looked(report, _)) => Ok(Next::Looked(report)),
-            Some(Said::HintsLost) => Ok(Next::HintsLost),
-            Some(Said::Failed(what)) => {
-                Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))))
-            }
-            None => Err(bug(anyhow!("nobody looks any more"))),
+        loop {
+            let said = tokio::select! {
+                biased;
+                _ = self.interrupted.recv() => return Ok(Next::Interrupted),
+                _ = self.terminated.recv() => return Ok(Next::Interrupted),
+                said = self.said.recv() => said,
+            };
+            return match said {
+                Some(Said::Looked(report)) => Ok(Next::Looked(report)),
+                Some(Said::Measured(_)) => continue,
+                Some(Said::HintsLost) => Ok(Next::HintsLost),
+                Some(Said::Failed(what)) => {
+                    Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))))
+                }
+                None => Err(bug(anyhow!("nobody looks any more"))),
+            };
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Looker {
     stage: Option<PathBuf>,
     /// Follows what the last look found, for those who look again and again.
     watch: Option<Watch>,
+    /// Whom to wait for since the last look.
+    holders: Vec<ProcessId>,
     /// Where looks are recorded, if they are.
     tape: Option<Tape>,
     /// The last report that was recorded.
@@ -42,8 +44,11 @@ impl run::Looker for Looker {
         self.collector.has_news()
     }
 
-    fn watched(&self) -> Watched {
-        self.watch.as_ref().map(Watch::watched).unwrap_or_default()
+    fn follow(&mut self) -> Watched {
+        let Some(watch) = &mut self.watch else { return Watched::default() };
+        watch.expect(self.collector.names());
+        watch.follow(&self.collector.folders(), &std::mem::take(&mut self.holders));
+        watch.watched()
     }
 }
 
@@ -52,7 +57,8 @@ impl Looker {
     pub(crate) fn new(settings: &Settings, signatures: Signatures) -> Self {
         let collector =
             Collector::new(settings.places.clone(), signatures.clone()).with_own(&settings.formats);
-        Self { collector, policy: Policy { signatures }, stage: None, watch: None, tape: None, taped: None }
+        let policy = Policy { signatures };
+        Self { collector, policy, stage: None, watch: None, holders: Vec::new(), tape: None, taped: None }
     }
 
     /// Returns how agents look.
@@ -108,9 +114,9 @@ impl Looker {
         }
         let report = assess(&snapshot, &self.policy);
         self.record(&snapshot, &report);
-        let Some(watch) = &mut self.watch else { return report };
-        watch.expect(self.collector.names());
-        watch.follow(&self.collector.folders(), &holders(&report, &snapshot));
+        if self.watch.is_some() {
+            self.holders = holders(&report, &snapshot);
+        }
         report
     }
 

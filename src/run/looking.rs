@@ -38,7 +38,9 @@ enum Told {
 #[derive(Debug)]
 pub enum Said {
     /// What it saw.
-    Looked(Arc<Report>, Measured),
+    Looked(Arc<Report>),
+    /// What that look was like.
+    Measured(Measured),
     /// Not all changes are told from now on, so it looks now and then.
     HintsLost,
     /// It has panicked; its words. There will be no other look.
@@ -77,34 +79,22 @@ fn keep_looking(
     if told == Told::InPart && say(Said::HintsLost) == Audience::Gone {
         return;
     }
-    let (mut looks, mut torn) = (0, 0);
-    loop {
+    let mut torn = 0;
+    for looks in 1.. {
         let began = clock::steady();
         // The looker is not used again after a panic, so nothing half-done is seen.
-        let mut longest = ear.patience();
-        let said = match catch_unwind(AssertUnwindSafe(|| looker.look())) {
-            Ok(report) => {
-                tracing::debug!(
-                    took_us = (clock::steady() - began).as_micros(),
-                    windows = report.windows.len(),
-                    records = report.records.len(),
-                    findings = report.findings.len(),
-                    "looked"
-                );
-                torn = if has_torn(&report) { torn + 1 } else { 0 };
-                longest = longest.min(settling(torn));
-                looks += 1;
-                let measured = Measured { looks, took: clock::steady() - began, watched: looker.watched() };
-                Said::Looked(Arc::new(report), measured)
+        match catch_unwind(AssertUnwindSafe(|| look(&mut looker, looks, &mut say))) {
+            Ok(Some(Files::Torn)) => torn += 1,
+            Ok(Some(Files::Whole)) => torn = 0,
+            Ok(None) => return,
+            Err(_) => {
+                say(Said::Failed(super::terminal::last_panic()));
+                return;
             }
-            Err(_) => Said::Failed(super::terminal::last_panic()),
-        };
-        let has_failed = matches!(said, Said::Failed(_));
-        if say(said) == Audience::Gone || has_failed {
-            return;
         }
         let before = ear.told;
         let now = clock::steady();
+        let longest = ear.patience().min(settling(torn));
         ear.wait(now + rest(now - began), now + longest, &mut looker);
         ear.hear_the_rest();
         if ear.told != before && say(Said::HintsLost) == Audience::Gone {
@@ -113,8 +103,34 @@ fn keep_looking(
     }
 }
 
-fn has_torn(report: &Report) -> bool {
-    report.findings.iter().any(|finding| finding.code == Code::TornRecord)
+/// What a look has found files to be.
+enum Files {
+    /// One of them was being written, or is corrupt.
+    Torn,
+    /// All are whole.
+    Whole,
+}
+
+/// Looks, says so, and only then follows what was found: whoever waits need not wait for that.
+/// Returns nothing when nobody listens any more.
+fn look(looker: &mut impl Looker, looks: u64, say: &mut impl FnMut(Said) -> Audience) -> Option<Files> {
+    let began = clock::steady();
+    let report = looker.look();
+    let took = clock::steady() - began;
+    tracing::debug!(
+        took_us = took.as_micros(),
+        windows = report.windows.len(),
+        records = report.records.len(),
+        findings = report.findings.len(),
+        "looked"
+    );
+    let is_torn = report.findings.iter().any(|finding| finding.code == Code::TornRecord);
+    let files = if is_torn { Files::Torn } else { Files::Whole };
+    if say(Said::Looked(Arc::new(report))) == Audience::Gone {
+        return None;
+    }
+    let measured = Measured { looks, took, watched: looker.follow() };
+    (say(Said::Measured(measured)) == Audience::Listens).then_some(files)
 }
 
 /// Returns how long to wait at most after so many looks in a row that saw a torn file.
@@ -214,10 +230,14 @@ mod tests {
 
     use super::*;
     use crate::app::testing;
+    use crate::core::diagnosis::Watched;
 
     fn looking(looker: impl Looker + Send + 'static, hints: Option<Receiver<Hint>>) -> Receiver<Said> {
         let (sender, said) = channel();
-        let say = move |said| if sender.send(said).is_ok() { Audience::Listens } else { Audience::Gone };
+        let say = move |said| {
+            let is_heard = matches!(said, Said::Measured(_)) || sender.send(said).is_ok();
+            if is_heard { Audience::Listens } else { Audience::Gone }
+        };
         start(looker, hints, say).unwrap();
         said
     }
@@ -258,6 +278,33 @@ mod tests {
 
     /// Has no time for glances: whoever waits instead of looking fails.
     struct Hurried;
+
+    /// Says what is asked of it.
+    struct Telling(std::sync::mpsc::Sender<&'static str>);
+
+    impl Looker for Telling {
+        fn look(&mut self) -> Report {
+            self.0.send("look").unwrap();
+            testing::quiet()
+        }
+
+        fn follow(&mut self) -> Watched {
+            self.0.send("follow").unwrap();
+            Watched::default()
+        }
+    }
+
+    #[test]
+    fn a_look_is_said_before_it_is_followed() {
+        let (sender, order) = channel();
+        let said = sender.clone();
+        let mut say = |what| {
+            said.send(if matches!(what, Said::Looked(_)) { "looked" } else { "measured" }).unwrap();
+            Audience::Listens
+        };
+        look(&mut Telling(sender), 1, &mut say);
+        assert_eq!(order.try_iter().collect::<Vec<_>>(), ["look", "looked", "follow", "measured"]);
+    }
 
     impl Looker for Hurried {
         fn look(&mut self) -> Report {

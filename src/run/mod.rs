@@ -50,8 +50,9 @@ pub trait Looker {
         false
     }
 
-    /// Returns what is watched since the last look.
-    fn watched(&self) -> Watched {
+    /// Watches from now on what the last look has found; returns what is watched. Whoever waited
+    /// for that look has it by now.
+    fn follow(&mut self) -> Watched {
         Watched::default()
     }
 }
@@ -138,8 +139,7 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     let acting =
         acting::start(hand, Keeping { history: options.history, tape: options.tape }, sender.clone())
             .context("failed to start acting")?;
-    let say = move |said| match events_of(said).into_iter().try_for_each(|event| sender.blocking_send(event))
-    {
+    let say = move |said| match sender.blocking_send(event_of(said)) {
         Ok(()) => Audience::Listens,
         Err(_) => Audience::Gone,
     };
@@ -156,13 +156,12 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     runtime.block_on(screen::show(guard, events, screen, (look(config), calls), (acting, options.replay)))
 }
 
-fn events_of(said: Said) -> Vec<Event> {
+fn event_of(said: Said) -> Event {
     match said {
-        Said::Looked(report, measured) => {
-            vec![Event::Told(Msg::Measured(measured)), Event::Told(Msg::Looked(report))]
-        }
-        Said::HintsLost => vec![Event::Told(Msg::Hints(Hints::Lost))],
-        Said::Failed(what) => vec![Event::Failed(what)],
+        Said::Looked(report) => Event::Told(Msg::Looked(report)),
+        Said::Measured(measured) => Event::Told(Msg::Measured(measured)),
+        Said::HintsLost => Event::Told(Msg::Hints(Hints::Lost)),
+        Said::Failed(what) => Event::Failed(what),
     }
 }
 
