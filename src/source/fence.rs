@@ -1,41 +1,78 @@
 //! The fence: what may be read when a person has named the only folders.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Which folders may be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fence {
-    /// Any.
-    Open,
-    /// These, resolved, and what lies below them.
-    Around(Vec<PathBuf>),
+/// Which folders may be read; and where links lead, which one look reads once.
+#[derive(Debug, Default)]
+pub struct Fence {
+    /// These, resolved, and what lies below them; `None` for any.
+    around: Option<Vec<PathBuf>>,
+    /// Where each path of this look leads; `None` for one that leads nowhere.
+    known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Fence {
     /// Puts a fence around these folders; links in their names are resolved now.
     pub fn around<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
         let resolved = folders.into_iter().map(resolve);
-        Self::Around(resolved.collect())
+        Self { around: Some(resolved.collect()), ..Self::default() }
+    }
+
+    /// Forgets where links lead: each look asks anew.
+    pub fn forget_links(&mut self) {
+        self.known.take();
     }
 
     /// Returns whether a path, wherever its links lead, may be read.
     pub fn reaches(&self, path: &Path) -> bool {
-        *self == Self::Open || self.allows(&resolve(path))
+        self.around.is_none() || self.allows(&self.resolve(path))
     }
 
     /// Returns whether a resolved path may be read.
     pub fn allows(&self, resolved: &Path) -> bool {
-        match self {
-            Self::Open => true,
-            Self::Around(folders) => folders.iter().any(|folder| resolved.starts_with(folder)),
+        let is_inside = |folders: &Vec<PathBuf>| folders.iter().any(|folder| resolved.starts_with(folder));
+        self.around.as_ref().is_none_or(is_inside)
+    }
+
+    /// Resolves every link in a path, as [`resolve`] does.
+    pub fn resolve(&self, path: &Path) -> PathBuf {
+        resolve_by(path, |above| self.existing(above))
+    }
+
+    /// Returns where a path leads: where the folder above it does, unless it is a link itself.
+    fn existing(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
         }
+        let found = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) if path.is_absolute() => {
+                self.existing(above).and_then(|above| at(above.join(name)))
+            }
+            _ => path.canonicalize().ok(),
+        };
+        self.known.borrow_mut().insert(path.to_path_buf(), found.clone());
+        found
+    }
+}
+
+/// Returns where a path leads of which only the last part can be a link.
+fn at(path: PathBuf) -> Option<PathBuf> {
+    match path.symlink_metadata().ok()?.is_symlink() {
+        true => path.canonicalize().ok(),
+        false => Some(path),
     }
 }
 
 /// Resolves every link in a path. What does not exist (any more) keeps its last parts as they
 /// are named, below the nearest folder that exists; `..` there is taken by its letters.
 pub fn resolve(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    resolve_by(path, |above| above.canonicalize().ok())
+}
+
+fn resolve_by(path: &Path, existing: impl Fn(&Path) -> Option<PathBuf>) -> PathBuf {
+    let existing = path.ancestors().find_map(|above| Some((above, existing(above)?)));
     let Some((above, mut resolved)) = existing else { return path.to_path_buf() };
     for part in path.strip_prefix(above).unwrap_or(Path::new("")) {
         if part == ".." {
@@ -48,6 +85,7 @@ pub fn resolve(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes and removes its own files")]
 mod tests {
     use super::*;
 
@@ -68,5 +106,28 @@ mod tests {
         ] {
             assert_eq!(fence.reaches(&world.path().join(path)), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn links_are_read_once_a_look_and_lead_where_they_always_do() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |below: &str| world.path().join(below);
+        std::fs::create_dir_all(at("in/a")).unwrap();
+        std::fs::write(at("in/file"), "").unwrap();
+        std::os::unix::fs::symlink(at("in"), at("link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", at("in/broken")).unwrap();
+        let mut fence = Fence::default();
+        for path in
+            ["link/a", "link/./a/", "link/a/../b", "link/../in", "in/file/x", "link/broken/x", "in/.."]
+        {
+            assert_eq!(fence.resolve(&at(path)), resolve(&at(path)), "{path}");
+        }
+        for path in ["", ".", "..", "src/../src", "/", "/.."].map(Path::new) {
+            assert_eq!(fence.resolve(path), resolve(path), "{}", path.display());
+        }
+        std::fs::remove_file(at("link")).unwrap();
+        assert_eq!(fence.resolve(&at("link/a")), resolve(&at("in/a")), "as this look has seen it");
+        fence.forget_links();
+        assert_eq!(fence.resolve(&at("link/a")), resolve(&at("link/a")), "as the next one sees it");
     }
 }

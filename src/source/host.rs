@@ -1,6 +1,7 @@
 //! The machine and who is looking.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -57,14 +58,27 @@ pub fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Reads the ID that the kernel draws at every boot (random(4)).
+/// Returns the ID that the kernel draws at every boot (random(4)). No process outlives its boot, so
+/// it is read once.
 pub fn boot_id() -> Option<String> {
-    let bytes = open::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024).ok()?;
-    let text = String::from_utf8(bytes).ok()?;
-    Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+    static KNOWN: OnceLock<String> = OnceLock::new();
+    once(&KNOWN, || {
+        let bytes = open::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+    })
 }
 
-/// Reads the inode of our own PID namespace (pid_namespaces(7)).
+/// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)).
 pub fn pid_namespace() -> Option<u64> {
-    Some(open::meta_of(&stat("/proc/self/ns/pid").ok()?).ino)
+    static KNOWN: OnceLock<u64> = OnceLock::new();
+    once(&KNOWN, || Some(open::meta_of(&stat("/proc/self/ns/pid").ok()?).ino))
+}
+
+/// Returns what is known, and reads it until it could be read.
+fn once<T: Clone>(known: &OnceLock<T>, read: impl FnOnce() -> Option<T>) -> Option<T> {
+    known.get().cloned().or_else(|| {
+        let read = read()?;
+        Some(known.get_or_init(|| read).clone())
+    })
 }

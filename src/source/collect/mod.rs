@@ -124,6 +124,7 @@ impl Collector {
     /// whoever wrote it is known.
     pub fn look_again(&mut self) -> Snapshot {
         let now = clock::now();
+        self.fence.forget_links();
         let mut host = host::host(now);
         self.clock.note(&mut host);
         let (bound, bound_health) = self.bindings.read(&self.places.bindings, &self.fence);

@@ -88,20 +88,26 @@ impl<'a> Pass<'a> {
 
     /// Reads the files of every format below one folder.
     pub(super) fn read_base(&mut self, base: Base, at: &Path, fence: &Fence) {
-        let is_allowed = fence.reaches(at);
+        if !fence.reaches(at) {
+            return self.refuse(base, at);
+        }
+        // Opened once for all that lies below it.
+        let opened = listing::base(at);
         for (dir, places) in by_dir(base, self.own) {
             let formats = places.formats();
-            if !is_allowed {
-                let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
-                formats.iter().for_each(|format| self.tallies.note(*format, why.clone()));
-                continue;
-            }
             self.folders.extend(listing::watched(at, dir));
-            for folder in listing::fitting(at, dir) {
+            for folder in listing::fitting(&opened, dir) {
                 if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, &places, &formats)) {
                     formats.iter().for_each(|format| self.tallies.failure(*format, &error));
                 }
             }
+        }
+    }
+
+    fn refuse(&mut self, base: Base, at: &Path) {
+        let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
+        for format in by_dir(base, self.own).values().flat_map(Here::formats) {
+            self.tallies.note(format, why.clone());
         }
     }
 

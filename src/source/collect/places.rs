@@ -34,7 +34,7 @@ impl Places {
     /// Returns what may be read.
     pub(super) fn fence(&self) -> Fence {
         let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots);
-        if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::Open }
+        if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::default() }
     }
 
     /// Returns the folder of a base; repositories have many.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::format::obra::{COMMON, Configured, SETTINGS, settings};
-use crate::source::fence::{Fence, resolve};
+use crate::source::fence::Fence;
 use crate::source::open::small;
 
 /// The most bytes of a configuration that are read: 256 KiB.
@@ -37,7 +37,7 @@ impl Search<'_> {
     pub(super) fn find<'a>(&self, folders: impl IntoIterator<Item = &'a Path>) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = Vec::new();
         let mut add = |path: &Path, is_named: bool, is_remote: bool| {
-            let path = resolve(path);
+            let path = self.fence.resolve(path);
             let is_allowed = is_named || self.fence.allows(&path);
             if is_allowed && found.len() < MAX_DATABASES && !found.iter().any(|other| other.path == path) {
                 found.push(Candidate { path, is_named, is_remote });

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use crate::core::text::Untrusted;
 
 /// Why a folder could not be opened or listed.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// There is no such folder.
     #[error("no folder {}", Untrusted::from_path(.path))]

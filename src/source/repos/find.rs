@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use super::super::fence::{Fence, resolve};
+use super::super::fence::Fence;
 use super::super::open::{Entry, Folder, OpenError};
 use super::MAX_REPOS;
 use super::locate::{Located, locate, repository_at};
@@ -19,7 +19,7 @@ const MAX_FOLDERS: usize = 4_096;
 /// # Errors
 /// The folder cannot be listed.
 pub fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenError> {
-    let root = resolve(root);
+    let root = fence.resolve(root);
     if let Some(own) = repository_at(&root, fence) {
         return Ok(vec![own]);
     }

@@ -27,7 +27,7 @@ pub fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
     if !folder.is_absolute() {
         return None;
     }
-    let folder = resolve(folder);
+    let folder = fence.resolve(folder);
     folder.ancestors().take(LEVELS).take_while(|at| fence.allows(at)).find_map(|at| repository_at(at, fence))
 }
 
@@ -35,7 +35,7 @@ pub fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
 pub(super) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
     let git_dir = git_dir(at)?;
     let common_dir = match pointer(&git_dir.join("commondir")) {
-        Some(target) => resolve(&git_dir.join(target)),
+        Some(target) => fence.resolve(&git_dir.join(target)),
         None => git_dir.clone(),
     };
     if !fence.allows(&common_dir) || !is_repository(&common_dir) {

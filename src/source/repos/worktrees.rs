@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::super::fence::{Fence, resolve};
+use super::super::fence::Fence;
 use super::super::open::{Folder, OpenError, small, words};
 use super::locate::{Located, POINTER, pointer};
 use crate::core::snapshot::Worktree;
@@ -58,7 +58,7 @@ fn linked(common_dir: &Path, fence: &Fence, problems: &mut Vec<String>) -> Resul
 fn one(admin: &Path, name: &OsStr, fence: &Fence) -> Option<Worktree> {
     // The file names the `.git` file of the working tree; it may be relative.
     let dot_git = admin.join(pointer(&admin.join("gitdir"))?);
-    let path = resolve(dot_git.parent()?);
+    let path = fence.resolve(dot_git.parent()?);
     Some(Worktree {
         id: id(name),
         branch: branch(&admin.join("HEAD")),

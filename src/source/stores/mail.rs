@@ -9,7 +9,7 @@ use crate::core::text::Untrusted;
 use crate::format::Reading;
 use crate::format::agent_mail::{self, DATABASES, Source};
 use crate::source::Places;
-use crate::source::fence::{Fence, resolve};
+use crate::source::fence::Fence;
 use crate::source::sqlite::{Database, ReadError};
 use crate::source::tables::{self, Query, Rows};
 
@@ -62,7 +62,7 @@ pub(super) fn read(
     reading: &Reading<'_>,
     found: &mut Found,
 ) {
-    let paths = DATABASES.map(|below| resolve(&places.home.join(below)));
+    let paths = DATABASES.map(|below| fence.resolve(&places.home.join(below)));
     let paths: Vec<PathBuf> = paths.into_iter().filter(|path| fence.allows(path)).collect();
     keeper.retain(&paths);
     for path in paths {
