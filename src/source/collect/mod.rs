@@ -152,7 +152,7 @@ impl Collector {
             processes = self.scan(&pass, &also, now);
         }
         let taken_at = clock::now();
-        self.measure(&mut processes, taken_at);
+        self.measure(&mut processes);
         let trees = read.values().flat_map(|(repo, _)| &repo.worktrees).filter(|tree| tree.exists);
         let trees = trees.map(|tree| tree.path.as_path());
         self.stores.finish(trees, &self.fence, &Reading { host: &host, now }, &mut stores);
@@ -261,9 +261,9 @@ impl Collector {
         self.scanner.scan(&named)
     }
 
-    fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
+    fn measure(&mut self, processes: &mut ProcessTable) {
         let sessions = sessions_of(processes, &self.signatures).map(|process| process.id.pid).collect();
-        self.scanner.usage(processes, &sessions, now);
+        self.scanner.usage(processes, &sessions);
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::core::process::Process;
 use crate::source::clock;
+use crate::source::processes::Depth;
 
 /// How old a process must be for its name to be settled, in seconds: agents are started by
 /// launchers and shells that become them.
@@ -30,8 +31,17 @@ pub(super) struct KnownProcess {
     inode: u64,
     /// Whether it was old enough when it was read.
     pub(super) is_settled: bool,
+    /// Whether it is a thread of the kernel, which never becomes a program.
+    pub(super) is_kernels: bool,
     /// Its `stat`.
     pub(super) process: Process,
+}
+
+impl KnownProcess {
+    /// Returns whether it need not be read again.
+    pub(super) fn lasts(&self, depth: Depth) -> bool {
+        self.is_settled && (self.is_kernels || depth == Depth::Changes)
+    }
 }
 
 impl Known {
@@ -56,8 +66,9 @@ impl Known {
     }
 
     /// Keeps what was read of a process.
-    pub(super) fn keep(&mut self, inode: u64, process: &Process) {
+    pub(super) fn keep(&mut self, inode: u64, process: &Process, is_kernels: bool) {
         let is_settled = process.id.start_ticks <= self.settled_tick;
-        self.by_pid.insert(process.id.pid, KnownProcess { inode, is_settled, process: process.clone() });
+        let known = KnownProcess { inode, is_settled, is_kernels, process: process.clone() };
+        self.by_pid.insert(process.id.pid, known);
     }
 }

@@ -9,6 +9,7 @@ mod pidfd;
 mod proc;
 mod stat;
 mod tty;
+mod usage;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CString, OsStr};
@@ -23,6 +24,8 @@ use self::known::Known;
 pub(super) use self::pidfd::inode_of as pidfd_inode;
 pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
+use self::stat::Used;
+pub(super) use self::usage::Usage;
 use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
 use crate::core::process::{Process, ProcessTable, ancestry};
@@ -62,10 +65,14 @@ impl Scanner {
         let mut entries = Vec::with_capacity(listing.len());
         let mut before = self.known.renew(listing.len());
         for (pid, inode) in listing {
-            let known = before.take(pid, inode).filter(|known| depth == Depth::Changes && known.is_settled);
-            match known.map_or_else(|| proc.process(pid), |known| Reading::Read(known.process)) {
+            let known = before.take(pid, inode).filter(|known| known.lasts(depth));
+            let (reading, is_kernels) = match known {
+                Some(known) => (Reading::Read(known.process), known.is_kernels),
+                None => (proc.process(pid), proc.was_kernels()),
+            };
+            match reading {
                 Reading::Read(process) => {
-                    self.known.keep(inode, &process);
+                    self.known.keep(inode, &process, is_kernels);
                     entries.push((pid, process));
                 }
                 Reading::Unreadable => {}
@@ -96,10 +103,15 @@ impl Scanner {
             }
             if let Reading::Read(process) = proc.process(pid) {
                 is_any |= is_one(&process) && before != Some(process.state);
-                self.known.keep(inode, &process);
+                self.known.keep(inode, &process, proc.was_kernels());
             }
         }
         is_any
+    }
+
+    /// Returns what a process had used when it was looked at closer, in this scan.
+    pub(super) fn used(&self, pid: u32) -> Option<Used> {
+        self.kept.get(&pid)?.used
     }
 
     /// Replaces the entries of those who matter by a closer look at each.

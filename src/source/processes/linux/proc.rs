@@ -76,6 +76,11 @@ impl Proc {
         understood(pid, outcome.map(|()| self.text.as_slice()))
     }
 
+    /// Returns whether the process that was read last is a thread of the kernel.
+    pub(super) fn was_kernels(&self) -> bool {
+        stat::is_kernels(&self.text)
+    }
+
     /// Opens the folder of one process: whatever is read through it is of that very process,
     /// also after its PID has been given to another.
     pub(super) fn folder(&mut self, pid: u32) -> Result<OwnedFd, Errno> {
