@@ -142,3 +142,15 @@ fn a_lock_that_is_held_names_its_holder() {
     }
     assert_eq!(locks.holder(&meta), Some(std::process::id()));
 }
+
+#[test]
+fn a_folder_is_listed_whole_each_time() {
+    let world = World::new();
+    for number in 0..2_000 {
+        world.write(&format!("tmp/one-of-many-files-with-a-name-of-some-length-{number:04}"), "");
+    }
+    let folder = Folder::open(&world.path("tmp")).unwrap();
+    let first = folder.entries(|_| true).unwrap();
+    assert_eq!(first.len(), 2_000);
+    assert_eq!(folder.entries(|_| true).unwrap(), first);
+}

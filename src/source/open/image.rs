@@ -62,7 +62,7 @@ pub fn small(path: &Path, cap: usize) -> Result<Vec<u8>, Errno> {
     let (fd, meta) = open_plain(path)?;
     // The files of the kernel say size 0 and have content all the same.
     let mut bytes =
-        Vec::with_capacity(usize::try_from(meta.size).unwrap_or(cap).clamp(1_023, cap.max(1_023)) + 1);
+        Vec::with_capacity(usize::try_from(meta.size).unwrap_or(cap).clamp(4_095, cap.max(4_095)) + 1);
     loop {
         let read = retry_on_intr(|| read(&fd, spare_capacity(&mut bytes)))?;
         if bytes.len() > cap {

@@ -5,12 +5,12 @@ mod error;
 mod image;
 mod meta;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
 pub use self::error::{OpenError, words};
@@ -90,13 +90,13 @@ impl Folder {
     /// The listing failed.
     pub fn entries(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Vec<Entry>, OpenError> {
         let mut entries = Vec::new();
-        for entry in Dir::read_from(&self.fd).map_err(|source| self.failed(source))? {
-            let entry = entry.map_err(|source| self.failed(source))?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        let listed = list(&self.fd, |name, sort| {
+            let name = OsStr::from_bytes(name.to_bytes());
             if name != "." && name != ".." && matters(name) {
-                entries.push(Entry { name: name.to_owned(), sort: entry.file_type() });
+                entries.push(Entry { name: name.to_owned(), sort });
             }
-        }
+        });
+        listed.map_err(|source| self.failed(source))?;
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
     }
@@ -116,6 +116,34 @@ impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Lists a folder from its start, without opening it once more as [`rustix::fs::Dir`] does.
+#[cfg(target_os = "linux")]
+fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> Result<(), Errno> {
+    /// How much one system call may list, in bytes.
+    const LISTING: usize = 32 << 10;
+    rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0))?;
+    let mut buffer = Vec::with_capacity(LISTING);
+    let mut entries = rustix::fs::RawDir::new(folder, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        match entry {
+            Ok(entry) => take(entry.file_name(), entry.file_type()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Lists a folder.
+#[cfg(not(target_os = "linux"))]
+fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> Result<(), Errno> {
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        take(entry.file_name(), entry.file_type());
+    }
+    Ok(())
 }
 
 /// Tells what stands where a folder should be.
