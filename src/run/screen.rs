@@ -148,11 +148,11 @@ impl Screen {
     /// Shows a look, at once if a frame may be drawn; then calls a person who is looking elsewhere,
     /// if it is worth it.
     fn looked(&mut self, report: Arc<Report>) -> anyhow::Result<Flow> {
-        let calls = self.attention.take(&report, self.calls);
-        let flow = self.told(Msg::Looked(report))?;
+        let flow = self.told(Msg::Looked(Arc::clone(&report)))?;
         if flow == Flow::Continue && self.due.is_some_and(|due| due <= Instant::now()) {
             self.draw()?;
         }
+        let calls = self.attention.take(&report, self.calls);
         for sequence in calls.iter().filter_map(|call| calls::sequence(call, self.calls.notify)) {
             self.guard.send(&sequence)?;
         }
@@ -190,7 +190,11 @@ impl Screen {
                 Effect::Quit => return Ok(Flow::End),
             }
         }
-        self.plan_tick();
+        // A frame that is due sets it once it is drawn; to find out costs as much as half a frame.
+        self.tick_at = None;
+        if self.due.is_none() {
+            self.plan_tick();
+        }
         Ok(Flow::Continue)
     }
 
