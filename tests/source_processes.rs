@@ -230,11 +230,15 @@ fn cpu_and_memory_are_measured_between_two_looks() {
     let child = Stand::start(Path::new("/bin/sh"), &["-c", "while :; do :; done"]);
     let mut scanner = scanner();
     let pids = BTreeSet::from([child.pid()]);
-    let measure = |scanner: &mut Scanner| {
+    let mut at = jiff::Timestamp::UNIX_EPOCH;
+    let mut measure = |scanner: &mut Scanner| {
         let mut table = scanner.scan(&pids);
-        scanner.usage(&mut table, &pids);
+        at += jiff::SignedDuration::from_secs(1);
+        scanner.usage(&mut table, &pids, at);
         get(&table, child.pid()).details.clone().unwrap()
     };
+    // sysinfo takes a process that has used no time yet for one that it never measured.
+    std::thread::sleep(Duration::from_millis(300));
     let first = measure(&mut scanner);
     assert_eq!(first.cpu_percent, None);
     assert!(first.memory_bytes.is_some_and(|bytes| bytes > 0));

@@ -152,7 +152,7 @@ impl Collector {
             processes = self.scan(&pass, &also, now);
         }
         let taken_at = clock::now();
-        self.measure(&mut processes);
+        self.measure(&mut processes, taken_at);
         let trees = read.values().flat_map(|(repo, _)| &repo.worktrees).filter(|tree| tree.exists);
         let trees = trees.map(|tree| tree.path.as_path());
         self.stores.finish(trees, &self.fence, &Reading { host: &host, now }, &mut stores);
@@ -261,9 +261,9 @@ impl Collector {
         self.scanner.scan(&named)
     }
 
-    fn measure(&mut self, processes: &mut ProcessTable) {
+    fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
         let sessions = sessions_of(processes, &self.signatures).map(|process| process.id.pid).collect();
-        self.scanner.usage(processes, &sessions);
+        self.scanner.usage(processes, &sessions, now);
     }
 }
 

@@ -5,9 +5,12 @@ mod linux;
 #[cfg(any(test, not(target_os = "linux")))]
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
 mod other;
+mod usage;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+use jiff::Timestamp;
 
 #[cfg(target_os = "linux")]
 use self::linux as system;
@@ -15,6 +18,7 @@ use self::linux as system;
 pub(super) use self::linux::pidfd_of;
 #[cfg(not(target_os = "linux"))]
 use self::other as system;
+use self::usage::Usage;
 use crate::core::agent::{Candidates, Signatures};
 use crate::core::git;
 use crate::core::process::{ProcessId, ProcessTable};
@@ -41,7 +45,7 @@ enum Depth {
 pub struct Scanner {
     candidates: Candidates,
     system: system::Scanner,
-    usage: system::Usage,
+    usage: Usage,
 }
 
 impl Wanted<'_> {
@@ -58,7 +62,7 @@ impl Scanner {
         Self {
             candidates: signatures.candidates(),
             system: system::Scanner::default(),
-            usage: system::Usage::default(),
+            usage: Usage::default(),
         }
     }
 
@@ -81,10 +85,10 @@ impl Scanner {
         self.system.has_news(&self.candidates)
     }
 
-    /// Adds CPU and memory use to the details of these processes, which the last scan has read. CPU use is what was used since
+    /// Adds CPU and memory use to the details of these processes. CPU use is what was used since
     /// the last call, so there is none at first; calls within 200 ms repeat the last figure.
-    pub fn usage(&mut self, table: &mut ProcessTable, pids: &BTreeSet<u32>) {
-        self.usage.fill(table, pids, &self.system);
+    pub fn usage(&mut self, table: &mut ProcessTable, pids: &BTreeSet<u32>, now: Timestamp) {
+        self.usage.fill(table, pids, now);
     }
 }
 

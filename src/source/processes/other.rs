@@ -1,7 +1,6 @@
 //! Other systems, through sysinfo: weaker facts, so that absence proves nothing there.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
@@ -9,7 +8,6 @@ use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
 use crate::core::process::{Details, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry};
 use crate::core::text::Untrusted;
-use crate::source::clock;
 
 /// sysinfo tells starts in whole seconds.
 pub(super) fn ticks_per_second() -> u64 {
@@ -112,53 +110,6 @@ fn state(status: ProcessStatus) -> ProcessState {
         ProcessStatus::Zombie | ProcessStatus::Dead => ProcessState::Zombie,
         ProcessStatus::Stop | ProcessStatus::Tracing => ProcessState::Stopped,
         _ => ProcessState::Running,
-    }
-}
-
-/// How far apart two measurements must be to give a percentage: sysinfo's own limit, 200 ms.
-const APART_FOR: Duration = Duration::from_millis(200);
-
-/// What was measured last.
-#[derive(Default)]
-pub(super) struct Usage {
-    /// `None` before the first measurement, and when sysinfo does not know the system.
-    system: Option<System>,
-    measured_at: Option<Instant>,
-    /// Who was there at the measurement before: only they have a percentage.
-    known: BTreeSet<Pid>,
-}
-
-impl Usage {
-    /// Fills in CPU and memory use of the given processes.
-    pub(super) fn fill(&mut self, table: &mut ProcessTable, pids: &BTreeSet<u32>, _scanner: &Scanner) {
-        let now = clock::steady();
-        if self.measured_at.is_none_or(|at| now.saturating_duration_since(at) >= APART_FOR) {
-            self.measure(pids);
-            self.measured_at = Some(now);
-        }
-        let Some(system) = &self.system else { return };
-        for pid in pids {
-            let Some(process) = system.process(Pid::from_u32(*pid)) else { continue };
-            let details = table.by_pid.get_mut(pid).and_then(|entry| entry.details.as_mut());
-            if let Some(details) = details {
-                details.memory_bytes = Some(process.memory());
-                details.cpu_percent = self.known.contains(&process.pid()).then(|| process.cpu_usage());
-            }
-        }
-    }
-
-    fn measure(&mut self, pids: &BTreeSet<u32>) {
-        if self.system.is_none() {
-            self.system = System::new().ok();
-        }
-        let Some(system) = &mut self.system else { return };
-        self.known = system.processes().keys().copied().collect();
-        // Those who are not asked for any more are asked for once more, and so are forgotten
-        // when they have gone.
-        let mut asked: Vec<Pid> = pids.iter().map(|pid| Pid::from_u32(*pid)).collect();
-        asked.extend(self.known.iter().filter(|pid| !pids.contains(&pid.as_u32())));
-        let kind = ProcessRefreshKind::nothing().with_cpu().with_memory().without_tasks();
-        system.refresh_processes_specifics(ProcessesToUpdate::Some(&asked), true, kind);
     }
 }
 

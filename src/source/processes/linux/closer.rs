@@ -5,9 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::fstat;
 
 use super::details::{self, Lasting};
+use super::pidfd;
 use super::proc::{Proc, Reading, is_gone, slurp, understood};
-use super::stat::Used;
-use super::{pidfd, stat};
 use crate::core::process::{Process, ProcessState};
 
 /// What is kept of one process for the next look.
@@ -17,8 +16,6 @@ pub(super) struct Kept {
     /// does not promise it, so a new one only costs reading once more.
     folder: u64,
     lasting: Lasting,
-    /// What it has used by now.
-    pub(super) used: Option<Used>,
 }
 
 /// How the closer look went.
@@ -66,7 +63,7 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Kept>) -> Closer {
     let (details, lasting) = details::read(&folder, kept.map(|kept| kept.lasting));
     process.details = Some(details);
     vouch(&mut process, pidfd.as_ref());
-    let kept = Kept { start_ticks: process.id.start_ticks, folder: inode, lasting, used: stat::used(&text) };
+    let kept = Kept { start_ticks: process.id.start_ticks, folder: inode, lasting };
     Closer::Read(Box::new(process), kept)
 }
 

@@ -9,7 +9,6 @@ mod pidfd;
 mod proc;
 mod stat;
 mod tty;
-mod usage;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CString, OsStr};
@@ -24,8 +23,6 @@ use self::known::Known;
 pub(super) use self::pidfd::inode_of as pidfd_inode;
 pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
-use self::stat::Used;
-pub(super) use self::usage::Usage;
 use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
 use crate::core::process::{Process, ProcessTable, ancestry};
@@ -107,11 +104,6 @@ impl Scanner {
             }
         }
         is_any
-    }
-
-    /// Returns what a process had used when it was looked at closer, in this scan.
-    pub(super) fn used(&self, pid: u32) -> Option<Used> {
-        self.kept.get(&pid)?.used
     }
 
     /// Replaces the entries of those who matter by a closer look at each.

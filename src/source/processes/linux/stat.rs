@@ -11,30 +11,12 @@ mod field {
     pub(super) const SESSION: usize = 3;
     pub(super) const TTY: usize = 4;
     pub(super) const FLAGS: usize = 6;
-    pub(super) const USER_TIME: usize = 11;
-    pub(super) const SYSTEM_TIME: usize = 12;
     pub(super) const THREADS: usize = 17;
     pub(super) const START: usize = 19;
-    pub(super) const RESIDENT: usize = 21;
 }
 
 /// What marks a thread of the kernel, which never runs a program (`PF_KTHREAD` of `linux/sched.h`).
 const KERNELS: u64 = 0x0020_0000;
-
-/// What a process has used by now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::source::processes) struct Used {
-    /// Time on the processor in all its threads, in clock ticks.
-    pub(in crate::source::processes) ticks: u64,
-    /// Resident memory, in pages.
-    pub(in crate::source::processes) pages: u64,
-}
-
-/// Reads what a process has used.
-pub(super) fn used(text: &[u8]) -> Option<Used> {
-    let ticks = number_at(text, field::USER_TIME)?.checked_add(number_at(text, field::SYSTEM_TIME)?)?;
-    Some(Used { ticks, pages: number_at(text, field::RESIDENT)? })
-}
 
 /// Returns whether the line is of a thread of the kernel.
 pub(super) fn is_kernels(text: &[u8]) -> bool {
@@ -119,11 +101,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_and_whose_thread_it_is_are_told() {
+    fn a_thread_of_the_kernel_is_told_by_its_flags() {
         let line =
             |flags: &str| format!("77 (a) b) S 1 77 77 0 -1 {flags} 1 2 3 4 5 6 7 8 20 0 1 0 9 1000 42 3");
-        assert_eq!(used(line("4194304").as_bytes()), Some(Used { ticks: 11, pages: 42 }));
-        assert_eq!(used(b"77 (a) S 1 77"), None);
         // As Linux 6.18 tells of a shell and of `kworker/0:0`.
         assert!(!is_kernels(line("4194304").as_bytes()));
         assert!(is_kernels(line("69238880").as_bytes()));
