@@ -18,7 +18,8 @@ use std::time::Duration;
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::report::{LocationView, RecordView};
+use claimtop::core::record::Location;
+use claimtop::core::report::RecordView;
 use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, Snapshot};
 use claimtop::core::text::Untrusted;
 use claimtop::source::{Collector, Places};
@@ -144,11 +145,11 @@ fn process(stat: &str, proc: &Path, uid: u32) -> Process {
 }
 
 fn line(record: &RecordView, world: &Path) -> String {
-    let LocationView::File { path } = &record.location else { panic!("a row among files") };
-    let path = path.raw().trim_start_matches(&*world.to_string_lossy());
+    let Location::File(path) = &record.location else { panic!("a row among files") };
+    let path = path.text().raw().trim_start_matches(&*world.to_string_lossy());
     let name = |value: serde_json::Value| value.as_str().unwrap_or("-").to_owned();
     let of = |value: Option<&Untrusted>| value.map_or("-".to_owned(), Untrusted::shown);
-    let holder = record.holder.as_ref();
+    let holder = record.holder_view();
     format!(
         "{path} | {} {} {} | session {} | context {} | pid {} {} | {} {}",
         record.format.name(),

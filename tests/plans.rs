@@ -15,7 +15,8 @@ use std::path::Path;
 use claimtop::core::finding::Code;
 use claimtop::core::key::Key;
 use claimtop::core::plan::{Action, Confirmation, Plan, Step, plan_for};
-use claimtop::core::report::{LocationView, RecordView, Report};
+use claimtop::core::record::Location;
+use claimtop::core::report::{RecordView, Report};
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 
@@ -29,10 +30,10 @@ struct Table {
 /// Names the sort of a record, as far as it matters to what is done about it.
 fn sort_of(record: &RecordView) -> String {
     let place = match &record.location {
-        LocationView::File { .. } => "file",
-        LocationView::Row { table, .. } => table,
+        Location::File(_) => "file",
+        Location::Row(row) => row.table,
     };
-    let ended = if record.ended { ", ended" } else { "" };
+    let ended = if record.has_ended { ", ended" } else { "" };
     let [kind, generation] =
         [common::expect::json_name(&record.kind), common::expect::json_name(&record.generation)];
     let state = record.verdict.state.name();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::core::finding::Finding;
 use crate::core::key::Key;
-use crate::core::report::{ClaimView, LocationView, RecordView, Report, WindowView};
+use crate::core::record::Location;
+use crate::core::report::{ClaimView, RecordView, Report, WindowView};
 
 use super::text::outside;
 
@@ -166,9 +167,9 @@ pub fn window_name(window: &WindowView) -> String {
 /// Returns where a record was read: a path, or a database, table and row.
 pub fn place_of(record: &RecordView) -> String {
     match &record.location {
-        LocationView::File { path } => outside(Some(path)),
-        LocationView::Row { database, table, id } => {
-            format!("{} {table} {}", outside(Some(database)), outside(Some(id)))
+        Location::File(path) => outside(Some(path.text())),
+        Location::Row(row) => {
+            format!("{} {} {}", outside(Some(&row.database)), row.table, outside(Some(&row.id)))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A made-up world for tests: every state, verdict, claim status and severity.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::evidence::Evidence;
@@ -7,7 +9,8 @@ use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::place::{Keeper, PlaceView};
 use crate::core::record::{
-    Format, Generation, RecordKind, Resource, ResourceKind, Role, Surface, SurfaceState,
+    Binding, Format, Generation, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind,
+    Role, StatedPid, Surface, SurfaceState,
 };
 use crate::core::report::*;
 use crate::core::session::{SessionView, Strength};
@@ -74,8 +77,8 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
 fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Reason) -> RecordView {
     let path = format!("/tmp/{name}");
     let stat = format!("/proc/{pid}/stat");
-    RecordView {
-        key: key(&format!("r-{name}")),
+    let holder = Holder::new(StatedPid::Valid(pid), Role::Agent, Binding::File);
+    let record = Record {
         format,
         kind: RecordKind::Session,
         generation: Generation::Current,
@@ -83,14 +86,28 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         session_id: Some(format!("{name}-5a55-4c0e-9d55").as_str().into()),
         context_id: Some(pid.to_string().into()),
         title: name.into(),
-        location: LocationView::File { path: path.as_str().into() },
-        holder: Some(HolderView {
-            pid: Some(pid),
-            role: Role::Agent,
-            start_ticks: None,
-            boot_id: None,
-            host: None,
-        }),
+        location: Location::File(path.as_str().into()),
+        holder: Some(holder),
+        started_at: None,
+        heartbeat_at: Some(ago(190)),
+        written_at: ago(190),
+        signs: Vec::new(),
+        expiry: None,
+        deletion: None,
+        claims: Vec::new(),
+        terminal_id: None,
+        cwd: None,
+        files: Vec::new(),
+        has_ended: false,
+        has_unsaved_work: false,
+        problems: Vec::new(),
+        facts: [("persona", "reviewer".into())].into(),
+        ownership: Ownership::default(),
+    };
+    RecordView {
+        key: key(&format!("r-{name}")),
+        record: Arc::new(record),
+        role: Role::Agent,
         verdict: Verdict {
             state,
             reason,
@@ -100,12 +117,8 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
             ]
             .into(),
         },
-        heartbeat_at: Some(ago(190)),
         stale: StaleView { is: false, age_seconds: 190, rule: "heartbeat older than 900 s" },
-        ended: false,
         window: None,
-        written_at: ago(190),
-        facts: [("persona", "reviewer".into())].into(),
     }
 }
 
@@ -205,11 +218,11 @@ fn records() -> Vec<RecordView> {
     beta.window = Some(key("w-4890"));
     let dead = record("gamma", Format::Leo, 3999, VerdictState::Dead, Reason::NoProcess);
     let mut legacy = record("delta", Format::Maia, 2222, VerdictState::Unknown, Reason::WrongRole);
-    legacy.generation = Generation::Legacy;
-    legacy.variant = "G2 context_{PPID}";
+    let read = Arc::make_mut(&mut legacy.record);
+    (read.generation, read.variant) = (Generation::Legacy, "G2 context_{PPID}");
     legacy.stale = StaleView { is: true, age_seconds: 190_000, rule: "file older than 24 h" };
     let mut ended = record("epsilon", Format::Entire, 1234, VerdictState::Dead, Reason::OtherBoot);
-    ended.ended = true;
+    Arc::make_mut(&mut ended.record).has_ended = true;
     vec![alpha, beta, dead, legacy, ended]
 }
 
@@ -284,10 +297,11 @@ pub(crate) fn hostile() -> Report {
             Some(RepoView { root: nasty.clone(), worktree: nasty.clone(), branch: Some(nasty.clone()) });
     }
     for record in &mut report.records {
-        record.title = nasty.clone();
-        record.session_id = Some(nasty.clone());
-        record.location = LocationView::File { path: nasty.clone() };
-        record.facts.push(("nasty", nasty.clone()));
+        let read = Arc::make_mut(&mut record.record);
+        read.title = nasty.clone();
+        read.session_id = Some(nasty.clone());
+        read.location = Location::File(nasty.raw().into());
+        read.facts.push(("nasty", nasty.clone()));
         record.verdict.evidence.push(Evidence::new("nasty", nasty.clone(), nasty.clone()));
     }
     for claim in &mut report.claims {

@@ -99,7 +99,7 @@ fn told(format: Own, report: &Report, broken: &[&BrokenFile], paint: Paint) -> S
         return out + "No such file was found.\n";
     }
     for record in records {
-        out += &format!("\n{}\n{}", words::place(&record.location), facts(record, report, paint));
+        out += &format!("\n{}\n{}", record.location, facts(record, report, paint));
     }
     for broken in broken {
         let why = paint.paint(Tone::Bad, &broken.problem.message);
@@ -115,13 +115,13 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
         columns.row([Cell::new(format!("  {name}")), Cell::maybe(value)]);
     };
     let of = |text: Option<&Untrusted>| text.map(Untrusted::shown);
-    let holder = record.holder.as_ref();
+    let holder = record.holder_view();
     row("title", Some(record.title.shown()));
     row("PID", holder.and_then(|holder| holder.pid).map(|pid| pid.to_string()));
     row("role", holder.map(|holder| words::role(holder.role).to_owned()));
     row("start", holder.and_then(|holder| holder.start_ticks).map(|start| format!("tick {start}")));
-    row("boot", of(holder.and_then(|holder| holder.boot_id.as_ref())));
-    row("host", of(holder.and_then(|holder| holder.host.as_ref())));
+    row("boot", of(holder.and_then(|holder| holder.boot_id)));
+    row("host", of(holder.and_then(|holder| holder.host)));
     row("session", of(record.session_id.as_ref()));
     row("context", of(record.context_id.as_ref()));
     row("sign of life", record.heartbeat_at.map(|at| at.to_string()));

@@ -7,8 +7,8 @@ use crate::core::finding::{Remedy, Severity};
 use crate::core::plan::Action;
 use crate::core::record::{Role, SurfaceState};
 use crate::core::report::{
-    ClaimStatus, ClaimView, ContextSource, LocationView, Reason, RecordView, Releasable, Report,
-    VerdictState, WindowState, WindowView,
+    ClaimStatus, ClaimView, ContextSource, Reason, RecordView, Releasable, Report, VerdictState, WindowState,
+    WindowView,
 };
 use crate::core::text::Untrusted;
 
@@ -153,14 +153,6 @@ pub(crate) fn rule(reason: Reason) -> &'static str {
     }
 }
 
-/// Returns where a record is.
-pub(crate) fn place(location: &LocationView) -> String {
-    match location {
-        LocationView::File { path } => path.shown(),
-        LocationView::Row { database, table, id } => format!("{database} {table} {id}"),
-    }
-}
-
 /// Returns a window's short name: its agent and PID.
 pub(crate) fn window_name(window: &WindowView) -> String {
     format!("{} {}", window.agent, window.pid)
@@ -184,7 +176,7 @@ pub(crate) fn holder(claim: &ClaimView, report: &Report) -> Option<String> {
         return Some(window_name(window));
     }
     let record = report.records.iter().find(|record| record.key == claim.record)?;
-    let pid = record.holder.as_ref()?.pid?;
+    let pid = record.pid()?;
     Some(format!("PID {pid}"))
 }
 

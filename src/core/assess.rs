@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -13,10 +14,10 @@ use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::place::place_of;
 use super::process::ProcessState;
-use super::record::{Format, Location, Record, RecordKind, Role, StatedPid};
+use super::record::{Format, Record, RecordKind, Role};
 use super::report::{
-    ContextId, ContextSource, HolderView, LocationView, RecordView, RepoView, Report, ReportHost, SCHEMA,
-    StaleView, Verdict, WindowState, WindowView,
+    ContextId, ContextSource, RecordView, RepoView, Report, ReportHost, SCHEMA, StaleView, Verdict,
+    WindowState, WindowView,
 };
 use super::rules::{self, Facts};
 use super::session::{Strength, session_of};
@@ -36,7 +37,7 @@ pub struct Policy {
 /// A record with everything that judging adds.
 pub struct Judged<'a> {
     /// What was read.
-    pub record: &'a Record,
+    pub record: &'a Arc<Record>,
     /// Its key.
     pub key: Key,
     /// Where it stands.
@@ -107,7 +108,7 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
 /// The words for each sort of record, made once.
 type Sorts = HashMap<(Format, &'static str), Untrusted>;
 
-fn judge_record<'a>(record: &'a Record, world: &World<'_>, sorts: &mut Sorts) -> Judged<'a> {
+fn judge_record<'a>(record: &'a Arc<Record>, world: &World<'_>, sorts: &mut Sorts) -> Judged<'a> {
     let verdict = judge(record, world);
     let window = window_of_record(record, &verdict, world);
     let path = record.location.text().clone();
@@ -130,7 +131,7 @@ fn lend_verdicts(judged: &mut [Judged<'_>], world: &World<'_>) {
         .filter(|judged| judged.record.kind == RecordKind::Session)
         .filter_map(|judged| {
             let context = judged.record.context_id.as_ref()?;
-            Some(((judged.record.format, context), (judged.record, judged.verdict.clone(), judged.window)))
+            Some(((judged.record.format, context), (&**judged.record, judged.verdict.clone(), judged.window)))
         })
         .collect();
     let is_lent = |judged: &&mut Judged<'_>| {
@@ -226,41 +227,18 @@ fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, K
     let record = judged.record;
     RecordView {
         key: judged.key.clone(),
-        format: record.format,
-        kind: record.kind,
-        generation: record.generation,
-        variant: record.variant,
-        session_id: record.session_id.clone(),
-        context_id: record.context_id.clone(),
-        title: record.title.clone(),
-        location: match &record.location {
-            Location::File(path) => LocationView::File { path: path.text().clone() },
-            Location::Row(row) => LocationView::Row {
-                database: row.database.clone(),
-                table: row.table.to_owned(),
-                id: row.id.clone(),
-            },
-        },
-        holder: record.holder.as_ref().map(|holder| HolderView {
-            pid: holder.pid.as_ref().and_then(StatedPid::valid),
-            role: role_of(judged, holder.role),
-            start_ticks: holder.start_ticks,
-            boot_id: holder.boot_id.clone(),
-            host: holder.host.clone(),
-        }),
+        record: Arc::clone(record),
+        role: role_of(judged),
         verdict: judged.verdict.clone(),
-        heartbeat_at: record.heartbeat_at,
         stale: staleness(record, world.snapshot.taken_at),
-        ended: record.has_ended,
         window: judged.window.and_then(|pid| windows.get(&pid).cloned()),
-        written_at: record.written_at,
-        facts: record.facts.clone(),
     }
 }
 
 /// Returns which process the PID is, where the living process tells more than the format.
-fn role_of(judged: &Judged<'_>, stated: Role) -> Role {
-    let pid = judged.record.holder.as_ref().and_then(|holder| holder.pid.as_ref()?.valid());
+fn role_of(judged: &Judged<'_>) -> Role {
+    let stated = judged.record.holder.as_ref().map_or(Role::Unknown, |holder| holder.role);
+    let pid = judged.record.pid();
     match (stated, judged.window) {
         (Role::Unknown | Role::Shell, Some(window)) if pid == Some(window) => Role::Agent,
         (Role::Unknown, Some(_)) => Role::Shell,

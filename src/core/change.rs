@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::{Code, Finding, Severity};
 use super::key::Key;
-use super::record::{Format, Resource};
+use super::record::{Format, Location, Resource};
 use super::report::{
-    ClaimStatus, ClaimView, LocationView, Reason, RecordView, Report, VerdictState, WindowState, WindowView,
+    ClaimStatus, ClaimView, Reason, RecordView, Report, VerdictState, WindowState, WindowView,
 };
 use super::text::{Untrusted, shown};
 
@@ -98,7 +98,8 @@ pub enum Subject {
         /// The rule that decided.
         reason: Reason,
         /// Where it is.
-        location: LocationView,
+        #[serde(serialize_with = "super::report::location")]
+        location: Location,
     },
     /// A claim.
     Claim {
@@ -184,7 +185,7 @@ fn is_changed(before: &RecordView, now: &RecordView) -> bool {
         || before.written_at != now.written_at
         || before.session_id != now.session_id
         || before.window != now.window
-        || before.ended != now.ended
+        || before.has_ended != now.has_ended
         || before.stale.is != now.stale.is
 }
 

@@ -127,6 +127,13 @@ pub struct Record {
     pub ownership: Ownership,
 }
 
+impl Record {
+    /// Returns the PID that it states, if that can be one.
+    pub fn pid(&self) -> Option<u32> {
+        self.holder.as_ref()?.pid.as_ref()?.valid()
+    }
+}
+
 /// Owner and permission bits of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ownership {

@@ -1,13 +1,16 @@
 //! What a snapshot means: the types of `claimtop.snapshot.v1`, the contract with scripts.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::evidence::Evidence;
 use super::finding::Finding;
 use super::key::Key;
 use super::place::PlaceView;
-use super::record::{Format, Generation, RecordKind, Resource, Role, Surface};
+use super::record::{Format, Generation, Location, Record, RecordKind, Resource, Role, Surface};
 use super::session::SessionView;
 use super::shared::Shared;
 use super::snapshot::SourceHealth;
@@ -229,26 +232,6 @@ pub struct Verdict {
     pub evidence: Shared<Evidence>,
 }
 
-/// Where a record is, for JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum LocationView {
-    /// A file.
-    File {
-        /// Its path.
-        path: Untrusted,
-    },
-    /// A database row.
-    Row {
-        /// The database.
-        database: Untrusted,
-        /// The table.
-        table: String,
-        /// The row's identifier.
-        id: Untrusted,
-    },
-}
-
 impl VerdictState {
     /// Returns the name that JSON has.
     pub fn name(self) -> &'static str {
@@ -275,28 +258,9 @@ impl ClaimStatus {
     }
 }
 
-impl std::fmt::Display for LocationView {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File { path } => write!(f, "{path}"),
-            Self::Row { database, table, id } => write!(f, "{database} {table} {id}"),
-        }
-    }
-}
-
-impl LocationView {
-    /// Returns whether it is the file at a path.
-    pub fn is(&self, path: &std::path::Path) -> bool {
-        match self {
-            Self::File { path: own } => *own == Untrusted::from_path(path),
-            Self::Row { .. } => false,
-        }
-    }
-}
-
-/// A record's holder, for JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct HolderView {
+/// A record's holder, as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct HolderView<'a> {
     /// The PID, if it can be one.
     pub pid: Option<u32>,
     /// Which process the PID is.
@@ -304,9 +268,9 @@ pub struct HolderView {
     /// The recorded start in ticks.
     pub start_ticks: Option<u64>,
     /// The recorded boot.
-    pub boot_id: Option<Untrusted>,
+    pub boot_id: Option<&'a Untrusted>,
     /// The recorded host.
-    pub host: Option<Untrusted>,
+    pub host: Option<&'a Untrusted>,
 }
 
 /// Whether a record is stale by its own system's rule.
@@ -320,43 +284,105 @@ pub struct StaleView {
     pub rule: &'static str,
 }
 
-/// One judged record.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One judged record: what was read, which it gives access to, and what judging adds.
+#[derive(Clone, Debug, PartialEq)]
 pub struct RecordView {
     /// Stable for as long as the file or row has its name.
     pub key: Key,
-    /// The system that wrote it.
-    pub format: Format,
-    /// What it is for.
-    pub kind: RecordKind,
-    /// Present or old form.
-    pub generation: Generation,
-    /// Which sort of file, for people.
-    pub variant: &'static str,
-    /// The session ID.
-    pub session_id: Option<Untrusted>,
-    /// The context ID.
-    pub context_id: Option<Untrusted>,
-    /// A short name.
-    pub title: Untrusted,
-    /// Where it was read.
-    pub location: LocationView,
-    /// What it says about its process.
-    pub holder: Option<HolderView>,
+    /// What was read.
+    pub record: Arc<Record>,
+    /// Which process its PID is, where the living process tells more than the record.
+    pub role: Role,
     /// Whether that process lives.
     pub verdict: Verdict,
-    /// The newest stored sign of life.
-    pub heartbeat_at: Option<Timestamp>,
     /// Staleness by its own rule.
     pub stale: StaleView,
-    /// Whether the session says that it has ended.
-    pub ended: bool,
     /// The window that it belongs to.
     pub window: Option<Key>,
-    /// When it was last written.
-    pub written_at: Timestamp,
-    /// Further facts for the evidence view.
-    pub facts: Shared<(&'static str, Untrusted)>,
+}
+
+impl Deref for RecordView {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
+}
+
+impl RecordView {
+    /// Returns what it says about its process.
+    pub fn holder_view(&self) -> Option<HolderView<'_>> {
+        self.record.holder.as_ref().map(|holder| HolderView {
+            pid: self.record.pid(),
+            role: self.role,
+            start_ticks: holder.start_ticks,
+            boot_id: holder.boot_id.as_ref(),
+            host: holder.host.as_ref(),
+        })
+    }
+}
+
+impl Serialize for RecordView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RecordShape {
+            key: &self.key,
+            format: self.format,
+            kind: self.kind,
+            generation: self.generation,
+            variant: self.variant,
+            session_id: self.session_id.as_ref(),
+            context_id: self.context_id.as_ref(),
+            title: &self.title,
+            location: &self.location,
+            holder: self.holder_view(),
+            verdict: &self.verdict,
+            heartbeat_at: self.heartbeat_at,
+            stale: &self.stale,
+            ended: self.has_ended,
+            window: self.window.as_ref(),
+            written_at: self.written_at,
+            facts: &self.facts,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A judged record as the interface states it.
+#[derive(Serialize)]
+struct RecordShape<'a> {
+    key: &'a Key,
+    format: Format,
+    kind: RecordKind,
+    generation: Generation,
+    variant: &'static str,
+    session_id: Option<&'a Untrusted>,
+    context_id: Option<&'a Untrusted>,
+    title: &'a Untrusted,
+    #[serde(serialize_with = "location")]
+    location: &'a Location,
+    holder: Option<HolderView<'a>>,
+    verdict: &'a Verdict,
+    heartbeat_at: Option<Timestamp>,
+    stale: &'a StaleView,
+    ended: bool,
+    window: Option<&'a Key>,
+    written_at: Timestamp,
+    facts: &'a Shared<(&'static str, Untrusted)>,
+}
+
+/// Writes where a record is, as the interface states it.
+pub(super) fn location<S: Serializer>(location: &Location, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Shape<'a> {
+        File { path: &'a Untrusted },
+        Row { database: &'a Untrusted, table: &'static str, id: &'a Untrusted },
+    }
+    match location {
+        Location::File(path) => Shape::File { path: path.text() },
+        Location::Row(row) => Shape::Row { database: &row.database, table: row.table, id: &row.id },
+    }
+    .serialize(serializer)
 }
 
 /// How a claim stands.

@@ -31,7 +31,7 @@ pub(super) fn row(
     ownership: Ownership,
     reading: &Reading<'_>,
 ) -> Record {
-    blank(format, kind, Location::Row(row), ownership, reading)
+    blank(format, kind, Location::Row(row.into()), ownership, reading)
 }
 
 fn blank(

@@ -152,7 +152,7 @@ fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
     same(&format!("{name} generation"), wanted.generation.as_ref(), json_name(&record.generation), out);
     let session = record.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
     same(&format!("{name} session"), wanted.session.as_ref(), session, out);
-    let role = record.holder.as_ref().map(|holder| json_name(&holder.role)).unwrap_or_default();
+    let role = record.holder_view().map(|holder| json_name(&holder.role)).unwrap_or_default();
     same(&format!("{name} role"), wanted.role.as_ref(), role, out);
     same(&format!("{name} stale"), wanted.stale.as_ref(), record.stale.is, out);
     let window = report.windows.iter().find(|window| Some(&window.key) == record.window.as_ref());

@@ -2,7 +2,8 @@
 
 use claimtop::core::key::Key;
 use claimtop::core::plan::{Action, Plan, Step, plan_for};
-use claimtop::core::report::{LocationView, Report};
+use claimtop::core::record::Location;
+use claimtop::core::report::Report;
 use serde::Deserialize;
 
 use super::expect::{json_name, same};
@@ -71,9 +72,9 @@ fn incomplete(plan: &Plan) -> Option<String> {
 }
 
 fn key_of(about: &str, report: &Report) -> Option<Key> {
-    let is_there = |location: &LocationView| match location {
-        LocationView::File { path } => path.raw().ends_with(about),
-        LocationView::Row { id, .. } => id.raw().ends_with(about),
+    let is_there = |location: &Location| match location {
+        Location::File(path) => path.text().raw().ends_with(about),
+        Location::Row(row) => row.id.raw().ends_with(about),
     };
     let record = report.records.iter().find(|record| is_there(&record.location)).map(|record| &record.key);
     let claim = || {

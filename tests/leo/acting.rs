@@ -32,7 +32,7 @@ fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
     let report = claimtop.eyes.report();
     assert!(report.claims.is_empty());
     let released = row(&report, SESSION);
-    assert!(released.ended && released.heartbeat_at.is_none(), "{released:?}");
+    assert!(released.has_ended && released.heartbeat_at.is_none(), "{released:?}");
     assert!(released.facts.iter().any(|(name, _)| *name == "released by"), "{released:?}");
 
     let undone = claimtop.undo(receipt.entry).unwrap();

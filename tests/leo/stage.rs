@@ -16,7 +16,8 @@ use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::plan::Action;
 use claimtop::core::record::Format;
-use claimtop::core::report::{LocationView, RecordView, Report};
+use claimtop::core::record::Location;
+use claimtop::core::report::{RecordView, Report};
 use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, Snapshot};
 use claimtop::source::postgres::Target;
 use claimtop::source::{Collector, Places, clock};
@@ -159,8 +160,8 @@ impl Claimtop {
 #[track_caller]
 pub(crate) fn row<'a>(report: &'a Report, id: &str) -> &'a RecordView {
     let is_it = |record: &&RecordView| match &record.location {
-        LocationView::Row { id: own, .. } => own.raw() == id,
-        LocationView::File { .. } => false,
+        Location::Row(row) => row.id.raw() == id,
+        Location::File(_) => false,
     };
     report.records.iter().find(is_it).unwrap_or_else(|| panic!("no row {id}"))
 }

@@ -119,7 +119,7 @@ fn what_a_crash_left_is_read_released_and_undone() {
     let left = bytes();
 
     let seen = report(&mut stage.eyes());
-    assert!(!row(&seen, ITERATION).ended, "the interrupted write does not count");
+    assert!(!row(&seen, ITERATION).has_ended, "the interrupted write does not count");
     assert_eq!(bytes(), left, "looking changes nothing");
     let state = stage.state(System);
     let receipt = stage.release(&state).unwrap();

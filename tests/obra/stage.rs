@@ -13,6 +13,7 @@ use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::plan::{Action, Confirmation, plan_for};
+use claimtop::core::record::Location;
 use claimtop::core::report::{RecordView, Report};
 use claimtop::source::{Collector, Places};
 use jiff::SignedDuration;
@@ -200,10 +201,9 @@ pub(crate) fn report(eyes: &mut Eyes) -> Report {
 
 /// Returns the record of a session's row.
 pub(crate) fn row<'a>(report: &'a Report, id: &str) -> &'a RecordView {
-    let is_it = |record: &&RecordView| {
-        let location = serde_json::to_value(&record.location).unwrap();
-        let is = |name, wanted| location.get(name).is_some_and(|value| value == wanted);
-        is("table", "session_record") && is("id", id)
+    let is_it = |record: &&RecordView| match &record.location {
+        Location::Row(row) => row.table == "session_record" && row.id.raw() == id,
+        Location::File(_) => false,
     };
     report.records.iter().find(is_it).unwrap_or_else(|| panic!("no session_record {id}"))
 }

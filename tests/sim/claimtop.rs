@@ -15,8 +15,8 @@ use claimtop::core::finding::Code;
 use claimtop::core::journal::{Ended, Outcome};
 use claimtop::core::key::Key;
 use claimtop::core::plan::{Action, Confirmation};
-use claimtop::core::record::Generation;
-use claimtop::core::report::{LocationView, RecordView, Report, VerdictState};
+use claimtop::core::record::{Generation, Location};
+use claimtop::core::report::{RecordView, Report, VerdictState};
 
 use crate::baton::{Baton, Killed};
 use crate::disk::{Lie, SimDisk};
@@ -199,8 +199,8 @@ fn act_naively(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
         .iter()
         .filter(|record| record.verdict.state == VerdictState::Dead)
         .map(|record| match &record.location {
-            LocationView::File { path } => path.raw().to_owned(),
-            LocationView::Row { .. } => String::new(),
+            Location::File(path) => path.text().raw().to_owned(),
+            Location::Row(_) => String::new(),
         })
         .collect();
     let Some(path) = baton.with(|world| world.dice.pick(&dead).cloned()) else { return };

@@ -33,13 +33,13 @@ pub(super) fn facts(page: &mut Page, record: &RecordView) {
     for evidence in &verdict.evidence {
         page.evidence(evidence);
     }
-    if let Some(holder) = &record.holder {
+    if let Some(holder) = record.holder_view() {
         page.field("Holder", &holder_words(holder), Tone::Plain);
     }
     page.moment("Last sign", record.heartbeat_at);
     page.moment("Written", Some(record.written_at));
     stale(page, record);
-    if record.ended {
+    if record.has_ended {
         page.field("Session", "says that it has ended", Tone::Plain);
     }
 }
@@ -53,7 +53,7 @@ fn stale(page: &mut Page, record: &RecordView) {
     }
 }
 
-fn holder_words(holder: &HolderView) -> String {
+fn holder_words(holder: HolderView<'_>) -> String {
     let mut words = match holder.pid {
         Some(pid) => format!("PID {pid}, {}", words::role(holder.role)),
         None => "no usable PID".to_owned(),
@@ -61,10 +61,10 @@ fn holder_words(holder: &HolderView) -> String {
     if let Some(ticks) = holder.start_ticks {
         words.push_str(&format!("; start tick {ticks}"));
     }
-    if let Some(boot) = &holder.boot_id {
+    if let Some(boot) = holder.boot_id {
         words.push_str(&format!("; boot {}", outside(Some(boot))));
     }
-    if let Some(host) = &holder.host {
+    if let Some(host) = holder.host {
         words.push_str(&format!("; host {}", outside(Some(host))));
     }
     words

@@ -50,7 +50,7 @@ fn holder(index: &Index, claim: &ClaimView) -> Cell {
         return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
     }
     let record = index.record(&claim.record);
-    match record.and_then(|record| record.holder.as_ref()?.pid) {
+    match record.and_then(|record| record.pid()) {
         Some(pid) => Cell::text(&format!("PID {pid}"), Tone::Dim),
         None => Cell::text(&outside(record.map(|record| &record.title)), Tone::Dim),
     }

@@ -40,7 +40,7 @@ fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
         Cell::text(record.format.name(), Tone::Plain),
         Cell::text(&record.verdict.reason.name().replace('-', " "), Tone::Dim),
         Cell::trouble(&findings),
-        Cell::pid(record.holder.as_ref().and_then(|holder| holder.pid)),
+        Cell::pid(record.pid()),
         Cell::age(now, record.heartbeat_at.or(Some(record.written_at))),
         stale(record),
         Cell::text(&short(&outside(record.session_id.as_ref())), Tone::Dim),
@@ -53,7 +53,7 @@ fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
 }
 
 fn verdict(record: &RecordView) -> Cell {
-    if record.ended {
+    if record.has_ended {
         return Cell::ranked(Span::marked(crate::app::tone::Mark::Quiet, "ended", Tone::Dim), 3);
     }
     let (mark, tone, word) = of_verdict(record.verdict.state);

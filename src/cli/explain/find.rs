@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::words;
 use crate::core::key::Key;
 use crate::core::record::Format;
-use crate::core::report::{ClaimView, LocationView, RecordView, Report, WindowView};
+use crate::core::report::{ClaimView, RecordView, Report, WindowView};
 use crate::core::text::{Untrusted, shown};
 
 /// How many candidates an error lists.
@@ -43,7 +43,7 @@ impl<'a> Subject<'a> {
         let what = match self {
             Self::Window(window) => format!("window {}", words::window_name(window)),
             Self::Record(record) => {
-                format!("record {} {}", words::record_name(record), words::place(&record.location))
+                format!("record {} {}", words::record_name(record), record.location)
             }
             Self::Claim(claim) => format!("claim {} {}", claim.resource.kind.name(), claim.resource.id),
             Self::Broken(_) => "a file or source that could not be read".to_owned(),
@@ -100,7 +100,7 @@ fn by_pid(report: &Report, pid: u32) -> Vec<Subject<'_>> {
     if let Some(window) = report.windows.iter().find(|window| window.pid == pid) {
         return vec![Subject::Window(window)];
     }
-    let is_holder = |record: &&RecordView| record.holder.as_ref().and_then(|holder| holder.pid) == Some(pid);
+    let is_holder = |record: &&RecordView| record.pid() == Some(pid);
     report.records.iter().filter(is_holder).map(Subject::Record).collect()
 }
 
@@ -108,15 +108,12 @@ fn by_pid(report: &Report, pid: u32) -> Vec<Subject<'_>> {
 /// made of its format and path.
 fn by_path<'a>(report: &'a Report, asked: &str) -> Vec<Subject<'a>> {
     let asked = std::path::absolute(Path::new(asked)).unwrap_or_else(|_| asked.into());
-    let asked = Untrusted::from_path(&asked);
-    let is_there = |record: &&RecordView| match &record.location {
-        LocationView::File { path } => *path == asked,
-        LocationView::Row { .. } => false,
-    };
+    let is_there = |record: &&RecordView| record.location.is(&asked);
     let records: Vec<_> = report.records.iter().filter(is_there).map(Subject::Record).collect();
     if !records.is_empty() {
         return records;
     }
+    let asked = Untrusted::from_path(&asked);
     let keys = Format::ALL.map(|format| Key::derive('r', &[format.name(), asked.raw()]));
     all(report).into_iter().filter(|subject| keys.contains(subject.key())).collect()
 }

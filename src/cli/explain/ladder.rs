@@ -68,7 +68,7 @@ fn of_record(report: &Report, record: &RecordView, paint: Paint) -> String {
         ("form", Cell::new(record.variant)),
         ("session ID", Cell::maybe(record.session_id.as_ref())),
         ("context ID", Cell::maybe(record.context_id.as_ref())),
-        ("holder", Cell::maybe(record.holder.as_ref().map(holder))),
+        ("holder", Cell::maybe(record.holder_view().map(holder))),
         ("window", Cell::maybe(window.map(words::window_name))),
         ("written", Cell::new(format!("{} ago", words::age(record.written_at, report.taken_at)))),
         ("stale", stale(record)),
@@ -103,10 +103,10 @@ fn of_claim(report: &Report, claim: &ClaimView, paint: Paint) -> String {
     out
 }
 
-fn holder(holder: &HolderView) -> String {
+fn holder(holder: HolderView<'_>) -> String {
     let pid = holder.pid.map_or_else(|| "no usable PID".to_owned(), |pid| format!("PID {pid}"));
     let start = holder.start_ticks.map_or_else(String::new, |ticks| format!(", start tick {ticks}"));
-    let host = holder.host.as_ref().map_or_else(String::new, |host| format!(", host {host}"));
+    let host = holder.host.map_or_else(String::new, |host| format!(", host {host}"));
     format!("{pid} ({}){start}{host}", words::role(holder.role))
 }
 

@@ -49,18 +49,17 @@ pub(crate) fn sessions(report: &Report) -> Laid {
         Columns::new(&["KEY", "FORMAT", "KIND", "HOLDER", "VERDICT", "WRITTEN", "SESSION", "TITLE", "PATH"]);
     for record in &report.records {
         let (verdict, tone) = words::verdict(record.verdict.state);
-        let holder = record.holder.as_ref().and_then(|holder| holder.pid);
         let session = record.session_id.as_ref().or(record.context_id.as_ref());
         columns.row([
             Cell::new(&record.key),
             Cell::new(record.format.name()),
             Cell::new(record.variant),
-            Cell::maybe(holder),
+            Cell::maybe(record.pid()),
             Cell::new(format!("{verdict} ({})", record.verdict.reason.name())).toned(tone),
             Cell::new(words::age(record.written_at, report.taken_at)),
             Cell::maybe(session),
             Cell::new(&record.title),
-            Cell::new(words::place(&record.location)).toned(Tone::Dim),
+            Cell::new(&record.location).toned(Tone::Dim),
         ]);
     }
     laid(columns, report.records.len(), "No session record was found.")

@@ -3,8 +3,8 @@
 use super::{ALWAYS, Action, Confirmation, PUT_BACK, Plan, Step, leo, rows};
 use crate::core::finding::Code;
 use crate::core::key::Key;
-use crate::core::record::{Format, RecordKind};
-use crate::core::report::{LocationView, RecordView, Report, VerdictState};
+use crate::core::record::{Format, Location, RecordKind};
+use crate::core::report::{RecordView, Report, VerdictState};
 use crate::core::text::Untrusted;
 
 /// Plans an action on a record or claim, or on a file that could not be read as one. A window
@@ -102,7 +102,7 @@ pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
 
 /// Returns whether a record is a row of a database.
 pub(super) fn is_row(record: &RecordView) -> bool {
-    matches!(record.location, LocationView::Row { .. })
+    matches!(record.location, Location::Row(_))
 }
 
 fn what(report: &Report, record: &RecordView, key: &Key) -> String {
@@ -133,17 +133,17 @@ fn what(report: &Report, record: &RecordView, key: &Key) -> String {
 
 fn inverse(record: &RecordView) -> &'static str {
     match &record.location {
-        LocationView::File { .. } => "undo puts every file back where it was, with its bytes, mode and times",
-        LocationView::Row { .. } if record.format == Format::Leo => leo::INVERSE,
-        LocationView::Row { .. } => rows::INVERSE,
+        Location::File(_) => "undo puts every file back where it was, with its bytes, mode and times",
+        Location::Row(_) if record.format == Format::Leo => leo::INVERSE,
+        Location::Row(_) => rows::INVERSE,
     }
 }
 
 fn refuses_when(record: &RecordView) -> Vec<&'static str> {
     match &record.location {
-        LocationView::File { .. } => ALWAYS.to_vec(),
-        LocationView::Row { .. } if record.format == Format::Leo => leo::REFUSES.to_vec(),
-        LocationView::Row { .. } => rows::REFUSES.to_vec(),
+        Location::File(_) => ALWAYS.to_vec(),
+        Location::Row(_) if record.format == Format::Leo => leo::REFUSES.to_vec(),
+        Location::Row(_) => rows::REFUSES.to_vec(),
     }
 }
 
@@ -161,9 +161,9 @@ fn why(record: &RecordView) -> Vec<String> {
 
 fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     match record.location {
-        LocationView::Row { .. } if record.format == Format::Leo => return leo::steps(report, record, key),
-        LocationView::Row { .. } => return rows::steps(report, record),
-        LocationView::File { .. } => {}
+        Location::Row(_) if record.format == Format::Leo => return leo::steps(report, record, key),
+        Location::Row(_) => return rows::steps(report, record),
+        Location::File(_) => {}
     }
     let path = path_of(record);
     if record.format == Format::Entire && record.kind == RecordKind::Session {
@@ -192,10 +192,5 @@ fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
 
 /// Returns where a record is, as text.
 pub(super) fn path_of(record: &RecordView) -> Untrusted {
-    match &record.location {
-        LocationView::File { path } => path.clone(),
-        LocationView::Row { database, table, id } => {
-            format!("{}:{table}:{}", database.raw(), id.raw()).into()
-        }
-    }
+    record.location.text().clone()
 }

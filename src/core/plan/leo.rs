@@ -2,8 +2,8 @@
 
 use super::{Action, Confirmation, Plan, Step, plan_for};
 use crate::core::key::Key;
-use crate::core::record::{Format, RecordKind, ResourceKind, SurfaceState};
-use crate::core::report::{ClaimView, LocationView, Reason, RecordView, Report, VerdictState};
+use crate::core::record::{Format, Location, RecordKind, ResourceKind, SurfaceState};
+use crate::core::report::{ClaimView, Reason, RecordView, Report, VerdictState};
 use crate::core::text::Untrusted;
 
 /// What makes every plan on LEO's rows refuse.
@@ -53,7 +53,8 @@ fn claims<'a>(
 /// Returns the steps of letting go what a record holds: its own row where it mirrors the item, and
 /// the item where it names the session.
 pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
-    let LocationView::Row { database, .. } = &record.location else { return Vec::new() };
+    let Location::Row(row) = &record.location else { return Vec::new() };
+    let database = &row.database;
     let mut steps = Vec::new();
     for claim in claims(report, record, key) {
         for surface in claim.surfaces.iter().filter(|surface| surface.state == SurfaceState::Agrees) {
@@ -70,7 +71,7 @@ pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step
 
 fn mirror(record: &RecordView, database: &Untrusted, table: &str, item: &Untrusted) -> Option<Step> {
     let id = record.session_id.clone()?;
-    let how = if record.ended { "the row stays released" } else { "by LEO's release_sd" };
+    let how = if record.has_ended { "the row stays released" } else { "by LEO's release_sd" };
     let change = format!("sd_key {item} -> nothing, its worktree with it; {how}");
     Some(Step::Row { format: record.format, database: database.clone(), table: table.to_owned(), id, change })
 }
@@ -95,7 +96,7 @@ pub(super) fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Pl
     let is_dead = record.verdict.state == VerdictState::Dead;
     let Some(session) = record.session_id.as_ref().filter(|_| is_whole && is_dead) else { return Vec::new() };
     let is_its_file = |other: &&RecordView| {
-        let is_file = matches!(other.location, LocationView::File { .. });
+        let is_file = matches!(other.location, Location::File(_));
         is_file && other.format == Format::Leo && other.session_id.as_ref() == Some(session)
     };
     let files = report.records.iter().filter(is_its_file);

@@ -28,7 +28,7 @@ impl About<'_> {
                 "only a held lock means anything",
                 "the file of a lock that nobody holds is in nobody's way",
             )),
-            (Format::Entire, _) if record.ended => {
+            (Format::Entire, _) if record.has_ended => {
                 Some(("the session has ended already", "entire doctor condenses what it left"))
             }
             (Format::Observability, _) if record.variant == RATE_LIMIT => {

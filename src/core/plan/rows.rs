@@ -1,8 +1,8 @@
 //! Plans on rows of Obra's database: the pair of a run, and the task that it leaves behind.
 
 use super::Step;
-use crate::core::record::{Format, RecordKind};
-use crate::core::report::{LocationView, Reason, RecordView, Report, VerdictState};
+use crate::core::record::{Format, Location, RecordKind};
+use crate::core::report::{Reason, RecordView, Report, VerdictState};
 use crate::core::text::Untrusted;
 
 /// What makes every plan on rows refuse.
@@ -26,7 +26,7 @@ pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
             "a process has the database open, or is Obra's: it keeps rows in memory and would write over it",
             "end that process first",
         )),
-        _ if record.ended || release_of(record).is_none() => {
+        _ if record.has_ended || release_of(record).is_none() => {
             Some(("the row holds nothing", "select a session that is active, or a task that was begun"))
         }
         _ if is_begun_task(record) && report.records.iter().any(|row| holds(row, record)) => {
@@ -39,7 +39,7 @@ pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
 /// Returns whether a row is an open session of a task.
 fn holds(row: &RecordView, task: &RecordView) -> bool {
     row.kind != RecordKind::Metadata
-        && !row.ended
+        && !row.has_ended
         && database(row) == database(task)
         && task_of(row) == task_of(task)
 }
@@ -71,7 +71,7 @@ fn is_pair(record: &RecordView, other: &RecordView) -> bool {
         && record.context_id.is_some()
         && other.context_id == record.context_id
         && database(other) == database(record)
-        && !other.ended
+        && !other.has_ended
 }
 
 /// Returns whether a record is the begun task of some rows, and no other open session's.
@@ -88,13 +88,13 @@ fn is_begun_task(record: &RecordView) -> bool {
 }
 
 fn step(record: &RecordView) -> Option<Step> {
-    let LocationView::Row { database, table, id } = &record.location else { return None };
+    let Location::Row(row) = &record.location else { return None };
     let change = release_of(record)?;
     Some(Step::Row {
         format: record.format,
-        database: database.clone(),
-        table: table.clone(),
-        id: id.clone(),
+        database: row.database.clone(),
+        table: row.table.to_owned(),
+        id: row.id.clone(),
         change,
     })
 }
@@ -113,15 +113,15 @@ fn release_of(record: &RecordView) -> Option<String> {
 
 fn table(record: &RecordView) -> Option<&str> {
     match &record.location {
-        LocationView::Row { table, .. } => Some(table),
-        LocationView::File { .. } => None,
+        Location::Row(row) => Some(row.table),
+        Location::File(_) => None,
     }
 }
 
 fn database(record: &RecordView) -> Option<&Untrusted> {
     match &record.location {
-        LocationView::Row { database, .. } => Some(database),
-        LocationView::File { .. } => None,
+        Location::Row(row) => Some(&row.database),
+        Location::File(_) => None,
     }
 }
 

@@ -1,5 +1,8 @@
 //! Where a record was read.
 
+use std::fmt;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::core::file::FilePath;
@@ -12,7 +15,7 @@ pub enum Location {
     /// A file.
     File(FilePath),
     /// A row of a database.
-    Row(Row),
+    Row(Box<Row>),
 }
 
 /// Where a row is.
@@ -52,12 +55,29 @@ impl Row {
     }
 }
 
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.text()),
+            Self::Row(row) => write!(f, "{} {} {}", row.database, row.table, row.id),
+        }
+    }
+}
+
 impl Location {
     /// Returns the path of a file.
-    pub fn path(&self) -> Option<&std::path::Path> {
+    pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Row(_) => None,
+        }
+    }
+
+    /// Returns whether it is the file at a path.
+    pub fn is(&self, path: &Path) -> bool {
+        match self {
+            Self::File(own) => *own.text() == Untrusted::from_path(path),
+            Self::Row(_) => false,
         }
     }
 

@@ -143,7 +143,8 @@ impl Redactor {
         record.location = match &record.location {
             Location::File(path) => Location::File(PathBuf::from(self.text(path.text().raw())).into()),
             Location::Row(row) => {
-                Location::Row(Row::new(self.outside(&row.database), row.table, self.outside(&row.id)))
+                let (database, id) = (self.outside(&row.database), self.outside(&row.id));
+                Location::Row(Row::new(database, row.table, id).into())
             }
         };
         record.title = self.outside(&record.title);
