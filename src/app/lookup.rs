@@ -15,52 +15,54 @@ use super::text::outside;
 pub struct Index {
     /// The report itself.
     pub report: Arc<Report>,
-    windows: HashMap<Key, usize>,
-    records: HashMap<Key, usize>,
-    claims: HashMap<Key, usize>,
-    claims_of_record: HashMap<Key, Vec<usize>>,
-    findings: HashMap<Key, usize>,
-    findings_about: HashMap<Key, Vec<usize>>,
+    windows: Places,
+    records: Places,
+    claims: Places,
+    claims_of_record: Places,
+    findings: Places,
+    findings_about: Places,
 }
 
 impl Index {
     /// Reads a report once.
     pub fn new(report: Arc<Report>) -> Self {
+        let subjects = report.findings.iter().map(|finding| &finding.subjects).enumerate();
         Self {
-            windows: places(report.windows.iter().map(|window| window.key.clone())),
-            records: places(report.records.iter().map(|record| record.key.clone())),
-            claims: places(report.claims.iter().map(|claim| claim.key.clone())),
-            claims_of_record: groups(report.claims.iter().map(|claim| std::slice::from_ref(&claim.record))),
-            findings: places(keys_of_findings(&report)),
-            findings_about: groups(report.findings.iter().map(|finding| finding.subjects.as_slice())),
+            windows: Places::of_each(report.windows.iter().map(|window| window.key.clone())),
+            records: Places::of_each(report.records.iter().map(|record| record.key.clone())),
+            claims: Places::of_each(report.claims.iter().map(|claim| claim.key.clone())),
+            claims_of_record: Places::of_each(report.claims.iter().map(|claim| claim.record.clone())),
+            findings: Places::of_each(keys_of_findings(&report)),
+            findings_about: Places::new(
+                subjects.flat_map(|(at, keys)| keys.iter().map(move |key| (key.clone(), at))),
+            ),
             report,
         }
     }
 
     /// Returns a window.
     pub fn window(&self, key: &Key) -> Option<&WindowView> {
-        self.report.windows.get(*self.windows.get(key)?)
+        self.report.windows.get(self.windows.first(key)?)
     }
 
     /// Returns a record.
     pub fn record(&self, key: &Key) -> Option<&RecordView> {
-        self.report.records.get(*self.records.get(key)?)
+        self.report.records.get(self.records.first(key)?)
     }
 
     /// Returns a claim.
     pub fn claim(&self, key: &Key) -> Option<&ClaimView> {
-        self.report.claims.get(*self.claims.get(key)?)
+        self.report.claims.get(self.claims.first(key)?)
     }
 
     /// Returns a finding by the key that [`keys_of_findings`] gave it.
     pub fn finding(&self, key: &Key) -> Option<&Finding> {
-        self.report.findings.get(*self.findings.get(key)?)
+        self.report.findings.get(self.findings.first(key)?)
     }
 
     /// Returns the claims that a record states.
     pub fn claims_of(&self, record: &Key) -> impl Iterator<Item = &ClaimView> {
-        let places = self.claims_of_record.get(record).map_or(&[] as &[usize], Vec::as_slice);
-        places.iter().filter_map(|at| self.report.claims.get(*at))
+        self.claims_of_record.all(record).filter_map(|at| self.report.claims.get(at))
     }
 
     /// Returns a finding by its own key, or the findings near a thing, worst first.
@@ -71,13 +73,8 @@ impl Index {
     /// Returns the findings about a thing and what belongs to it, worst first: a window's
     /// records and claims, a record's claims, a claim's record.
     pub fn findings_near(&self, key: &Key) -> Vec<&Finding> {
-        let found: BTreeSet<usize> = self
-            .near(key)
-            .into_iter()
-            .filter_map(|key| self.findings_about.get(key))
-            .flatten()
-            .copied()
-            .collect();
+        let found: BTreeSet<usize> =
+            self.near(key).into_iter().flat_map(|key| self.findings_about.all(key)).collect();
         let mut findings: Vec<&Finding> =
             found.into_iter().filter_map(|at| self.report.findings.get(at)).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -123,24 +120,34 @@ impl Index {
     }
 }
 
-/// Returns where each key stands; of two equal ones the first.
-fn places(keys: impl Iterator<Item = Key>) -> HashMap<Key, usize> {
-    let mut places = HashMap::new();
-    for (at, key) in keys.enumerate() {
-        places.entry(key).or_insert(at);
-    }
-    places
-}
+/// Where keys stand in a list, by key.
+#[derive(Debug)]
+struct Places(Box<[(Key, usize)]>);
 
-/// Returns where each key is named.
-fn groups<'a>(keys: impl Iterator<Item = &'a [Key]>) -> HashMap<Key, Vec<usize>> {
-    let mut groups: HashMap<Key, Vec<usize>> = HashMap::new();
-    for (at, named) in keys.enumerate() {
-        for key in named {
-            groups.entry(key.clone()).or_default().push(at);
-        }
+impl Places {
+    /// Sorts keys, each with its place.
+    fn new(placed: impl Iterator<Item = (Key, usize)>) -> Self {
+        let mut placed: Box<[(Key, usize)]> = placed.collect();
+        placed.sort_unstable();
+        Self(placed)
     }
-    groups
+
+    /// Sorts the keys of a list.
+    fn of_each(keys: impl Iterator<Item = Key>) -> Self {
+        Self::new(keys.enumerate().map(|(at, key)| (key, at)))
+    }
+
+    /// Returns every place of a key, in their order.
+    fn all(&self, key: &Key) -> impl Iterator<Item = usize> {
+        let from = self.0.partition_point(|(own, _)| own < key);
+        let placed = self.0.get(from..).unwrap_or_default();
+        placed.iter().take_while(move |(own, _)| own == key).map(|(_, at)| *at)
+    }
+
+    /// Returns the first place of a key.
+    fn first(&self, key: &Key) -> Option<usize> {
+        self.all(key).next()
+    }
 }
 
 /// Names every finding for as long as it is about the same things: findings have no key of

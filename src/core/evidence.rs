@@ -35,6 +35,11 @@ impl Evidence {
         Self(Arc::new(Fact { fact: fact.into(), value: value.into(), source: source.into(), at: None }))
     }
 
+    /// States a fact in our own words alone.
+    pub fn fixed(fact: &'static str, value: &'static str, source: &'static str) -> Self {
+        Self::new(Untrusted::fixed(fact), Untrusted::fixed(value), Untrusted::fixed(source))
+    }
+
     /// Returns the fact with the moment at which it was read or written, where that is known.
     pub fn at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
         Arc::make_mut(&mut self.0).at = at.into();

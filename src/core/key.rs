@@ -5,8 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// The most bytes of a key; derived ones have 10, and what a person types may have more.
-const MOST: usize = 23;
+/// The most bytes of a key; derived ones have 10, and some are numbered. No key begins with what is
+/// left of a longer text that a person types.
+const MOST: usize = 15;
 
 /// The stable key of a window (`w-…`), a record (`r-…`) or a claim (`c-…`).
 ///

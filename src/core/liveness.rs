@@ -13,6 +13,8 @@ mod owners;
 mod session;
 mod tasks;
 
+use std::sync::LazyLock;
+
 use self::absent::is_before_boot;
 use self::own::{elsewhere, own_verdict};
 use self::owners::{by_possible_owners, could_own, runs_on, unseen};
@@ -116,6 +118,11 @@ struct Ladder {
 impl Ladder {
     fn add(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: &'static str) {
         self.add_from(fact, value, Untrusted::fixed(source));
+    }
+
+    /// Adds a fact in our own words, which thousands of records may share.
+    fn add_fixed(&mut self, fact: &LazyLock<Evidence>) {
+        self.facts.push(Evidence::clone(fact));
     }
 
     fn add_from(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: Untrusted) {

@@ -7,6 +7,7 @@ mod lease;
 mod location;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,15 @@ pub struct Record {
 }
 
 impl Record {
+    /// Returns it as it is kept: without room for more, for there can be thousands.
+    pub fn kept(mut self) -> Arc<Self> {
+        self.signs.shrink_to_fit();
+        self.claims.shrink_to_fit();
+        self.files.shrink_to_fit();
+        self.problems.shrink_to_fit();
+        Arc::new(self)
+    }
+
     /// Returns the PID that it states, if that can be one.
     pub fn pid(&self) -> Option<u32> {
         self.holder.as_ref()?.pid.as_ref()?.valid()

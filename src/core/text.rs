@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smol_str::SmolStr;
 
 /// The most combining marks that one base character may carry on the screen.
 const MAX_MARKS: usize = 3;
@@ -19,27 +19,20 @@ const MAX_MARKS: usize = 3;
 /// [`fmt::Display`] or [`Untrusted::shown`], which make every control, bidi and zero-width
 /// character visible instead of passing it on.
 ///
-/// Copies share one text, so a record, its view and its findings hold it once.
+/// Copies share one text, so a record, its view and its findings hold it once; a short one, as most
+/// are, is held without any memory of its own.
 #[derive(Clone)]
-pub struct Untrusted(Text);
-
-#[derive(Clone)]
-enum Text {
-    /// One of our own words.
-    Fixed(&'static str),
-    /// Read from somewhere.
-    Shared(Arc<str>),
-}
+pub struct Untrusted(SmolStr);
 
 impl Untrusted {
     /// Takes a string as it came.
     pub fn new(text: impl Into<String>) -> Self {
-        Self(Text::Shared(text.into().into()))
+        Self(text.into().into())
     }
 
     /// Takes one of our own words, which need no copy.
     pub const fn fixed(text: &'static str) -> Self {
-        Self(Text::Fixed(text))
+        Self(SmolStr::new_static(text))
     }
 
     /// Takes raw bytes; each byte that is not UTF-8 is kept visible as `\xNN`.
@@ -65,10 +58,7 @@ impl Untrusted {
 
     /// Returns the text as it came, for comparing and never for showing.
     pub fn raw(&self) -> &str {
-        match &self.0 {
-            Text::Fixed(text) => text,
-            Text::Shared(text) => text,
-        }
+        &self.0
     }
 
     /// Returns the text with everything that could steer a terminal made visible.
@@ -128,13 +118,13 @@ impl fmt::Debug for Untrusted {
 
 impl From<&str> for Untrusted {
     fn from(text: &str) -> Self {
-        Self(Text::Shared(text.into()))
+        Self(text.into())
     }
 }
 
 impl From<String> for Untrusted {
     fn from(text: String) -> Self {
-        Self(Text::Shared(text.into()))
+        Self(text.into())
     }
 }
 

@@ -1,7 +1,5 @@
 //! Lenient JSON: one object, read once, with every oddity told and none fatal.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 
 use super::draft::excerpt;
@@ -170,7 +168,7 @@ impl<'a> Object<'a> {
 /// Turns a failed reading into what [`super::read`] returns.
 pub fn parsed(result: Result<crate::core::record::Record, BrokenFile>) -> Parsed {
     match result {
-        Ok(record) => Parsed::Record(Arc::new(record)),
+        Ok(record) => Parsed::Record(record.kept()),
         Err(broken) => Parsed::Broken(broken),
     }
 }

@@ -1,15 +1,22 @@
 //! Verdicts on a PID that no process has, or that another process has by now.
 
+use std::sync::LazyLock;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::owners::could_own;
 use super::{Answer, Ladder, alive, dead, unknown};
+use crate::core::evidence::Evidence;
 use crate::core::process::Process;
 use crate::core::record::{Holder, Record, RecordKind, Role};
 use crate::core::report::Reason;
 use crate::core::snapshot::INITIAL_PID_NAMESPACE;
 use crate::core::text::Untrusted;
 use crate::core::world::{PossibleAgent, World};
+
+static NO_PROCESS: LazyLock<Evidence> = LazyLock::new(|| {
+    Evidence::fixed("process", "no process has this PID", "complete scan of /proc after the record was read")
+});
 
 /// Judges a PID that is not in the table.
 pub(super) fn absent(
@@ -28,11 +35,7 @@ pub(super) fn absent(
         ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
         return unknown(Reason::PartialScan);
     }
-    ladder.add(
-        "process",
-        Untrusted::fixed("no process has this PID"),
-        "complete scan of /proc after the record was read",
-    );
+    ladder.add_fixed(&NO_PROCESS);
     gone(record, holder, pid, Reason::NoProcess, world, ladder)
 }
 

@@ -1,14 +1,22 @@
 //! Verdicts by whether any living agent could be the owner.
 
+use std::sync::LazyLock;
+
 use super::absent::is_before_boot;
 use super::own::{is_foreign, own_verdict};
 use super::session::is_uuid;
 use super::{Answer, Ladder, unknown};
+use crate::core::evidence::Evidence;
 use crate::core::record::{Format, Record};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::snapshot::INITIAL_PID_NAMESPACE;
 use crate::core::text::Untrusted;
 use crate::core::world::{PossibleAgent, World};
+
+static NO_OWNER: LazyLock<Evidence> = LazyLock::new(|| {
+    let value = "no agent that lives could have written it";
+    Evidence::fixed("possible owners", value, "complete scan of /proc")
+});
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
@@ -27,11 +35,7 @@ pub(super) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mu
         ladder.add("possible owner", words.clone(), "process table");
         return Answer(VerdictState::Unknown, open);
     }
-    ladder.add(
-        "possible owners",
-        Untrusted::fixed("no agent that lives could have written it"),
-        "complete scan of /proc",
-    );
+    ladder.add_fixed(&NO_OWNER);
     if is_before_boot(record, world, ladder) {
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }

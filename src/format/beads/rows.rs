@@ -25,7 +25,7 @@ pub struct Source {
 
 /// Reads the issues that somebody has taken: total, for any values.
 pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
-    rows.iter().filter_map(|row| issue(row, source, reading)).map(Arc::new).collect()
+    rows.iter().filter_map(|row| issue(row, source, reading)).map(Record::kept).collect()
 }
 
 fn issue(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {

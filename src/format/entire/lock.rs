@@ -1,7 +1,5 @@
 //! Session locks: a file that exists is only a place to lock; a record while it is locked.
 
-use std::sync::Arc;
-
 use crate::core::file::FileImage;
 use crate::core::record::{
     Binding, Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid, Surface,
@@ -32,5 +30,5 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
         since: None,
         surfaces: Shared::fixed(&[Surface { name: "flock", state: SurfaceState::Agrees }]),
     }];
-    Parsed::Record(Arc::new(record))
+    Parsed::Record(record.kept())
 }

@@ -11,15 +11,20 @@ use crate::core::record::Record;
 use crate::format::FileKind;
 use crate::source::open::{FolderId, is_sure};
 
-/// How many files are kept, with their records some 20 MiB; more are simply read again.
+/// How many files are kept, with their records some 16 MiB; more are simply read again.
 pub const MAX_KEPT: usize = 16_384;
 
 /// What was read of the files of every folder.
 #[derive(Default)]
 pub(super) struct Kept {
-    folders: HashMap<FolderId, HashMap<OsString, KeptFile>>,
+    /// The files of each folder by name. They are read in that order, so that a list takes less
+    /// room than a map and no more time.
+    folders: HashMap<FolderId, Vec<Slot>>,
     files: usize,
 }
+
+/// A file's name and what was read of it, until that is taken out.
+type Slot = (Box<OsStr>, Option<KeptFile>);
 
 /// What was read of one file.
 pub(super) struct KeptFile {
@@ -45,17 +50,19 @@ impl KeptFile {
 impl Kept {
     /// Takes out what was kept of one file.
     pub(super) fn take(&mut self, folder: FolderId, name: &OsStr) -> Option<KeptFile> {
-        self.folders.get_mut(&folder)?.remove(name)
+        let files = self.folders.get_mut(&folder)?;
+        let at = place(files, name).ok()?;
+        files.get_mut(at)?.1.take()
     }
 
     /// Makes room for the files of a folder.
     pub(super) fn reserve(&mut self, folder: FolderId, files: usize) {
-        self.folders.entry(folder).or_default().reserve(files.min(MAX_KEPT));
+        self.folders.entry(folder).or_default().reserve_exact(files.min(MAX_KEPT));
     }
 
     /// Returns whether something is kept of one file.
     pub(super) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
-        self.folders.get(&folder).is_some_and(|files| files.contains_key(name))
+        self.folders.get(&folder).is_some_and(|files| place(files, name).is_ok())
     }
 
     /// Returns whether one more file may be kept.
@@ -63,11 +70,18 @@ impl Kept {
         self.files < MAX_KEPT
     }
 
-    /// Keeps what was read of one file.
+    /// Keeps what was read of one file of which nothing is kept yet.
     pub(super) fn keep(&mut self, folder: FolderId, name: OsString, file: KeptFile) {
         self.files += 1;
-        self.folders.entry(folder).or_default().insert(name, file);
+        let files = self.folders.entry(folder).or_default();
+        let (Ok(at) | Err(at)) = place(files, &name);
+        files.insert(at, (name.into(), Some(file)));
     }
+}
+
+/// Returns where a file is among those of its folder, or belongs.
+fn place(files: &[Slot], name: &OsStr) -> Result<usize, usize> {
+    files.binary_search_by(|(own, _)| (**own).cmp(name))
 }
 
 #[cfg(test)]

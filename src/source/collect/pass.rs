@@ -155,10 +155,9 @@ impl<'a> Pass<'a> {
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
             Parsed::Record(record) => {
-                let is_known =
-                    before.is_some_and(|before| before.record.is_some_and(|known| known == record));
-                self.has_news |= !is_known;
-                Some(record)
+                let known = before.and_then(|before| before.record).filter(|known| *known == record);
+                self.has_news |= known.is_none();
+                Some(known.unwrap_or(record))
             }
             Parsed::Ignored => None,
             Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
