@@ -85,6 +85,9 @@
 //! That makes a rule that is tested as a property: *forgetting any fact may turn a verdict into
 //! unknown, never into dead.*
 //!
+//! Every look is judged anew and from nothing but its snapshot. Only what came out equal is then
+//! shared with the report before ([`core::assess::assess_after`]), to save memory.
+//!
 //! # How a collision is told
 //!
 //! [`core::story`] decides nothing: it is told after the findings, from the same snapshot. Each event

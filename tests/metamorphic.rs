@@ -1,5 +1,5 @@
-//! What must not matter does not: other PIDs, other times, another order, strangers, and a second
-//! world beside the first.
+//! What must not matter does not: what was judged before, other PIDs, other times, another order,
+//! strangers, and a second world beside the first.
 
 #![expect(clippy::unwrap_used, reason = "tests say by panicking what is wrong")]
 
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use claimtop::core::agent::Signatures;
-use claimtop::core::assess::{Policy, assess};
+use claimtop::core::assess::{Policy, assess, assess_after};
 use claimtop::core::git::{WORKTREE_LOCK, tree_of};
 use claimtop::core::record::Record;
 use claimtop::core::report::Report;
@@ -27,8 +27,12 @@ fn worlds() -> Vec<World> {
     common::worlds().into_iter().map(|path| World { text: common::text(&path), path }).collect()
 }
 
+fn policy() -> Policy {
+    Policy { signatures: Signatures::built_in().unwrap() }
+}
+
 fn judged(look: &Snapshot) -> Report {
-    assess(look, &Policy { signatures: Signatures::built_in().unwrap() })
+    assess(look, &policy())
 }
 
 /// Returns all that a report comes to, without names, numbers and order.
@@ -91,6 +95,21 @@ fn other_pids_change_nothing() {
         let own = pids(&world.text);
         let other = |pid: u64| own.contains(&pid).then(|| 4_194_000_u64.checked_sub(pid)).flatten();
         check_same(&world, &snapshot(&renumbered(&world.text, other)), "renaming PIDs");
+    }
+}
+
+#[test]
+fn an_earlier_report_changes_nothing() {
+    for world in worlds() {
+        let look = snapshot(&world.text);
+        let expected = judged(&look);
+        let mut deserted = look.clone();
+        deserted.processes.by_pid.clear();
+        deserted.processes.listed.clear();
+        for earlier in [judged(&deserted), expected.clone()] {
+            let report = assess_after(Some(&earlier), &look, &policy());
+            assert_eq!(report, expected, "{}", world.path.display());
+        }
     }
 }
 

@@ -64,7 +64,8 @@ impl Attention {
         let now = urgent.iter().map(|finding| (finding.code, finding.subjects.clone())).collect();
         if let Some(known) = self.known.replace(now) {
             let is_new = |finding: &&&Finding| !known.contains(&(finding.code, finding.subjects.clone()));
-            self.untold.extend(urgent.iter().filter(is_new).map(|finding| shown(&finding.message)));
+            self.untold
+                .extend(urgent.iter().filter(is_new).map(|finding| shown(&finding.message.to_string())));
         }
     }
 }

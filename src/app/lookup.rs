@@ -26,7 +26,7 @@ pub struct Index {
 impl Index {
     /// Reads a report once.
     pub fn new(report: Arc<Report>) -> Self {
-        let subjects = report.findings.iter().map(|finding| &finding.subjects).enumerate();
+        let subjects = report.findings.iter().map(|finding| &finding.subjects).zip(0..);
         Self {
             windows: Places::of_each(report.windows.iter().map(|window| window.key.clone())),
             records: Places::of_each(report.records.iter().map(|record| record.key.clone())),
@@ -34,7 +34,7 @@ impl Index {
             claims_of_record: Places::of_each(report.claims.iter().map(|claim| claim.record.clone())),
             findings: Places::of_each(keys_of_findings(&report)),
             findings_about: Places::new(
-                subjects.flat_map(|(at, keys)| keys.iter().map(move |key| (key.clone(), at))),
+                subjects.flat_map(|(keys, at)| keys.iter().map(move |key| (key.clone(), at))),
             ),
             report,
         }
@@ -58,6 +58,13 @@ impl Index {
     /// Returns a finding by the key that [`keys_of_findings`] gave it.
     pub fn finding(&self, key: &Key) -> Option<&Finding> {
         self.report.findings.get(self.findings.first(key)?)
+    }
+
+    /// Returns whether there is a thing or a finding of this key.
+    pub fn has(&self, key: &Key) -> bool {
+        [&self.windows, &self.records, &self.claims, &self.findings]
+            .iter()
+            .any(|places| places.first(key).is_some())
     }
 
     /// Returns the claims that a record states.
@@ -122,26 +129,27 @@ impl Index {
 
 /// Where keys stand in a list, by key.
 #[derive(Debug)]
-struct Places(Box<[(Key, usize)]>);
+struct Places(Box<[(Key, u32)]>);
 
 impl Places {
     /// Sorts keys, each with its place.
-    fn new(placed: impl Iterator<Item = (Key, usize)>) -> Self {
-        let mut placed: Box<[(Key, usize)]> = placed.collect();
+    fn new(placed: impl Iterator<Item = (Key, u32)>) -> Self {
+        let mut placed: Box<[(Key, u32)]> = placed.collect();
         placed.sort_unstable();
         Self(placed)
     }
 
     /// Sorts the keys of a list.
     fn of_each(keys: impl Iterator<Item = Key>) -> Self {
-        Self::new(keys.enumerate().map(|(at, key)| (key, at)))
+        Self::new(keys.zip(0..))
     }
 
     /// Returns every place of a key, in their order.
     fn all(&self, key: &Key) -> impl Iterator<Item = usize> {
         let from = self.0.partition_point(|(own, _)| own < key);
         let placed = self.0.get(from..).unwrap_or_default();
-        placed.iter().take_while(move |(own, _)| own == key).map(|(_, at)| *at)
+        let places = placed.iter().take_while(move |(own, _)| own == key).map(|(_, at)| *at);
+        places.filter_map(|at| usize::try_from(at).ok())
     }
 
     /// Returns the first place of a key.

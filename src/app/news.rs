@@ -1,39 +1,32 @@
 //! What has changed since a person last looked, which is when a key was pressed last.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use crate::core::finding::Code;
 use crate::core::key::Key;
-use crate::core::report::{ClaimStatus, Reason, Report, VerdictState, WindowState};
 
-use super::lookup::keys_of_findings;
+use super::lookup::{Index, keys_of_findings};
 
 /// Adds the things that are new, or that say something else than before; and forgets those that
-/// are there no more, for nobody may press a key for days.
-pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Report, now: &Report) {
-    let (before, now) = (words(before), words(now));
-    news.retain(|key| now.contains_key(key));
-    let changed = now.into_iter().filter(|(key, words)| before.get(key) != Some(words));
-    news.extend(changed.map(|(key, _)| key));
-}
-
-/// What a thing says, as far as a change of it is news: neither ages nor loads are.
-#[derive(PartialEq, Eq)]
-enum Word {
-    Window(WindowState),
-    Record(VerdictState, Reason),
-    Claim(ClaimStatus),
-    Finding(Code),
-}
-
-fn words(report: &Report) -> HashMap<Key, Word> {
-    let windows = report.windows.iter().map(|window| (window.key.clone(), Word::Window(window.state)));
-    let records = report
-        .records
+/// are there no more, for nobody may press a key for days. Neither ages nor loads are news.
+pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, now: &Index) {
+    news.retain(|key| now.has(key));
+    let windows = now
+        .report
+        .windows
         .iter()
-        .map(|record| (record.key.clone(), Word::Record(record.verdict.state, record.verdict.reason)));
-    let claims = report.claims.iter().map(|claim| (claim.key.clone(), Word::Claim(claim.status)));
-    let findings = keys_of_findings(report).zip(&report.findings);
-    let findings = findings.map(|(key, finding)| (key, Word::Finding(finding.code)));
-    windows.chain(records).chain(claims).chain(findings).collect()
+        .filter(|window| before.window(&window.key).is_none_or(|earlier| earlier.state != window.state));
+    let records = now.report.records.iter().filter(|record| {
+        let says = |state, reason| (state, reason) == (record.verdict.state, record.verdict.reason);
+        !before.record(&record.key).is_some_and(|earlier| says(earlier.verdict.state, earlier.verdict.reason))
+    });
+    let claims = now
+        .report
+        .claims
+        .iter()
+        .filter(|claim| before.claim(&claim.key).is_none_or(|earlier| earlier.status != claim.status));
+    news.extend(windows.map(|window| window.key.clone()));
+    news.extend(records.map(|record| record.key.clone()));
+    news.extend(claims.map(|claim| claim.key.clone()));
+    // A finding's key says all of it.
+    news.extend(keys_of_findings(&now.report).filter(|key| before.finding(key).is_none()));
 }

@@ -140,10 +140,11 @@ impl State {
 
     /// Takes a report over as the shown one.
     pub(super) fn take(&mut self, report: Arc<Report>) {
+        let index = Index::new(report);
         if let Some(shown) = &self.index {
-            news::follow(&mut self.news, &shown.report, &report);
+            news::follow(&mut self.news, shown, &index);
         }
-        self.index = Some(Arc::new(Index::new(report)));
+        self.index = Some(Arc::new(index));
     }
 
     /// Adds what a report shows to what was observed, also while the picture is frozen, and

@@ -107,6 +107,7 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
     RecordView {
         key: key(&format!("r-{name}")),
         record: Arc::new(record),
+        evidence: Evidence::new("record", name, path.as_str()),
         role: Role::Agent,
         verdict: Verdict {
             state,
@@ -145,7 +146,7 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
         code,
         severity: code.severity(),
         subjects: subjects.iter().map(|subject| key(subject)).collect(),
-        message: message.to_owned(),
+        message: message.into(),
         evidence: [Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now())]
             .into(),
         remedy,
@@ -308,7 +309,7 @@ pub(crate) fn hostile() -> Report {
         claim.resource.id = nasty.clone();
     }
     for finding in &mut report.findings {
-        finding.message = nasty.raw().to_owned();
+        finding.message = nasty.raw().into();
     }
     report.host.name = nasty.raw().to_owned();
     for source in &mut report.sources {

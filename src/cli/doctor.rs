@@ -58,7 +58,7 @@ pub(crate) fn entry(finding: &Finding, paint: Paint) -> String {
     let keys: Vec<&str> = finding.subjects.iter().map(|key| key.as_str()).collect();
     let mut out =
         format!("{} {}\n", paint.paint(tone, severity), paint.paint(Tone::Heading, finding.code.name()));
-    out.push_str(&format!("  {}\n", shown(&finding.message)));
+    out.push_str(&format!("  {}\n", shown(&finding.message.to_string())));
     out.push_str(&paint.paint(Tone::Dim, &format!("  about {}", keys.join(" "))));
     out.push('\n');
     if let Some(remedy) = words::remedy(finding.remedy) {

@@ -131,7 +131,7 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
         row("since", claim.since.map(|at| at.to_string()));
     }
     for finding in report.findings.iter().filter(|finding| finding.subjects.contains(&record.key)) {
-        row(finding.code.name(), Some(finding.message.clone()));
+        row(finding.code.name(), Some(finding.message.to_string()));
     }
     let (word, tone) = words::verdict(record.verdict.state);
     let verdict = format!("{word} ({})", record.verdict.reason.name());

@@ -15,14 +15,14 @@ use crate::ui::{Look, render};
 const SIZE: Size = Size { width: 120, height: 36 };
 
 /// Draws every frame as a picture, whatever the clock says: the moment is that of the look.
-pub(crate) fn frames(looks: impl Iterator<Item = Report>, keys: &str) -> String {
+pub(crate) fn frames(looks: impl Iterator<Item = Arc<Report>>, keys: &str) -> String {
     let look = Look { palette: Palette::new(Theme::Dark, Colors::Used), glyphs: Glyphs::Unicode };
     let mut state: Option<State> = None;
     let mut out = String::new();
     for report in looks {
         let now = report.taken_at;
         let state = state.get_or_insert_with(|| State::new(Options::default(), SIZE, now));
-        update(state, Msg::Looked(Arc::new(report)));
+        update(state, Msg::Looked(report));
         update(state, Msg::Tick(now));
         out.push_str(&to_svg(&render(state, look), "look", DARK));
         for key in keys.chars() {

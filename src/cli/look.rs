@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use super::failure::Exit;
 use super::settings::Settings;
 use crate::core::agent::Signatures;
-use crate::core::assess::{Policy, assess};
+use crate::core::assess::{Policy, assess_after};
 use crate::core::change::diff;
 use crate::core::diagnosis::Watched;
 use crate::core::process::ProcessId;
@@ -32,11 +33,13 @@ pub(crate) struct Looker {
     /// Where looks are recorded, if they are.
     tape: Option<Tape>,
     /// The last report that was recorded.
-    taped: Option<Report>,
+    taped: Option<Arc<Report>>,
+    /// The last report, for the next one to share what is the same.
+    last: Option<Arc<Report>>,
 }
 
 impl run::Looker for Looker {
-    fn look(&mut self) -> Report {
+    fn look(&mut self) -> Arc<Report> {
         self.report()
     }
 
@@ -57,8 +60,16 @@ impl Looker {
     pub(crate) fn new(settings: &Settings, signatures: Signatures) -> Self {
         let collector =
             Collector::new(settings.places.clone(), signatures.clone()).with_own(&settings.formats);
-        let policy = Policy { signatures };
-        Self { collector, policy, stage: None, watch: None, holders: Vec::new(), tape: None, taped: None }
+        Self {
+            collector,
+            policy: Policy { signatures },
+            stage: None,
+            watch: None,
+            holders: Vec::new(),
+            tape: None,
+            taped: None,
+            last: None,
+        }
     }
 
     /// Returns how agents look.
@@ -107,12 +118,13 @@ impl Looker {
     }
 
     /// Takes one look and judges it.
-    pub(crate) fn report(&mut self) -> Report {
+    pub(crate) fn report(&mut self) -> Arc<Report> {
         let mut snapshot = self.snapshot();
         if let Some(watch) = &self.watch {
             snapshot.sources.extend(health(watch));
         }
-        let report = assess(&snapshot, &self.policy);
+        let report = Arc::new(assess_after(self.last.as_deref(), &snapshot, &self.policy));
+        self.last = Some(Arc::clone(&report));
         self.record(&snapshot, &report);
         if self.watch.is_some() {
             self.holders = holders(&report, &snapshot);
@@ -121,7 +133,7 @@ impl Looker {
     }
 
     /// Records a look, if somebody wants that at present.
-    fn record(&mut self, snapshot: &Snapshot, report: &Report) {
+    fn record(&mut self, snapshot: &Snapshot, report: &Arc<Report>) {
         let Some(tape) = self.tape.as_ref().filter(|tape| tape.path().is_some()) else {
             self.taped = None;
             return;
@@ -132,7 +144,7 @@ impl Looker {
             Kept::Full => tracing::warn!("the recording is full"),
             Kept::Failed(error) => tracing::warn!(%error, "the recording has failed"),
         }
-        self.taped = Some(report.clone());
+        self.taped = Some(Arc::clone(report));
     }
 }
 

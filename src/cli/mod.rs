@@ -35,6 +35,7 @@ mod words;
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Parser;
@@ -193,7 +194,7 @@ fn recorded(from: &Path) -> Result<report::Material, Failure> {
     let unreadable = |error| replay::unreadable(from, error);
     let player = replay::Player::new(replay::open(from)?, Some(Timestamp::MAX)).map_err(unreadable)?;
     let past = player.past().map_err(unreadable)?;
-    Ok(report::Material { report: player.report().clone(), past, acts: Vec::new() })
+    Ok(report::Material { report: player.report(), past, acts: Vec::new() })
 }
 
 fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
@@ -201,14 +202,14 @@ fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
     let player = replay::Player::new(replay::open(&asked.file)?, asked.at).map_err(unreadable)?;
     if let Some(keys) = &asked.frames {
         let looks: Result<Vec<_>, _> = (0..player.looks()).map(|look| player.judge(look)).collect();
-        output::print(&frames::frames(looks.map_err(unreadable)?.into_iter(), keys))?;
+        output::print(&frames::frames(looks.map_err(unreadable)?.into_iter().map(Arc::new), keys))?;
         return Ok(failure::Exit::Fine);
     }
     if !asked.once && stdout().is_terminal() {
         return screen::replay(settings, player);
     }
     let paint = Paint::for_stdout(settings.effective.config.color);
-    list::show(player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
+    list::show(&player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
 }
 
 /// Settings and a looker over the places that they name.

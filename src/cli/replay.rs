@@ -51,7 +51,7 @@ pub(crate) struct Player {
     policy: Policy,
     at: Arc<AtomicUsize>,
     /// What was shown last, for a look that cannot be read.
-    last: Report,
+    last: Arc<Report>,
 }
 
 impl Player {
@@ -62,7 +62,7 @@ impl Player {
     pub(crate) fn new(recording: Recording, at: Option<Timestamp>) -> Result<Self, Unreadable> {
         let number = at.map_or(0, |at| recording.at(at));
         let policy = Policy { signatures: recording.header.signatures.clone() };
-        let last = assess(&recording.look(number)?, &policy);
+        let last = Arc::new(assess(&recording.look(number)?, &policy));
         let at = Arc::new(AtomicUsize::new(number));
         Ok(Self { recording: Arc::new(recording), policy, at, last })
     }
@@ -76,8 +76,8 @@ impl Player {
     }
 
     /// Returns what was shown last, at first the look at which it begins.
-    pub(crate) fn report(&self) -> &Report {
-        &self.last
+    pub(crate) fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.last)
     }
 
     /// Returns what changed from each look to the next that shows a change.
@@ -116,12 +116,12 @@ impl Player {
 }
 
 impl run::Looker for Player {
-    fn look(&mut self) -> Report {
+    fn look(&mut self) -> Arc<Report> {
         match self.judge(self.at.load(Ordering::Relaxed)) {
-            Ok(report) => self.last = report,
+            Ok(report) => self.last = Arc::new(report),
             Err(error) => tracing::warn!(%error, "a look of the recording cannot be read"),
         }
-        self.last.clone()
+        self.report()
     }
 }
 

@@ -50,12 +50,39 @@ pub struct Judged<'a> {
     pub window: Option<u32>,
 }
 
+impl Judged<'_> {
+    /// Takes the evidence of an earlier look where that is the same.
+    fn share(&mut self, earlier: &RecordView) {
+        if self.verdict.evidence == earlier.verdict.evidence {
+            self.verdict.evidence = earlier.verdict.evidence.clone();
+        }
+        if self.evidence == earlier.evidence {
+            self.evidence = earlier.evidence.clone();
+        }
+    }
+}
+
 /// Judges a snapshot.
 pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
+    assess_after(None, snapshot, policy)
+}
+
+/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Evidence that
+/// turns out equal to that of an earlier report is then taken from there, so that two reports which
+/// follow each other hold it once.
+pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
     let mut sorts = Sorts::new();
-    let mut judged: Vec<Judged<'_>> =
-        snapshot.records.iter().map(|record| judge_record(record, &world, &mut sorts)).collect();
+    let earlier: HashMap<&Key, &RecordView> =
+        earlier.iter().flat_map(|report| &report.records).map(|record| (&record.key, record)).collect();
+    let mut judged = Vec::with_capacity(snapshot.records.len());
+    for record in &snapshot.records {
+        let mut one = judge_record(record, &world, &mut sorts);
+        if let Some(earlier) = earlier.get(&one.key) {
+            one.share(earlier);
+        }
+        judged.push(one);
+    }
     lend_verdicts(&mut judged, &world);
     let mut windows: Vec<WindowView> =
         world.windows.iter().map(|window| view_window(window, &world)).collect();
@@ -228,6 +255,7 @@ fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, K
     RecordView {
         key: judged.key.clone(),
         record: Arc::clone(record),
+        evidence: judged.evidence.clone(),
         role: role_of(judged),
         verdict: judged.verdict.clone(),
         stale: staleness(record, world.snapshot.taken_at),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::finding::{Code, Finding, Severity};
+use super::finding::{Code, Finding, Sentence, Severity};
 use super::key::Key;
 use super::record::{Format, Location, Resource};
 use super::report::{
@@ -123,7 +123,7 @@ pub enum Subject {
         /// What it is about.
         subjects: Vec<Key>,
         /// What is wrong.
-        message: String,
+        message: Sentence,
     },
 }
 
@@ -294,7 +294,7 @@ impl Subject {
                 format!("{key} {} {}: {now}{was}", resource.kind.name(), resource.id)
             }
             Self::Finding { code, severity, message, .. } => {
-                format!("{} {}: {}", severity.name(), code.name(), shown(message))
+                format!("{} {}: {}", severity.name(), code.name(), shown(&message.to_string()))
             }
         }
     }
@@ -367,7 +367,7 @@ mod tests {
             code: Code::DeadHolder,
             severity: Code::DeadHolder.severity(),
             subjects: vec![Key::typed("r-1")],
-            message: message.to_owned(),
+            message: message.into(),
             evidence: Vec::new().into(),
             remedy: Remedy::Release,
             story: None,

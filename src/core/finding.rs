@@ -1,11 +1,15 @@
 //! Findings: stable codes, their severity, and what can be done.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+use smol_str::SmolStr;
 
 use super::evidence::Evidence;
 use super::key::Key;
 use super::shared::Shared;
 use super::story::Story;
+use super::text::Untrusted;
 
 /// How bad it is; later is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -164,6 +168,42 @@ codes! {
     NoRecord = "no-record", Info;
 }
 
+/// One sentence for people. Thousands of findings say the same of different things: what it is about
+/// and what it says are shared with the records, and are put together when somebody reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    about: Option<Untrusted>,
+    says: SmolStr,
+}
+
+impl Sentence {
+    /// Says something about a thing: `about: says`.
+    pub fn about(about: &Untrusted, says: impl Into<SmolStr>) -> Self {
+        Self { about: Some(about.clone()), says: says.into() }
+    }
+}
+
+impl<S: Into<SmolStr>> From<S> for Sentence {
+    fn from(says: S) -> Self {
+        Self { about: None, says: says.into() }
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.about {
+            Some(about) => write!(f, "{about}: {}", self.says),
+            None => f.write_str(&self.says),
+        }
+    }
+}
+
+impl Serialize for Sentence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// One detected problem.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
@@ -174,7 +214,7 @@ pub struct Finding {
     /// What it is about: keys of windows, records and claims.
     pub subjects: Vec<Key>,
     /// One sentence for people.
-    pub message: String,
+    pub message: Sentence,
     /// Why claimtop says so.
     pub evidence: Shared<Evidence>,
     /// What helps.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 pub use self::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub use self::format::{DAEMON, EDITOR, Format, LetGo, TASK, TEAM};
@@ -61,12 +62,12 @@ pub struct Problem {
     /// The finding that it raises.
     pub code: Code,
     /// What is wrong, in words, naming the value.
-    pub message: String,
+    pub message: SmolStr,
 }
 
 impl Problem {
     /// States a problem.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<SmolStr>) -> Self {
         Self { code, message: message.into() }
     }
 }

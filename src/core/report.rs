@@ -291,6 +291,8 @@ pub struct RecordView {
     pub key: Key,
     /// What was read.
     pub record: Arc<Record>,
+    /// The same, as evidence.
+    pub evidence: Evidence,
     /// Which process its PID is, where the living process tells more than the record.
     pub role: Role,
     /// Whether that process lives.

@@ -126,7 +126,7 @@ fn look(looker: &mut impl Looker, looks: u64, say: &mut impl FnMut(Said) -> Audi
     );
     let is_torn = report.findings.iter().any(|finding| finding.code == Code::TornRecord);
     let files = if is_torn { Files::Torn } else { Files::Whole };
-    if say(Said::Looked(Arc::new(report))) == Audience::Gone {
+    if say(Said::Looked(report)) == Audience::Gone {
         return None;
     }
     let measured = Measured { looks, took, watched: looker.follow() };
@@ -283,9 +283,9 @@ mod tests {
     struct Telling(std::sync::mpsc::Sender<&'static str>);
 
     impl Looker for Telling {
-        fn look(&mut self) -> Report {
+        fn look(&mut self) -> Arc<Report> {
             self.0.send("look").unwrap();
-            testing::quiet()
+            Arc::new(testing::quiet())
         }
 
         fn follow(&mut self) -> Watched {
@@ -307,8 +307,8 @@ mod tests {
     }
 
     impl Looker for Hurried {
-        fn look(&mut self) -> Report {
-            testing::quiet()
+        fn look(&mut self) -> Arc<Report> {
+            Arc::new(testing::quiet())
         }
 
         fn has_news(&mut self) -> bool {

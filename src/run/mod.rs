@@ -42,7 +42,7 @@ use crate::ui::theme::{Colors, Palette};
 /// Takes looks at the world.
 pub trait Looker {
     /// Takes one look. It may take its time: nobody waits for it.
-    fn look(&mut self) -> Report;
+    fn look(&mut self) -> Arc<Report>;
 
     /// Returns whether somebody has come or changed since, at next to no cost; then it is worth a
     /// look.
@@ -58,8 +58,8 @@ pub trait Looker {
 }
 
 impl<F: FnMut() -> Report> Looker for F {
-    fn look(&mut self) -> Report {
-        self()
+    fn look(&mut self) -> Arc<Report> {
+        Arc::new(self())
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
         out.push(format!("findings: expected {wanted:?}, found {found:?}{}", told.concat()));
     }
     for part in &expect.messages {
-        if !report.findings.iter().any(|finding| finding.message.contains(part)) {
+        if !report.findings.iter().any(|finding| finding.message.to_string().contains(part)) {
             out.push(format!("no message contains {part:?}"));
         }
     }

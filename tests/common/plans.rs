@@ -85,7 +85,7 @@ fn key_of(about: &str, report: &Report) -> Option<Key> {
         report.claims.iter().find(is_it).map(|claim| &claim.key)
     };
     let broken = || {
-        let finding = report.findings.iter().find(|finding| finding.message.contains(about))?;
+        let finding = report.findings.iter().find(|finding| finding.message.to_string().contains(about))?;
         finding.subjects.first()
     };
     record.or_else(claim).or_else(broken).cloned()

@@ -18,7 +18,10 @@ fn a_session_that_only_a_log_calls_abandoned_is_told() {
     let mut eyes = stage.eyes();
     let told = |eyes: &mut Eyes| {
         let findings = report(eyes).findings;
-        findings.iter().filter(|finding| finding.message.contains("never reached the database")).count()
+        findings
+            .iter()
+            .filter(|finding| finding.message.to_string().contains("never reached the database"))
+            .count()
     };
     assert_eq!(told(&mut eyes), 0);
     // Only the end of a long log is read.

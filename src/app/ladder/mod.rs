@@ -61,7 +61,7 @@ fn write_findings(page: &mut Page, index: &Index, key: &Key) {
 
 fn write_finding(page: &mut Page, finding: &Finding) {
     let (mark, tone, _) = of_severity(finding.severity);
-    page.problem((mark, tone), finding.code.name(), &finding.message);
+    page.problem((mark, tone), finding.code.name(), &finding.message.to_string());
     for evidence in &finding.evidence {
         page.evidence(evidence);
     }

@@ -95,7 +95,7 @@ pub(crate) fn problems(findings: &[Finding]) -> Laid {
             Cell::new(finding.code.name()),
             Cell::maybe(finding.subjects.first()),
             Cell::maybe(words::remedy(finding.remedy)),
-            Cell::new(crate::core::text::shown(&finding.message)),
+            Cell::new(crate::core::text::shown(&finding.message.to_string())),
         ]);
     }
     laid(columns, findings.len(), "No problem was found.")

@@ -8,6 +8,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
@@ -27,7 +28,7 @@ const MOMENTS: usize = 400;
 /// What a report is made of.
 pub(crate) struct Material {
     /// The look that is reported.
-    pub(crate) report: Report,
+    pub(crate) report: Arc<Report>,
     /// What was observed before, as far as it was kept.
     pub(crate) past: Vec<Past>,
     /// What claimtop did.

@@ -18,6 +18,11 @@ static NO_PROCESS: LazyLock<Evidence> = LazyLock::new(|| {
     Evidence::fixed("process", "no process has this PID", "complete scan of /proc after the record was read")
 });
 
+static OTHER_NAMESPACE: LazyLock<Evidence> = LazyLock::new(|| {
+    let value = "claimtop is not in the machine's first PID namespace; the number may count in another one";
+    Evidence::fixed("namespace", value, "/proc/self/ns/pid")
+});
+
 /// Judges a PID that is not in the table.
 pub(super) fn absent(
     record: &Record,
@@ -123,13 +128,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
     if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
         return None;
     }
-    ladder.add(
-        "namespace",
-        Untrusted::fixed(
-            "claimtop is not in the machine's first PID namespace; the number may count in another one",
-        ),
-        "/proc/self/ns/pid",
-    );
+    ladder.add_fixed(&OTHER_NAMESPACE);
     unknown(Reason::OtherNamespace)
 }
 

@@ -162,7 +162,7 @@ impl Redactor {
         });
         record.cwd = record.cwd.take().map(|cwd| self.path(&cwd));
         record.files = record.files.iter().map(|file| self.outside(file)).collect();
-        record.problems.iter_mut().for_each(|problem| problem.message = left_out());
+        record.problems.iter_mut().for_each(|problem| problem.message = left_out().into());
         record.facts = self.facts(&record.facts);
         record
     }
@@ -178,7 +178,7 @@ impl Redactor {
 
     fn broken(&mut self, broken: &mut BrokenFile) {
         broken.path = PathBuf::from(self.text(broken.path.text().raw())).into();
-        broken.problem.message = left_out();
+        broken.problem.message = left_out().into();
     }
 
     fn path(&mut self, path: &Path) -> PathBuf {

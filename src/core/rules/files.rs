@@ -3,7 +3,7 @@
 use super::{Facts, finding};
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::record::StatedPid;
 use crate::core::snapshot::{BrokenFile, SourceHealth, SourceState};
@@ -29,8 +29,7 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
     problems
         .filter(|(_, problem)| problem.code != Code::LegacyRecord)
         .map(|(judged, problem)| {
-            let path = &judged.path;
-            let message = format!("{path}: {}", problem.message);
+            let message = Sentence::about(&judged.path, problem.message.clone());
             finding(
                 problem.code,
                 vec![judged.key.clone()],
@@ -45,7 +44,8 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
 /// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.
 fn of_pid(judged: &Judged<'_>) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
-    let message = format!("{}: states {pid} as a PID, which no agent can have", judged.path);
+    let says = format!("states {pid} as a PID, which no agent can have");
+    let message = Sentence::about(&judged.path, says);
     let evidence = [judged.evidence.clone(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
     let code = Code::CorruptRecord;
     Some(finding(code, vec![judged.key.clone()], message, evidence, remedy(code)))
@@ -53,7 +53,7 @@ fn of_pid(judged: &Judged<'_>) -> Option<Finding> {
 
 fn of_broken(broken: &BrokenFile) -> Finding {
     let path = broken.path.text();
-    let message = format!("{path}: {}", broken.problem.message);
+    let message = Sentence::about(path, broken.problem.message.clone());
     let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
     let key = Key::derive('r', &[broken.format.name(), path.raw()]);
     finding(broken.problem.code, vec![key], message, [evidence], remedy(broken.problem.code))

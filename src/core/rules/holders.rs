@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use smol_str::SmolStr;
+
 use super::entire::left_undone;
 use super::{Facts, count, file_name, finding};
 use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::process::ProcessState;
 use crate::core::record::{Format, LetGo, RecordKind, Role, StatedPid};
@@ -80,13 +82,13 @@ fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
     let subjects = members.iter().map(|judged| judged.key.clone()).collect();
     let members_evidence = members.iter().map(|judged| &judged.evidence);
     let evidence: Vec<Evidence> = first.verdict.evidence.iter().chain(members_evidence).cloned().collect();
-    let title = &first.record.title;
     let why = why_dead(first);
     let more = match members.len() {
         1 => String::new(),
         n => format!(" ({} of one session)", count(n, "record")),
     };
-    let message = format!("{title}: {why}{more}{}", left_undone(first));
+    let says = format!("{why}{more}{}", left_undone(first));
+    let message = Sentence::about(&first.record.title, says);
     Some(finding(code, subjects, message, evidence, remedy(members)))
 }
 
@@ -198,11 +200,11 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
         Reason::OtherHost => {
             let host =
                 judged.record.holder.as_ref()?.host.as_ref().map_or_else(String::new, Untrusted::shown);
-            format!("held on host {host}; its processes cannot be seen from here")
+            format!("held on host {host}; its processes cannot be seen from here").into()
         }
-        Reason::OtherNamespace => "held in another PID namespace, perhaps a container".to_owned(),
+        Reason::OtherNamespace => SmolStr::new_static("held in another PID namespace, perhaps a container"),
         Reason::SameProcess if is_inner(judged) => {
-            "held in another PID namespace of this machine, and alive there".to_owned()
+            SmolStr::new_static("held in another PID namespace of this machine, and alive there")
         }
         Reason::SameProcess
         | Reason::ProcessPresent
@@ -220,7 +222,7 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
         | Reason::WrongRole
         | Reason::Unreadable => return None,
     };
-    let message = format!("{}: {what}", judged.record.title);
+    let message = Sentence::about(&judged.record.title, what);
     let evidence = judged.verdict.evidence.clone();
     Some(finding(Code::ForeignHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
 }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use super::assess::Judged;
 use super::evidence::Evidence;
-use super::finding::{Code, Finding, Remedy};
+use super::finding::{Code, Finding, Remedy, Sentence};
 use super::key::Key;
 use super::record::{Format, Location, RecordKind};
 use super::report::{ClaimView, RecordView, WindowView};
@@ -101,11 +101,16 @@ const FAMILIES: [Family; 11] = [
 
 /// Finds everything, worst first, in a stable order.
 pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut all: Vec<Finding> = FAMILIES.iter().flat_map(|family| family(facts)).collect();
+    let mut all = Vec::new();
+    for family in FAMILIES {
+        let found = family(facts);
+        // There can be thousands: room for as many more would be a large part of what a look takes.
+        all.reserve_exact(found.len());
+        all.extend(found);
+    }
     all.sort_by(|a, b| {
         b.severity.cmp(&a.severity).then(a.code.cmp(&b.code)).then(a.subjects.cmp(&b.subjects))
     });
-    all.shrink_to_fit();
     all
 }
 
@@ -113,7 +118,7 @@ pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
 fn finding(
     code: Code,
     subjects: Vec<Key>,
-    message: String,
+    message: impl Into<Sentence>,
     evidence: impl Into<Shared<Evidence>>,
     remedy: Remedy,
 ) -> Finding {
@@ -121,7 +126,7 @@ fn finding(
         code,
         severity: code.severity(),
         subjects,
-        message,
+        message: message.into(),
         evidence: evidence.into(),
         remedy,
         story: None,

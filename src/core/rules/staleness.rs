@@ -8,7 +8,7 @@ use super::holders::pid_of;
 use super::{Facts, count, file_name, finding, window_evidence, window_name, with_record};
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
 use crate::core::report::{ClaimStatus, VerdictState};
 
@@ -41,7 +41,8 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     if is_told_elsewhere {
         return None;
     }
-    let message = format!("{}: {}, and no process proves it alive", judged.record.title, expiry.rule);
+    let says = format!("{}, and no process proves it alive", expiry.rule);
+    let message = Sentence::about(&judged.record.title, says);
     let evidence = with_record(judged);
     Some(finding(Code::StaleRecord, vec![judged.key.clone()], message, evidence, Remedy::Park))
 }

@@ -89,7 +89,7 @@ mod tests {
             ("../../etc/passwd", "the session ID cannot be one: ../../etc/passwd"),
             ("a b\x1b", "the session ID cannot be one: a b\\x1B"),
         ] {
-            assert_eq!(judged(text).map_err(|problem| problem.message), Err(expected.to_owned()));
+            assert_eq!(judged(text).map_err(|problem| problem.message), Err(expected.into()));
         }
         assert!(judged(&"a".repeat(128)).is_ok() && judged(&"a".repeat(129)).is_err());
     }

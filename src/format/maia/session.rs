@@ -182,7 +182,7 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Ve
     let mut problems = json::ownership_problems(file, reading, Some(MODE));
     if object.has("last_heartbeat") {
         for wide in problems.iter_mut().filter(|problem| problem.code == Code::WideMode) {
-            wide.message.push_str("; Maia's own heartbeat rewrite leaves it so");
+            wide.message = format!("{}; Maia's own heartbeat rewrite leaves it so", wide.message).into();
         }
     }
     problems
