@@ -25,7 +25,7 @@ impl WorldFile {
             name => format!("/usr/bin/{name}"),
         });
         let argv = if spec.argv.is_empty() { vec![spec.name.clone()] } else { spec.argv.clone() };
-        let ns_pids = if spec.ns_pids.is_empty() { vec![spec.pid] } else { spec.ns_pids.clone() };
+        let ns_pids = spec.ns_pids.clone().unwrap_or_else(|| vec![spec.pid]);
         Process {
             id: ProcessId { pid: spec.pid, start_ticks: self.ticks(&spec.started) },
             parent: spec.parent,

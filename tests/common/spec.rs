@@ -59,8 +59,9 @@ pub(super) struct ProcessSpec {
     pub(super) tty: Option<String>,
     #[serde(default)]
     pub(super) uid: Option<u32>,
+    /// Its numbers, innermost last; its PID alone where nothing is said, and unread where none is.
     #[serde(default)]
-    pub(super) ns_pids: Vec<u32>,
+    pub(super) ns_pids: Option<Vec<u32>>,
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     #[serde(default)]
