@@ -12,7 +12,7 @@ use super::expect::{json_name, same};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectPlan {
-    /// The end of the path of a record or of a broken file, or a claim's resource.
+    /// The end of the path of a record or of a broken file, a row's table and ID, or a claim's resource.
     about: String,
     action: Action,
     confirmation: String,
@@ -74,7 +74,7 @@ fn incomplete(plan: &Plan) -> Option<String> {
 fn key_of(about: &str, report: &Report) -> Option<Key> {
     let is_there = |location: &Location| match location {
         Location::File(path) => path.text().raw().ends_with(about),
-        Location::Row(row) => row.id.raw().ends_with(about),
+        Location::Row(row) => format!("{} {}", row.table, row.id.raw()).ends_with(about),
     };
     let record = report.records.iter().find(|record| is_there(&record.location)).map(|record| &record.key);
     let claim = || {

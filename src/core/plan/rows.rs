@@ -55,19 +55,7 @@ pub(super) fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
 }
 
 fn is_pair(record: &RecordView, other: &RecordView) -> bool {
-    let is_of_pair = |record: &RecordView| match record.kind {
-        RecordKind::Session | RecordKind::Companion => true,
-        RecordKind::Marker
-        | RecordKind::Pointer
-        | RecordKind::Tick
-        | RecordKind::Lock
-        | RecordKind::Metadata
-        | RecordKind::Temporary => false,
-    };
-    is_of_pair(record)
-        && is_of_pair(other)
-        && other.key != record.key
-        && other.format == record.format
+    other.key != record.key
         && record.context_id.is_some()
         && other.context_id == record.context_id
         && database(other) == database(record)
