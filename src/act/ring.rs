@@ -178,10 +178,50 @@ mod tests {
         ring.keep(&past(2, "two")).unwrap();
         ring.file.write_all_at(b"{\"number\":7,\"at\":}", 0).unwrap();
         drop(ring);
-        let (_ring, kept) = Ring::open(&path).unwrap();
-        assert_eq!(kept.iter().map(|past| past.told.as_str()).collect::<Vec<_>>(), ["two"]);
+        let told = |kept: Vec<Past>| kept.into_iter().map(|past| past.told).collect::<Vec<_>>();
+        assert_eq!(told(Ring::read(&path).unwrap()), ["two"]);
+        assert_eq!(told(Ring::open(&path).unwrap().1), ["two"]);
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(Ring::open(&link).is_err());
+        assert!(Ring::read(&link).is_err());
+    }
+
+    #[test]
+    fn reading_makes_no_file_and_waits_for_no_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.ring");
+        assert!(Ring::read(&path).unwrap().is_empty());
+        assert!(!path.exists());
+        rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(Ring::read(&path).is_err());
+    }
+
+    #[test]
+    fn whoever_opens_it_again_goes_on_after_the_newest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.ring");
+        for second in 0..4 {
+            let (mut ring, before) = Ring::open(&path).unwrap();
+            let seconds: Vec<i64> = before.iter().map(|past| past.at.as_second()).collect();
+            assert_eq!(seconds, (0..second).collect::<Vec<_>>());
+            ring.keep(&past(second, "it")).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_halved_and_the_first_keys_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut ring, _) = Ring::open(&folder.path().join("history.ring")).unwrap();
+        // Each has one escape more than the one before, so that one of them fills a slot to the byte.
+        for escapes in 0..=TOLD {
+            let told = "\"".repeat(escapes) + &"x".repeat(TOLD - escapes);
+            let keys = (0..KEYS + 2).map(|n| Key::typed(&format!("r-{n}"))).collect();
+            ring.keep(&Past { keys, ..past(1, &told) }).unwrap();
+        }
+        let kept: Vec<Past> = read(&ring.file).unwrap().into_iter().map(|slot| slot.past).collect();
+        assert_eq!(kept.len(), TOLD + 1);
+        assert!(kept.iter().all(|past| past.keys.len() == KEYS));
+        assert!(kept.iter().all(|past| [TOLD, TOLD / 2].contains(&past.told.chars().count())));
     }
 }

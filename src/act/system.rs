@@ -166,3 +166,6 @@ fn times(modified_at: Timestamp) -> Timestamps {
 fn errno(error: std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }
+
+#[cfg(test)]
+mod tests;
