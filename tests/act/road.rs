@@ -2,16 +2,22 @@
 
 use std::path::PathBuf;
 
+use claimtop::act::disk::{Disk, Patience};
 use claimtop::act::hand::Hand;
 use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Request};
+use claimtop::act::road::{Answer, Receipt, Request, Seen};
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
+use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::journal::Ended;
+use claimtop::core::key::Key;
 use claimtop::core::plan::Action;
+use jiff::SignedDuration;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
+use crate::faulty::{Fault, Faulty};
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
 
 #[test]
@@ -169,6 +175,7 @@ fn what_is_not_asked_for_is_no_confirmation() {
     let mut eyes = stage.eyes();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let key = record(&report(&mut eyes), &name).key.clone();
+    assert_eq!(wanted(&state, &mut eyes, &stage, &key).as_deref(), Some("sre_agent"));
     for answer in [Answer::Yes, Answer::Typed("y".to_owned())] {
         let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap_err();
         assert!(matches!(refused, Trouble::NotConfirmed(_)), "{refused}");
@@ -176,5 +183,54 @@ fn what_is_not_asked_for_is_no_confirmation() {
     let named = Answer::Typed("sre_agent".to_owned());
     let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &named).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let (path, _) = dead_entire_session(&stage);
+    let mut eyes = stage.eyes_over(&["home/shop"]);
+    let dead = record(&report(&mut eyes), path.file_name().unwrap().to_str().unwrap()).key.clone();
+    assert_eq!(wanted(&state, &mut eyes, &stage, &dead), None, "a plain yes is enough");
     end(agent);
+}
+
+/// Returns what must be typed to release something.
+fn wanted(state: &StateFolder<System>, eyes: &mut Eyes, stage: &Stage, key: &Key) -> Option<String> {
+    let now = eyes.now();
+    let lock = state.lock(Patience::None, now).unwrap();
+    let seen = Seen::see(&lock, &report(eyes), release(key), &stage.rules(), now).unwrap();
+    seen.wanted()
+}
+
+/// Releases the registry entry of a process that has ended; returns the receipt, if there is one.
+fn release_one<D: Disk>(stage: &Stage, disk: D) -> Result<Receipt, Trouble> {
+    let agent = stage.agent();
+    let path = stage.register(agent.id(), start_ticks(agent.id()));
+    end(agent);
+    let mut eyes = stage.eyes();
+    let key = record(&report(&mut eyes), path.file_name().unwrap().to_str().unwrap()).key.clone();
+    let state = StateFolder::open(disk, &stage.state_path())?;
+    act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes)
+}
+
+#[test]
+fn an_entry_that_cannot_be_undone_says_why() {
+    let stage = Stage::new();
+    let refuse = |at| Faulty::new(at, Fault::Refuse(Errno::IO), None);
+    let failed = (1..).find_map(|at| release_one(&stage, refuse(at)).ok()).unwrap();
+    assert_eq!(failed.outcome.ended, Ended::Failed, "{}", failed.outcome.detail);
+    let (undone, pruned) = (release_one(&stage, System).unwrap(), release_one(&stage, System).unwrap());
+    let mut hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let undo = |hand: &mut Hand, entry| {
+        let report = hand.report();
+        hand.see(&report, &[Request::Undo { entry, place: Place::Own }]).unwrap().remove(0)
+    };
+    let seen = undo(&mut hand, undone.entry).unwrap();
+    let undoing = hand.carry_out(seen, &Answer::Yes).unwrap().receipt.entry;
+    let at_once = SignedDuration::from_secs(-1);
+    hand.prune(&hand.outdated(at_once).unwrap(), at_once).unwrap();
+    let mut check = |entry: u64, why: &str| {
+        let refused = undo(&mut hand, entry).unwrap_err();
+        assert_eq!(refused.to_string(), format!("entry {entry} cannot be undone: {why}"));
+    };
+    check(failed.entry, "nothing was done");
+    check(undone.entry, &format!("entry {undoing} has undone it"));
+    check(undoing, "it is an undo itself");
+    check(pruned.entry, "its parked files are gone for good");
 }
