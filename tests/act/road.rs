@@ -49,10 +49,10 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
 }
 
 #[test]
-fn a_state_folder_that_was_deleted_is_made_anew() {
+fn a_state_folder_that_was_deleted_or_replaced_is_made_anew() {
     let stage = Stage::new();
     let mut hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
-    for round in 1..=2 {
+    for round in 1..=3 {
         let agent = stage.agent();
         let path = stage.register(agent.id(), start_ticks(agent.id()));
         end(agent);
@@ -63,6 +63,9 @@ fn a_state_folder_that_was_deleted_is_made_anew() {
         assert_eq!(receipt.outcome.ended, Ended::Done, "round {round}: {}", receipt.outcome.detail);
         assert_eq!(hand.history().unwrap().entries.len(), 1, "round {round}");
         std::fs::remove_dir_all(stage.state_path()).unwrap();
+        if round == 2 {
+            std::fs::create_dir(stage.state_path()).unwrap();
+        }
     }
 }
 

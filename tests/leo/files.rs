@@ -76,6 +76,7 @@ fn rows_and_files_of_a_dead_session_go_in_one_action_and_come_back_by_one_undo()
     let follows: Vec<_> = history.entries.iter().map(|entry| entry.intent.follows).collect();
     assert_eq!(follows, [None, Some(1), Some(1), Some(1), Some(1)]);
     assert_eq!(history.newest_undoable().map(|entry| entry.number), Some(1));
+    assert_eq!(claimtop.see_undo(1).unwrap().plan.follows.len(), 4, "what comes back with it is shown");
     let undone = claimtop.undo_all(1).unwrap();
     check_done(&undone, 4);
     assert_eq!(surfaces(&database, ITEM), format!("{SESSION}|{SESSION}|in_progress"));

@@ -146,13 +146,16 @@ impl Claimtop {
 
     /// Undoes an entry, and what followed it.
     pub(crate) fn undo_all(&mut self, entry: u64) -> Result<Carried, Trouble> {
+        let seen = self.see_undo(entry)?;
+        self.carry_out_all(seen)
+    }
+
+    /// Sees the plan of an undo.
+    pub(crate) fn see_undo(&mut self, entry: u64) -> Result<Seen, Trouble> {
         let now = self.eyes.now();
         let report = self.eyes.report();
-        let seen = {
-            let lock = self.state.lock(Patience::Wait, now)?;
-            Seen::see(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)?
-        };
-        self.carry_out_all(seen)
+        let lock = self.state.lock(Patience::Wait, now)?;
+        Seen::see(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)
     }
 }
 

@@ -10,6 +10,7 @@
 
 #[path = "../common/apart.rs"]
 mod apart;
+mod cut_off;
 mod faults;
 #[path = "../act/faulty.rs"]
 mod faulty;

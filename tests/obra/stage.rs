@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use claimtop::act::disk::{Disk, Patience};
-use claimtop::act::lock::StateFolder;
+use claimtop::act::lock::{Lock, StateFolder};
 use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
@@ -12,11 +12,11 @@ use claimtop::act::undo::Place;
 use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::plan::{Action, Confirmation, plan_for};
+use claimtop::core::plan::{Action, Confirmation, Step, plan_for};
 use claimtop::core::record::Location;
 use claimtop::core::report::{RecordView, Report};
 use claimtop::source::{Collector, Places};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -161,16 +161,32 @@ impl Stage {
     ) -> Result<Receipt, Trouble> {
         let now = witness.now();
         let mut lock = state.lock(Patience::Wait, now)?;
-        let report = report(&mut self.eyes());
-        let uid = rustix::process::geteuid().as_raw();
-        let rules = Rules { home: self.root.join("home"), uid, settled_for: SignedDuration::from_secs(-1) };
-        let seen = Seen::see(&lock, &report, request, &rules, now)?;
+        let seen = self.see(&lock, request, now)?;
         let answer = match seen.plan.confirmation {
             Confirmation::Yes => Answer::Yes,
             Confirmation::Code => Answer::Typed(seen.code()),
             asked @ (Confirmation::FullName | Confirmation::Refused) => panic!("asks for {asked:?}"),
         };
         seen.confirm(&answer)?.verify(&mut lock, witness)?.execute(witness)
+    }
+
+    fn see<D: Disk>(&self, lock: &Lock<'_, D>, request: Request, now: Timestamp) -> Result<Seen, Trouble> {
+        let report = report(&mut self.eyes());
+        let uid = rustix::process::geteuid().as_raw();
+        let rules = Rules { home: self.root.join("home"), uid, settled_for: SignedDuration::from_secs(-1) };
+        Seen::see(lock, &report, request, &rules, now)
+    }
+
+    /// Returns what an undo would change, row by row.
+    pub(crate) fn undo_words<D: Disk>(&self, state: &StateFolder<D>, entry: u64) -> Vec<String> {
+        let now = self.eyes().now();
+        let lock = state.lock(Patience::Wait, now).unwrap();
+        let seen = self.see(&lock, Request::Undo { entry, place: Place::Own }, now).unwrap();
+        let words = |step: &Step| match step {
+            Step::Row { table, id, change, .. } => format!("{table} {id}: {change}"),
+            step => panic!("{step:?}"),
+        };
+        seen.plan.steps.iter().map(words).collect()
     }
 
     /// Returns what the journal says, after a recovery.

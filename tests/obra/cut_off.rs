@@ -1,0 +1,52 @@
+//! A change of rows that was cut off before its end was journalled: the rows say how it ended.
+
+use claimtop::act::system::System;
+use claimtop::core::journal::Ended;
+
+use crate::stage::Stage;
+
+/// Releases a run, forgets that it was done, lets `meanwhile` happen and checks how the entry ends.
+#[track_caller]
+fn check(meanwhile: impl Fn(&Stage), expected: (Ended, &str), copies: usize) {
+    let stage = Stage::new();
+    stage.release(&stage.state(System)).unwrap();
+    let journal = stage.root().join("state/journal.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    std::fs::write(&journal, lines.lines().next().unwrap().to_owned() + "\n").unwrap();
+    meanwhile(&stage);
+    let rows = stage.rows();
+    let entries = stage.recovered().entries;
+    let outcome = entries[0].outcome.as_ref().unwrap();
+    assert_eq!((outcome.ended, outcome.detail.as_str()), expected);
+    assert_eq!(stage.rows(), rows, "nobody's row is touched");
+    assert_eq!(stage.parked().len(), copies, "a copy of what was not changed is worth nothing");
+}
+
+fn sql(text: &str) -> impl Fn(&Stage) {
+    move |stage| stage.connect().execute_batch(text).unwrap()
+}
+
+#[test]
+fn every_row_is_as_it_was_to_become() {
+    check(|_| (), (Ended::Done, "it was cut off, and is done"), 1);
+}
+
+#[test]
+fn every_row_is_as_it_was() {
+    let take_back = |stage: &Stage| {
+        std::fs::copy(&stage.parked()[0], stage.database()).unwrap();
+    };
+    check(take_back, (Ended::Failed, "it was cut off; every row is as it was"), 0);
+}
+
+#[test]
+fn a_row_that_somebody_else_has_changed_is_named_and_left() {
+    const MOVED_ON: (Ended, &str) = (
+        Ended::Stuck,
+        "it was cut off; task 2 is neither as it was nor as it was to become: somebody else has changed it",
+    );
+    check(sql("UPDATE task SET status = 'COMPLETED' WHERE id = 2"), MOVED_ON, 1);
+    check(sql("DELETE FROM task WHERE id = 2"), MOVED_ON, 1);
+    let one_of_three = "UPDATE task SET status = 'RUNNING', updated_at = '2026-11-20 10:00:00' WHERE id = 2";
+    check(sql(one_of_three), MOVED_ON, 1);
+}
