@@ -11,42 +11,55 @@ use crate::act::lock::StateFolder;
 use crate::act::movement::print_of;
 use crate::act::system::System;
 use crate::core::file::Content;
-use crate::core::journal::{Ended, Intent, Movement, Print};
+use crate::core::journal::{Ended, Intent, Movement, Outcome, Print};
 use crate::core::plan::Action;
 
 const PARKED: &str = "1-1-claim";
 const ASIDE: &str = ".claimtop-1-1";
 
-/// A folder with a claim that was taken, and a state folder whose journal says so.
+mod exchanges;
+mod puts;
+
+/// A folder of the world, and a state folder whose journal has one intent and no outcome.
 struct Scene {
     folder: TempDir,
     state: StateFolder<System>,
 }
 
 impl Scene {
+    /// Makes a claim that was taken to another file system: the copy there is not the file itself.
     fn new() -> Self {
+        let scene = Self::empty();
+        scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
+        let print = scene.print(&scene.park(), PARKED);
+        scene.begin(vec![scene.take(Print { ino: print.ino + 1_000_000, ..print })]);
+        scene
+    }
+
+    fn empty() -> Self {
         let folder = TempDir::new().unwrap();
         let state = StateFolder::open(System, &folder.path().join("state")).unwrap();
-        let scene = Self { folder, state };
-        scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
-        let path = scene.park();
-        let park = System.folder(&path).unwrap();
-        let print = print_of(&System.image((&park, OsStr::new(PARKED))).unwrap().unwrap()).unwrap();
-        let from = scene.folder.path().join("claim");
-        // The copy on another file system is not the file that was taken.
-        let print = Print { ino: print.ino + 1_000_000, ..print };
-        let take = Movement::Take { from, parked: PARKED.to_owned(), print };
+        Self { folder, state }
+    }
+
+    fn take(&self, print: Print) -> Movement {
+        Movement::Take { from: self.place("claim"), parked: PARKED.to_owned(), print }
+    }
+
+    /// Journals that movements were begun.
+    fn begin(&self, movements: Vec<Movement>) {
         let (title, why) = (String::new(), String::new());
-        let intent = Intent {
-            action: Action::Release,
-            title,
-            why,
-            movements: vec![take],
-            undoes: None,
-            follows: None,
-        };
-        scene.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(&intent, now()).unwrap();
-        scene
+        let intent = Intent { action: Action::Release, title, why, movements, undoes: None, follows: None };
+        self.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(&intent, now()).unwrap();
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn print(&self, folder: &Path, name: &str) -> Print {
+        let folder = System.folder(folder).unwrap();
+        print_of(&System.image((&folder, OsStr::new(name))).unwrap().unwrap()).unwrap()
     }
 
     fn park(&self) -> PathBuf {
@@ -68,11 +81,16 @@ impl Scene {
         }
     }
 
+    /// Recovers, and returns how it ends.
+    fn recovered(&self) -> Outcome {
+        let lock = self.state.lock(Patience::None, now()).unwrap();
+        lock.history.entries[0].outcome.clone().unwrap()
+    }
+
     /// Recovers, and checks how it ends and what lies in the place, beside it and in the park.
     #[track_caller]
     fn check(&self, ended: Ended, place: Option<&str>, aside: Option<&str>, parked: Option<&str>) {
-        let lock = self.state.lock(Patience::None, now()).unwrap();
-        let outcome = lock.history.entries[0].outcome.clone().unwrap();
+        let outcome = self.recovered();
         assert_eq!(outcome.ended, ended, "{}", outcome.detail);
         assert_eq!(self.read(self.folder.path(), "claim").as_deref(), place);
         assert_eq!(self.read(self.folder.path(), ASIDE).as_deref(), aside);
@@ -111,4 +129,36 @@ fn a_file_of_others_beside_it_stays() {
     let scene = Scene::new();
     scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:59:00Z");
     scene.check(Ended::Failed, Some("the claim"), Some("somebody's"), None);
+}
+
+/// Makes a take that had come so far that the file itself lies beside its place, and its copy in
+/// the park.
+fn taken_beside() -> Scene {
+    let scene = Scene::empty();
+    scene.write(scene.folder.path(), ASIDE, "the claim", "2026-11-20T20:00:00Z");
+    scene.write(&scene.park(), PARKED, "the cl", "2026-11-20T20:00:00Z");
+    scene.begin(vec![scene.take(scene.print(scene.folder.path(), ASIDE))]);
+    scene
+}
+
+#[test]
+fn a_file_that_lies_beside_its_place_goes_back_itself() {
+    taken_beside().check(Ended::Failed, Some("the claim"), None, None);
+}
+
+#[test]
+fn where_a_newer_file_has_come_the_older_one_is_named() {
+    let scene = taken_beside();
+    scene.write(scene.folder.path(), "claim", "a newer one", "2026-11-20T21:59:30Z");
+    scene.check(Ended::Stuck, Some("a newer one"), Some("the claim"), None);
+    let place = scene.place("claim").display().to_string();
+    let told = format!("it was cut off; a newer file is at {place}, the older lies beside it as {ASIDE}");
+    assert_eq!(scene.recovered().detail, told);
+
+    let scene = Scene::new();
+    scene.write(scene.folder.path(), "claim", "a newer one", "2026-11-20T21:59:30Z");
+    scene.check(Ended::Stuck, Some("a newer one"), None, Some("the claim"));
+    let place = scene.place("claim").display().to_string();
+    let told = format!("it was cut off; a newer file is at {place}, the older stays parked as {PARKED}");
+    assert_eq!(scene.recovered().detail, told);
 }

@@ -1,0 +1,129 @@
+//! An exchange of a file's content that was cut off: the old content comes back, unless somebody
+//! has written meanwhile.
+
+use super::*;
+use crate::act::movement::sha256;
+
+const BACK: &str = ".claimtop-1-1-back";
+
+/// Makes a claim of which the content was to become `new`: it still says `old`.
+fn begun() -> Scene {
+    let scene = Scene::empty();
+    scene.write(scene.folder.path(), "claim", "old", "2026-11-20T20:00:00Z");
+    let print = scene.print(scene.folder.path(), "claim");
+    scene.begin(vec![Movement::Exchange {
+        path: scene.place("claim"),
+        parked: PARKED.to_owned(),
+        print,
+        new_sha256: sha256(b"new"),
+    }]);
+    scene
+}
+
+/// Lets the exchange come so far that the old content lies at `old`, and the new one in its place.
+fn exchanged(old: impl FnOnce(&Scene) -> PathBuf) -> Scene {
+    let scene = begun();
+    std::fs::rename(scene.place("claim"), old(&scene)).unwrap();
+    scene.write(scene.folder.path(), "claim", "new", "2026-11-20T21:00:00Z");
+    scene
+}
+
+fn beside(scene: &Scene) -> PathBuf {
+    scene.place(ASIDE)
+}
+
+fn parked(scene: &Scene) -> PathBuf {
+    scene.park().join(PARKED)
+}
+
+/// Somebody writes the file anew.
+fn renew(scene: &Scene) {
+    std::fs::write(scene.place("claim"), "renewed").unwrap();
+}
+
+/// Checks that the old content is back and nothing else is left.
+#[track_caller]
+fn check_back(scene: &Scene) {
+    scene.check(Ended::Failed, Some("old"), None, None);
+    assert_eq!(scene.read(scene.folder.path(), BACK), None);
+}
+
+#[test]
+fn what_was_never_in_use_goes() {
+    for new in ["", "ne", "new"] {
+        let scene = begun();
+        scene.write(scene.folder.path(), ASIDE, new, "2026-11-20T21:00:00Z");
+        check_back(&scene);
+    }
+}
+
+#[test]
+fn the_old_content_comes_back_from_wherever_it_lies() {
+    check_back(&exchanged(beside));
+    check_back(&exchanged(parked));
+
+    let scene = exchanged(beside);
+    scene.write(&scene.park(), PARKED, "ol", "2026-11-20T20:00:00Z");
+    check_back(&scene);
+}
+
+#[test]
+fn a_copy_in_the_park_goes_while_the_file_itself_is_in_its_place() {
+    let scene = begun();
+    scene.write(&scene.park(), PARKED, "old", "2026-11-20T20:00:00Z");
+    check_back(&scene);
+}
+
+#[test]
+fn what_somebody_wrote_meanwhile_stays_and_the_old_content_is_named() {
+    let scene = exchanged(beside);
+    renew(&scene);
+    scene.check(Ended::Stuck, Some("renewed"), Some("old"), None);
+    let place = scene.place("claim").display().to_string();
+    let told =
+        format!("it was cut off; {place} was written meanwhile, the older content lies beside it as {ASIDE}");
+    assert_eq!(scene.recovered().detail, told);
+}
+
+#[test]
+fn what_somebody_wrote_stays_beside_the_parked_content() {
+    let scene = exchanged(parked);
+    renew(&scene);
+    scene.check(Ended::Failed, Some("renewed"), None, Some("old"));
+}
+
+#[test]
+fn a_file_of_others_beside_it_stays_and_is_named() {
+    let scene = exchanged(parked);
+    scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:00:00Z");
+    scene.check(Ended::Stuck, Some("new"), Some("somebody's"), Some("old"));
+}
+
+#[test]
+fn a_recovery_that_was_cut_off_itself_is_finished() {
+    let back = |scene: &Scene| scene.place(BACK);
+    check_back(&exchanged(back));
+
+    // The two had changed places already.
+    let scene = begun();
+    scene.write(scene.folder.path(), BACK, "new", "2026-11-20T21:00:00Z");
+    check_back(&scene);
+
+    // Only the copy for it had been made, from another file system.
+    let scene = exchanged(parked);
+    scene.write(scene.folder.path(), BACK, "old", "2026-11-20T20:00:00Z");
+    check_back(&scene);
+
+    // A copy to another name had been begun.
+    let scene = exchanged(parked);
+    scene.write(scene.folder.path(), ASIDE, "ol", "2026-11-20T20:00:00Z");
+    check_back(&scene);
+}
+
+#[test]
+fn a_recovery_gives_way_to_what_somebody_wrote() {
+    let scene = exchanged(|scene| scene.place(BACK));
+    renew(&scene);
+    scene.check(Ended::Stuck, Some("renewed"), None, None);
+    assert_eq!(scene.read(scene.folder.path(), BACK).as_deref(), Some("old"));
+}

@@ -1,0 +1,72 @@
+//! A move to another place that was cut off: it is finished, or the file goes back.
+
+use super::*;
+
+/// Makes a claim that was taken and was to be put at `new`.
+fn moved(touched_at: Option<Timestamp>) -> Scene {
+    let scene = Scene::empty();
+    scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
+    let print = scene.print(&scene.park(), PARKED);
+    let put = put(&scene, PARKED, "new", print.clone(), touched_at);
+    scene.begin(vec![scene.take(print), put]);
+    scene
+}
+
+fn put(scene: &Scene, parked: &str, to: &str, print: Print, touched_at: Option<Timestamp>) -> Movement {
+    Movement::Put { parked: parked.to_owned(), to: scene.place(to), print, touched_at }
+}
+
+/// Recovers, and checks how it ends and what lies in the new place, in the old one and in the park.
+#[track_caller]
+fn check(scene: &Scene, ended: Ended, new: Option<&str>, old: Option<&str>) {
+    let outcome = scene.recovered();
+    assert_eq!(outcome.ended, ended, "{}", outcome.detail);
+    assert_eq!(scene.read(scene.folder.path(), "new").as_deref(), new);
+    assert_eq!(scene.read(scene.folder.path(), "claim").as_deref(), old);
+    assert_eq!(scene.read(&scene.park(), PARKED), None);
+}
+
+#[test]
+fn what_was_not_put_goes_back() {
+    check(&moved(None), Ended::Failed, None, Some("the claim"));
+}
+
+#[test]
+fn what_was_put_stays_and_gets_its_time() {
+    let at = "2026-11-20T21:30:00Z".parse().unwrap();
+    let scene = moved(Some(at));
+    std::fs::rename(scene.park().join(PARKED), scene.place("new")).unwrap();
+    check(&scene, Ended::Done, Some("the claim"), None);
+    assert_eq!(scene.print(scene.folder.path(), "new").modified_at, at);
+}
+
+#[test]
+fn of_what_was_copied_there_only_the_parked_one_goes() {
+    let scene = moved(None);
+    scene.write(scene.folder.path(), "new", "the claim", "2026-11-20T20:00:00Z");
+    check(&scene, Ended::Done, Some("the claim"), None);
+}
+
+#[test]
+fn a_file_of_others_in_the_new_place_is_not_what_was_put() {
+    let scene = moved(None);
+    scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
+    check(&scene, Ended::Failed, Some("another"), Some("the claim"));
+
+    let scene = moved(None);
+    std::fs::remove_file(scene.park().join(PARKED)).unwrap();
+    scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
+    check(&scene, Ended::Failed, Some("another"), None);
+}
+
+#[test]
+fn what_was_put_before_the_last_one_is_done_whatever_became_of_it() {
+    let scene = Scene::empty();
+    scene.write(scene.folder.path(), "new", "the second", "2026-11-20T20:00:00Z");
+    let second = scene.print(scene.folder.path(), "new");
+    let first = Print { sha256: "of another text".to_owned(), ..second.clone() };
+    scene.write(scene.folder.path(), "claim", "renewed since", "2026-11-20T21:00:00Z");
+    let puts = [put(&scene, "1-1-first", "claim", first, None), put(&scene, PARKED, "new", second, None)];
+    scene.begin(puts.into());
+    check(&scene, Ended::Done, Some("the second"), Some("renewed since"));
+}
