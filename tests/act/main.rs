@@ -10,6 +10,7 @@
 
 mod faults;
 mod faulty;
+mod last_moment;
 mod races;
 mod road;
 mod stage;
