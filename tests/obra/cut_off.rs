@@ -16,7 +16,7 @@ fn check(meanwhile: impl Fn(&Stage), expected: (Ended, &str), copies: usize) {
     meanwhile(&stage);
     let rows = stage.rows();
     let entries = stage.recovered().entries;
-    let outcome = entries[0].outcome.as_ref().unwrap();
+    let outcome = entries.first().unwrap().outcome.as_ref().unwrap();
     assert_eq!((outcome.ended, outcome.detail.as_str()), expected);
     assert_eq!(stage.rows(), rows, "nobody's row is touched");
     assert_eq!(stage.parked().len(), copies, "a copy of what was not changed is worth nothing");
@@ -34,7 +34,7 @@ fn every_row_is_as_it_was_to_become() {
 #[test]
 fn every_row_is_as_it_was() {
     let take_back = |stage: &Stage| {
-        std::fs::copy(&stage.parked()[0], stage.database()).unwrap();
+        std::fs::copy(stage.parked().first().unwrap(), stage.database()).unwrap();
     };
     check(take_back, (Ended::Failed, "it was cut off; every row is as it was"), 0);
 }

@@ -184,7 +184,9 @@ impl Stage {
         let seen = self.see(&lock, Request::Undo { entry, place: Place::Own }, now).unwrap();
         let words = |step: &Step| match step {
             Step::Row { table, id, change, .. } => format!("{table} {id}: {change}"),
-            step => panic!("{step:?}"),
+            Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::Exchange { .. } => {
+                panic!("{step:?}")
+            }
         };
         seen.plan.steps.iter().map(words).collect()
     }

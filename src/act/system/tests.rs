@@ -1,5 +1,7 @@
 //! What the real disk never does: write over a file, follow a link, wait for a writer.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
+
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 

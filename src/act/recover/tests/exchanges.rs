@@ -1,6 +1,8 @@
 //! An exchange of a file's content that was cut off: the old content comes back, unless somebody
 //! has written meanwhile.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
+
 use super::*;
 use crate::act::movement::sha256;
 

@@ -1,5 +1,7 @@
 //! A move to another place that was cut off: it is finished, or the file goes back.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
+
 use super::*;
 
 /// Makes a claim that was taken and was to be put at `new`.
