@@ -15,7 +15,7 @@
     reason = "a benchmark starts programs, writes files and reads clocks"
 )]
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -27,23 +27,51 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
-/// How long a program may settle, and how long it is measured at rest.
+/// How long a program may take to start and to settle, and how long it is measured at rest.
+const START: Duration = Duration::from_secs(2);
 const SETTLE: Duration = Duration::from_secs(15);
 const REST: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 60;
 
-/// What else is measured at rest: what it is called, and the crate that has it.
-const MONITORS: [(&str, Option<&str>); 5] = [
-    ("htop", None),
-    ("btop", None),
-    ("btm", Some("bottom")),
-    ("abtop", Some("abtop")),
-    ("cctop", Some("cctop")),
+/// Runs a program where the home is empty: cctop writes hooks into the settings of agents that it
+/// finds there.
+const IN_EMPTY_HOME: &str =
+    r#"exec 3<"$(command -v "$0")" && mount -t tmpfs none "$HOME" && exec /proc/self/fd/3"#;
+
+/// What else is measured at rest.
+struct Monitor {
+    name: &'static str,
+    /// The crate that has it.
+    package: Option<&'static str>,
+    /// What is typed when it has started.
+    typed: &'static str,
+}
+
+const MONITORS: [Monitor; 5] = [
+    Monitor { name: "htop", package: None, typed: "" },
+    Monitor { name: "btop", package: None, typed: "" },
+    Monitor { name: "btm", package: Some("bottom"), typed: "" },
+    Monitor { name: "abtop", package: Some("abtop"), typed: "" },
+    // It asks whether to write into the shell's start file, too.
+    Monitor { name: "cctop", package: Some("cctop"), typed: "n\r" },
 ];
+
+impl Monitor {
+    fn command(&self) -> Option<CommandBuilder> {
+        let program = program(self.name)?;
+        if self.package.is_none() {
+            return Some(CommandBuilder::new(program));
+        }
+        let mut command = CommandBuilder::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", IN_EMPTY_HOME]);
+        command.arg(program);
+        Some(command)
+    }
+}
 
 fn main() {
     if std::env::var_os("CLAIMTOP_MONITORS").is_some_and(|value| value == "1") {
-        MONITORS.iter().filter_map(|(_, package)| *package).for_each(install);
+        MONITORS.iter().filter_map(|monitor| monitor.package).for_each(install);
     }
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let is_wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
@@ -110,7 +138,7 @@ struct Screen {
     child: Box<dyn portable_pty::Child + Send + Sync>,
     output: Receiver<(Instant, Vec<u8>)>,
     picture: vt100::Parser,
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
 }
 
 impl Screen {
@@ -129,7 +157,7 @@ impl Screen {
                 }
             }
         });
-        Self { child, output, picture: vt100::Parser::new(50, 200, 0), _master: pty.master }
+        Self { child, output, picture: vt100::Parser::new(50, 200, 0), master: pty.master }
     }
 
     /// Waits until the screen is as wanted; returns when it became so.
@@ -199,13 +227,15 @@ fn at_rest(processes: usize) {
         .collect();
     println!("at rest for {} s beside {processes} processes:", REST.as_secs());
     let mut htop = f64::NAN;
-    let others = MONITORS.iter().map(|(name, _)| (*name, program(name).map(CommandBuilder::new)));
-    for (name, command) in others.chain([("claimtop", Some(world.claimtop()))]) {
+    let others = MONITORS.iter().map(|monitor| (monitor.name, monitor.command(), monitor.typed));
+    for (name, command, typed) in others.chain([("claimtop", Some(world.claimtop()), "")]) {
         let Some(command) = command else {
             println!("  {name:9} is not installed");
             continue;
         };
         let mut screen = Screen::open(command);
+        screen.outputs(START);
+        screen.master.take_writer().unwrap().write_all(typed.as_bytes()).unwrap();
         screen.outputs(SETTLE);
         if screen.has_ended() {
             println!("  {name:9} has ended by itself");
