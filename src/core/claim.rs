@@ -167,6 +167,6 @@ fn releasable(
 }
 
 fn holder_process<'a>(record: &Record, world: &World<'a>) -> Option<&'a Process> {
-    let pid = record.holder.as_ref()?.pid.as_ref()?.valid()?;
+    let pid = record.pid()?;
     world.snapshot.processes.get(pid)
 }

@@ -12,7 +12,7 @@ use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::process::ProcessState;
-use crate::core::record::{Format, LetGo, RecordKind, Role, StatedPid};
+use crate::core::record::{Format, LetGo, RecordKind, Role};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::text::Untrusted;
 use crate::core::world::has_exited;
@@ -108,7 +108,7 @@ fn remedy(members: &[&Judged<'_>]) -> Remedy {
 }
 
 fn why_dead(judged: &Judged<'_>) -> String {
-    let pid = pid_of(judged).map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
+    let pid = judged.record.pid().map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
     match judged.verdict.reason {
         Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),
         Reason::BornLater => format!("{pid} is another process by now, born after the record's last write"),
@@ -126,21 +126,16 @@ fn why_dead(judged: &Judged<'_>) -> String {
         | Reason::NoPid
         | Reason::BadPid
         | Reason::WrongRole
-        | Reason::Unreadable => match pid_of(judged) {
+        | Reason::Unreadable => match judged.record.pid() {
             Some(_) => format!("{pid} is gone"),
             None => "no agent that lives can own it".to_owned(),
         },
     }
 }
 
-/// Returns the PID that a record states.
-pub(super) fn pid_of(judged: &Judged<'_>) -> Option<u32> {
-    judged.record.holder.as_ref()?.pid.as_ref().and_then(StatedPid::valid)
-}
-
 /// Tells a helper's or former process's PID that is gone while the session lives.
 fn wrong_pid(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
-    let pid = pid_of(judged)?;
+    let pid = judged.record.pid()?;
     let lives_in = match judged.verdict.state {
         VerdictState::Alive => judged.window,
         VerdictState::Dead => resumed_in(judged.record, facts.world),
@@ -168,8 +163,10 @@ fn wrong_pid(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
 
 /// Tells a stopped holder: it keeps what it has.
 fn suspended(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
-    let pid =
-        judged.window.or_else(|| pid_of(judged)).filter(|_| judged.verdict.state == VerdictState::Alive)?;
+    let pid = judged
+        .window
+        .or_else(|| judged.record.pid())
+        .filter(|_| judged.verdict.state == VerdictState::Alive)?;
     let process = facts.world.snapshot.processes.get(pid)?;
     if process.state != ProcessState::Stopped {
         return None;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::holders::pid_of;
 use super::{Facts, count, file_name, finding, listed, window_evidence, window_name};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
@@ -34,7 +33,7 @@ fn shared_session(facts: &Facts<'_>) -> Vec<Finding> {
     }
     for judged in facts.judged.iter().filter(|judged| judged.verdict.state == VerdictState::Alive) {
         let binds = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Marker);
-        let of_process = pid_of(judged).filter(|_| binds).and_then(|pid| own_window(pid, facts));
+        let of_process = judged.record.pid().filter(|_| binds).and_then(|pid| own_window(pid, facts));
         if let (Some(session), Some(pid)) = (judged.record.session_id.as_ref(), of_process) {
             pids.entry(session).or_default().insert(pid, (judged.evidence.clone(), Some(judged.key.clone())));
         }
@@ -134,7 +133,7 @@ fn has_several(records: &[&Judged<'_>]) -> bool {
 
 /// A live window that uses a record older than its own process.
 fn inherited(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
-    let pid = pid_of(judged)?;
+    let pid = judged.record.pid()?;
     let window = facts.window(pid)?;
     let began = began_at(judged, facts)?;
     let process = facts.world.snapshot.processes.get(pid)?;
@@ -215,7 +214,7 @@ fn unstable(facts: &Facts<'_>) -> Vec<Finding> {
             .holder
             .as_ref()
             .is_some_and(|holder| holder.binding == Binding::File && holder.role != Role::Daemon);
-        let pid = pid_of(judged).filter(|_| is_file_pid && judged.verdict.state == VerdictState::Alive);
+        let pid = judged.record.pid().filter(|_| is_file_pid && judged.verdict.state == VerdictState::Alive);
         if let (Some(pid), Some(window)) = (pid, judged.window)
             && pid != window
             && facts.world.snapshot.processes.get(pid).is_some()
@@ -252,7 +251,7 @@ fn split(facts: &Facts<'_>) -> Vec<Finding> {
 fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let is_marker = matches!(judged.record.kind, RecordKind::Marker | RecordKind::Tick)
         && judged.verdict.state == VerdictState::Alive;
-    let pid = pid_of(judged).filter(|_| is_marker)?;
+    let pid = judged.record.pid().filter(|_| is_marker)?;
     let certain = facts.world.sessions.get(&pid)?;
     let named = judged.record.session_id.as_ref().filter(|named| named != certain)?;
     let window = facts.window(pid)?;

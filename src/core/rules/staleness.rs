@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::holders::pid_of;
 use super::{Facts, count, file_name, finding, window_evidence, window_name, with_record};
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
@@ -92,10 +91,12 @@ fn is_spared(judged: &Judged<'_>, deletion: &Deletion, facts: &Facts<'_>) -> boo
     match deletion.spares {
         Spares::Nobody => false,
         Spares::AgentNames => {
-            pid_of(judged).and_then(|pid| facts.world.snapshot.processes.get(pid)).is_some_and(|process| {
-                let comm = process.comm.raw().to_lowercase();
-                comm.contains("claude") || comm.contains("native-binary")
-            })
+            judged.record.pid().and_then(|pid| facts.world.snapshot.processes.get(pid)).is_some_and(
+                |process| {
+                    let comm = process.comm.raw().to_lowercase();
+                    comm.contains("claude") || comm.contains("native-binary")
+                },
+            )
         }
     }
 }
@@ -124,7 +125,8 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
 fn flood(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_format: BTreeMap<Format, Vec<&Judged<'_>>> = BTreeMap::new();
     for judged in facts.judged.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
-        if judged.verdict.state != VerdictState::Alive && pid_of(judged).is_some() && is_own_kind(judged) {
+        if judged.verdict.state != VerdictState::Alive && judged.record.pid().is_some() && is_own_kind(judged)
+        {
             by_format.entry(judged.record.format).or_default().push(judged);
         }
     }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::chain::{Chain, Ending, so};
-use super::scene::{Scene, all_evidence, all_windows, carried, pid_of, session_name, stated};
+use super::scene::{Scene, all_evidence, all_windows, carried, session_name, stated};
 use super::{Cause, Story};
 use crate::core::assess::Judged;
 use crate::core::context::CONTEXT_VARIABLE;
@@ -20,7 +20,7 @@ pub(super) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
     scene.tell_starts(&mut chain);
     for judged in &scene.records {
-        let says = pid_of(judged).map_or_else(String::new, |pid| format!(" for PID {pid}"));
+        let says = judged.record.pid().map_or_else(String::new, |pid| format!(" for PID {pid}"));
         scene.tell_write(&mut chain, judged, &format!("{says}, naming {}", session_name(judged)));
     }
     let (cause, told) = scene.how_shared()?;
@@ -50,7 +50,7 @@ impl Scene<'_> {
                 format!("{later} was started with an ID that was in use: {session} ran in {earlier} already");
             return Some((Cause::SessionIdInUse, told));
         }
-        let of_last = |judged: &&&Judged<'_>| pid_of(judged) == Some(last.pid);
+        let of_last = |judged: &&&Judged<'_>| judged.record.pid() == Some(last.pid);
         let was_matched = self.records.iter().find(of_last).is_some_and(|marker| is_of_new_session(marker));
         let file = record.and_then(|record| self.file_of(record)).filter(|_| was_matched);
         Some(match file.and_then(|file| Some((file, file.record.terminal_id.as_ref()?))) {
@@ -177,7 +177,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
     let file = scene.file_of(marker)?;
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, file);
-    let dead = pid_of(file).filter(|pid| scene.process(*pid).is_none());
+    let dead = file.record.pid().filter(|pid| scene.process(*pid).is_none());
     if let Some(pid) = dead {
         let at = file.record.heartbeat_at.unwrap_or(file.record.written_at);
         let scan = Evidence::new("pid", format!("{pid} runs no more"), "/proc");
@@ -241,7 +241,7 @@ pub(super) fn unstable(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
     scene.tell_start(&mut chain, window);
     for judged in &scene.records {
-        let Some(pid) = pid_of(judged) else { continue };
+        let Some(pid) = judged.record.pid() else { continue };
         let between: Vec<String> = ancestry(&scene.facts.world.snapshot.processes, pid)
             .into_iter()
             .take_while(|process| process.id.pid != window.pid)

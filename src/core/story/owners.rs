@@ -2,7 +2,7 @@
 
 use super::chain::{Chain, Ending, so};
 use super::identity::is_of_new_session;
-use super::scene::{Scene, all_evidence, all_windows, began_at, carried, pid_of, session_name};
+use super::scene::{Scene, all_evidence, all_windows, began_at, carried, session_name};
 use super::{Cause, Story};
 use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
@@ -103,7 +103,7 @@ fn split_record(scene: &Scene<'_>, judged: &Judged<'_>) -> Option<Story> {
 /// A PID that belongs to another process by now.
 pub(super) fn recycled(scene: &Scene<'_>) -> Option<Story> {
     let judged = scene.records.first()?;
-    let pid = pid_of(judged)?;
+    let pid = judged.record.pid()?;
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_end(&mut chain, judged);
@@ -129,7 +129,7 @@ pub(super) fn recycled(scene: &Scene<'_>) -> Option<Story> {
 pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let judged = scene.records.first()?;
     let (pid, lives_in) =
-        (pid_of(judged)?, judged.window.or_else(|| resumed_in(judged.record, scene.facts.world))?);
+        (judged.record.pid()?, judged.window.or_else(|| resumed_in(judged.record, scene.facts.world))?);
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, &format!(", for PID {pid}"));
@@ -137,7 +137,7 @@ pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     scene.tell_start(&mut chain, window);
     let is_own = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Owner);
     let of_session = judged.record.session_id.as_ref().map(|session| scene.facts.index.of_session(session));
-    let mut markers = of_session.into_iter().flatten().filter(|other| pid_of(other) == Some(lives_in));
+    let mut markers = of_session.into_iter().flatten().filter(|other| other.record.pid() == Some(lives_in));
     let is_handed_on = markers.any(|marker| is_of_new_session(marker))
         && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
     let (cause, told) = if is_handed_on {

@@ -10,7 +10,6 @@ use crate::core::evidence::Evidence;
 use crate::core::finding::Finding;
 use crate::core::key::Key;
 use crate::core::process::Process;
-use crate::core::record::StatedPid;
 use crate::core::report::{ClaimView, VerdictState, WindowView};
 use crate::core::rules::{Facts, file_name, window_evidence, window_name};
 use crate::core::text::Untrusted;
@@ -71,7 +70,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the window that a record belongs to, by its verdict or by its PID.
     pub(super) fn window_of(&self, judged: &Judged<'_>) -> Option<&'a WindowView> {
-        let pid = judged.window.or_else(|| pid_of(judged))?;
+        let pid = judged.window.or_else(|| judged.record.pid())?;
         self.facts.window(pid)
     }
 
@@ -111,7 +110,9 @@ impl<'a> Scene<'a> {
 
     /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
     pub(super) fn tell_end(&self, chain: &mut Chain, judged: &Judged<'_>) {
-        let Some(pid) = pid_of(judged).filter(|_| judged.verdict.state == VerdictState::Dead) else { return };
+        let Some(pid) = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Dead) else {
+            return;
+        };
         // Whoever has the number now was seen too, and is not the one who ended.
         let now = self.process(pid).map(|process| process.id);
         let seen = self.facts.world.snapshot.seen_agents.iter();
@@ -132,11 +133,6 @@ impl<'a> Scene<'a> {
         );
         chain.concluded(Some(sign_at), told, judged.verdict.evidence.clone());
     }
-}
-
-/// Returns the PID that a record states.
-pub(super) fn pid_of(judged: &Judged<'_>) -> Option<u32> {
-    judged.record.holder.as_ref()?.pid.as_ref().and_then(StatedPid::valid)
 }
 
 /// Names a record's session, or its record.

@@ -308,5 +308,5 @@ fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
 
 /// Returns the PIDs that records name.
 fn named(records: &[Arc<Record>]) -> BTreeSet<u32> {
-    records.iter().filter_map(|record| record.holder.as_ref()?.pid.as_ref()?.valid()).collect()
+    records.iter().filter_map(|record| record.pid()).collect()
 }

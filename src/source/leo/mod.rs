@@ -210,7 +210,7 @@ impl Seen {
 
     /// Returns the PIDs that its rows name.
     pub(super) fn pids(&self) -> BTreeSet<u32> {
-        self.records.iter().filter_map(|record| record.holder.as_ref()?.pid.as_ref()?.valid()).collect()
+        self.records.iter().filter_map(|record| record.pid()).collect()
     }
 }
 
