@@ -50,9 +50,7 @@ impl Snapshot {
     /// Returns whether all of a repository's working trees and branches were read: only then does
     /// one that is missing mean anything.
     pub fn is_whole(&self, repo: &Repo) -> bool {
-        let main = repo.worktrees.first().filter(|main| main.id.is_empty());
-        let top = main.map_or(&repo.common_dir, |main| &main.path);
-        let id = format!("repo:{}", Untrusted::from_path(top).raw());
+        let id = repo.source_id();
         !self.sources.iter().any(|source| source.id == id && source.state != SourceState::Ok)
     }
 }
@@ -118,6 +116,15 @@ pub struct Repo {
     pub worktrees: Vec<Worktree>,
     /// The refs of the entire CLI: full names below `refs/heads/entire/`.
     pub entire_refs: Vec<String>,
+}
+
+impl Repo {
+    /// Returns the name of its health badge: by its main working tree, where it has one.
+    pub fn source_id(&self) -> String {
+        let main = self.worktrees.first().filter(|main| main.id.is_empty());
+        let top = main.map_or(&self.common_dir, |main| &main.path);
+        format!("repo:{}", Untrusted::from_path(top).raw())
+    }
 }
 
 /// One working tree.

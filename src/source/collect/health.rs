@@ -5,10 +5,9 @@ use std::path::Path;
 
 use crate::core::process::ProcessTable;
 use crate::core::record::Format;
-use crate::core::snapshot::{SourceHealth, SourceState};
+use crate::core::snapshot::{Repo, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::source::open::OpenError;
-use crate::source::repos::Located;
 
 /// How many failures of one source are told word by word.
 const TOLD: usize = 3;
@@ -114,11 +113,14 @@ pub(super) fn processes(table: &ProcessTable) -> SourceHealth {
 }
 
 /// Returns the badge of one repository.
-pub(super) fn repo(located: &Located, trees: usize, problems: &[String]) -> SourceHealth {
-    let top = located.main.as_deref().unwrap_or(&located.common_dir);
-    let id = format!("repo:{}", Untrusted::from_path(top).raw());
+pub(super) fn repo(repo: &Repo, problems: &[String]) -> SourceHealth {
+    let id = repo.source_id();
     if problems.is_empty() {
-        SourceHealth { id, state: SourceState::Ok, detail: count(trees, "working tree").into() }
+        SourceHealth {
+            id,
+            state: SourceState::Ok,
+            detail: count(repo.worktrees.len(), "working tree").into(),
+        }
     } else {
         partial(&id, listed(problems))
     }

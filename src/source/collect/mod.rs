@@ -234,7 +234,7 @@ impl Collector {
                 for tree in one.repo.worktrees.iter().filter(|tree| tree.exists) {
                     pass.read_base(Base::Worktree, &tree.path, &self.fence);
                 }
-                let badge = health::repo(&located, one.repo.worktrees.len(), &one.problems);
+                let badge = health::repo(&one.repo, &one.problems);
                 read.insert(located.common_dir, (one.repo, badge));
             }
         }
