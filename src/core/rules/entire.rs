@@ -9,7 +9,7 @@ use super::staleness::is_loss_near;
 use super::{Facts, finding, listed, with_record};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::record::{Format, Location, RecordKind};
 use crate::core::report::Reason;
@@ -32,10 +32,11 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let states: Vec<State<'_>> = facts.judged.iter().filter_map(|judged| State::of(judged, &repos)).collect();
     let mut found: Vec<Finding> = states.iter().filter_map(without_tree).collect();
     found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
+    let entries: Vec<&Judged<'_>> = facts.judged.iter().filter(|judged| is_current_entry(judged)).collect();
     for repo in repos {
-        let own: Vec<&State<'_>> = states.iter().filter(|state| state.repo == repo).collect();
-        let entries = facts.judged.iter().filter(|judged| is_entry_of(judged, repo));
-        found.extend(entries.filter_map(|entry| registered(entry, repo, &own, snapshot)));
+        let own: Vec<&State<'_>> = states.iter().filter(|state| std::ptr::eq(state.repo, repo)).collect();
+        let of_repo = entries.iter().filter(|entry| is_of(entry, repo));
+        found.extend(of_repo.filter_map(|entry| registered(entry, repo, &own, snapshot)));
         found.extend(unowned(repo, &own, snapshot));
     }
     found
@@ -88,7 +89,7 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
         return None;
     }
     let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
-    let message = format!("{}: works in the working tree {id}, but {what}", record.title);
+    let message = Sentence::about(&record.title, format!("works in the working tree {id}, but {what}"));
     Some(finding(Code::StaleRecord, vec![key.clone()], message, with_record(state.judged), Remedy::Release))
 }
 
@@ -102,21 +103,22 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
     if !is_waiting || !is_left || is_told {
         return None;
     }
-    let message = format!(
-        "{}: has ended with checkpoints that no commit has taken; they are on {branch} until the next \
-         commit there, or entire doctor",
-        record.title
+    let says = format!(
+        "has ended with checkpoints that no commit has taken; they are on {branch} until the next commit \
+         there, or entire doctor"
     );
+    let message = Sentence::about(&record.title, says);
     Some(finding(Code::StaleRecord, vec![key.clone()], message, with_record(state.judged), Remedy::None))
 }
 
-/// Returns whether a record is an entry of the live registry that counts and is of a repository.
-fn is_entry_of(judged: &Judged<'_>, repo: &Repo) -> bool {
+/// Returns whether a record is an entry of the live registry that says it is not over.
+fn is_current_entry(judged: &Judged<'_>) -> bool {
     let record = judged.record;
-    record.format == Format::Entire
-        && record.kind == RecordKind::Marker
-        && !record.has_ended
-        && fact(record, "repository").is_some_and(|folder| Path::new(folder.raw()) == repo.common_dir)
+    record.format == Format::Entire && record.kind == RecordKind::Marker && !record.has_ended
+}
+
+fn is_of(entry: &Judged<'_>, repo: &Repo) -> bool {
+    fact(entry.record, "repository").is_some_and(|folder| Path::new(folder.raw()) == repo.common_dir)
 }
 
 /// An entry of the live registry whose session has ended or is gone (mode E10).
@@ -134,10 +136,8 @@ fn registered(entry: &Judged<'_>, repo: &Repo, own: &[&State<'_>], snapshot: &Sn
         None if !has_unread(repo, snapshot) => (Code::OrphanCompanion, "has no state"),
         Some(_) | None => return None,
     };
-    let message = format!(
-        "{}: active in entire's live registry, but in its repository the session {what}",
-        record.title
-    );
+    let says = format!("active in entire's live registry, but in its repository the session {what}");
+    let message = Sentence::about(&record.title, says);
     Some(finding(code, vec![key.clone()], message, with_record(entry), Remedy::None))
 }
 
@@ -152,7 +152,7 @@ fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Findi
         return None;
     }
     let folder = Untrusted::from_path(&repo.common_dir);
-    let message = format!("{folder}: no session of entire's stands for {}", listed(&left));
+    let message = Sentence::about(&folder, format!("no session of entire's stands for {}", listed(&left)));
     let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
     let key = Key::derive('s', &[folder.raw()]);
     Some(finding(Code::OrphanCompanion, vec![key], message, evidence, Remedy::None))
