@@ -78,31 +78,16 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
     let path = format!("/tmp/{name}");
     let stat = format!("/proc/{pid}/stat");
     let holder = Holder::new(StatedPid::Valid(pid), Role::Agent, Binding::File);
+    let (sort, location) = ((format, RecordKind::Session), Location::File(path.as_str().into()));
     let record = Record {
-        format,
-        kind: RecordKind::Session,
-        generation: Generation::Current,
         variant: "session file",
         session_id: Some(format!("{name}-5a55-4c0e-9d55").as_str().into()),
         context_id: Some(pid.to_string().into()),
         title: name.into(),
-        location: Location::File(path.as_str().into()),
         holder: Some(holder),
-        started_at: None,
         heartbeat_at: Some(ago(190)),
-        written_at: ago(190),
-        signs: Vec::new(),
-        expiry: None,
-        deletion: None,
-        claims: Vec::new(),
-        terminal_id: None,
-        cwd: None,
-        files: Vec::new(),
-        has_ended: false,
-        has_unsaved_work: false,
-        problems: Vec::new(),
         facts: [("persona", "reviewer".into())].into(),
-        ownership: Ownership::default(),
+        ..Record::blank(sort, location, Ownership::default(), ago(190))
     };
     RecordView {
         key: key(&format!("r-{name}")),

@@ -130,6 +130,41 @@ pub struct Record {
 }
 
 impl Record {
+    /// Makes one of the present form that says nothing but where it was read.
+    pub fn blank(
+        (format, kind): (Format, RecordKind),
+        location: Location,
+        ownership: Ownership,
+        written_at: Timestamp,
+    ) -> Self {
+        Self {
+            format,
+            kind,
+            generation: Generation::Current,
+            variant: "",
+            session_id: None,
+            context_id: None,
+            title: Untrusted::default(),
+            location,
+            holder: None,
+            started_at: None,
+            heartbeat_at: None,
+            written_at,
+            signs: Vec::new(),
+            expiry: None,
+            deletion: None,
+            claims: Vec::new(),
+            terminal_id: None,
+            cwd: None,
+            files: Vec::new(),
+            has_ended: false,
+            has_unsaved_work: false,
+            problems: Vec::new(),
+            facts: Shared::default(),
+            ownership,
+        }
+    }
+
     /// Returns it as it is kept: without room for more, for there can be thousands.
     pub fn kept(mut self) -> Arc<Self> {
         self.signs.shrink_to_fit();

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use super::{Reading, json};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
-use crate::core::record::{Format, Generation, Location, Ownership, Problem, Record, RecordKind, Row};
+use crate::core::record::{Format, Location, Ownership, Problem, Record, RecordKind, Row};
 use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -16,11 +16,9 @@ pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
 /// Starts a record of the current generation that has nothing but its file.
 pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
     let ownership = file.meta.map_or_else(Ownership::default, |meta| meta.ownership);
-    let mut record = blank(format, kind, Location::File(file.path.clone()), ownership, reading);
-    if let Some(meta) = file.meta {
-        record.written_at = meta.modified_at;
-    }
-    record
+    // An unknown age counts as none: an old one could make a younger process look reborn.
+    let written_at = file.meta.map_or(reading.now, |meta| meta.modified_at);
+    Record::blank((format, kind), Location::File(file.path.clone()), ownership, written_at)
 }
 
 /// Starts a record of the current generation that has nothing but its row.
@@ -31,43 +29,7 @@ pub(super) fn row(
     ownership: Ownership,
     reading: &Reading<'_>,
 ) -> Record {
-    blank(format, kind, Location::Row(row.into()), ownership, reading)
-}
-
-fn blank(
-    format: Format,
-    kind: RecordKind,
-    location: Location,
-    ownership: Ownership,
-    reading: &Reading<'_>,
-) -> Record {
-    Record {
-        format,
-        kind,
-        generation: Generation::Current,
-        variant: "",
-        session_id: None,
-        context_id: None,
-        title: Untrusted::default(),
-        location,
-        holder: None,
-        started_at: None,
-        heartbeat_at: None,
-        // An unknown age counts as none: an old one could make a younger process look reborn.
-        written_at: reading.now,
-        signs: Vec::new(),
-        expiry: None,
-        deletion: None,
-        claims: Vec::new(),
-        terminal_id: None,
-        cwd: None,
-        files: Vec::new(),
-        has_ended: false,
-        has_unsaved_work: false,
-        problems: Vec::new(),
-        facts: Shared::default(),
-        ownership,
-    }
+    Record::blank((format, kind), Location::Row(row.into()), ownership, reading.now)
 }
 
 /// Drafts a temporary file, whose content means nothing: a leftover once it is older than

@@ -15,8 +15,8 @@ use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::{
-    Binding, Format, Generation, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind,
-    Role, StatedClaim, StatedPid, Surface, SurfaceState,
+    Binding, Format, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind, Role,
+    StatedClaim, StatedPid, Surface, SurfaceState,
 };
 use claimtop::core::snapshot::{Host, INITIAL_PID_NAMESPACE, Repo, Snapshot, Worktree};
 use jiff::{SignedDuration, Timestamp};
@@ -168,37 +168,25 @@ fn record(number: usize, kind: usize, process: &Process) -> Record {
     let session = format!("95fe798d-3725-4649-{kind:04}-{number:012}");
     let own_session = format!("95fe798d-3725-4649-0000-{number:012}");
     let at = now() - SignedDuration::from_secs(60 + number as i64 % 600);
+    let path = std::path::PathBuf::from(format!("/home/dev/{}/{session}.json", format.name()));
+    let ownership = Ownership { uid: 1000, mode: 0o600 };
     Record {
-        format,
-        kind: RecordKind::Session,
-        generation: Generation::Current,
         variant: "session file",
         session_id: Some(if is_own { own_session } else { session.clone() }.into()),
         context_id: Some(holder_pid.to_string().into()),
         title: format!("title {number} {kind}").into(),
-        location: Location::File(
-            std::path::PathBuf::from(format!("/home/dev/{}/{session}.json", format.name())).into(),
-        ),
         holder: Some(holder),
         started_at: Some(now() - SignedDuration::from_hours(1)),
         heartbeat_at: Some(at),
-        written_at: at,
-        expiry: None,
-        deletion: None,
         claims: vec![claim(ResourceKind::WorkItem, number, kind), claim(ResourceKind::Branch, number, kind)],
-        terminal_id: None,
         cwd: (format == Format::Entire).then(|| tree(number).into()),
         files: if kind == 2 {
             vec!["main.go".into(), format!("file-{number}.go").into()]
         } else {
             Vec::new()
         },
-        has_ended: false,
-        has_unsaved_work: false,
-        problems: Vec::new(),
-        signs: Vec::new(),
         facts: [("phase", "active".into())].into(),
-        ownership: Ownership { uid: 1000, mode: 0o600 },
+        ..Record::blank((format, RecordKind::Session), Location::File(path.into()), ownership, at)
     }
 }
 
