@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::core::key::Key;
+use crate::core::report::RecordView;
 
 use super::lookup::{Index, keys_of_findings};
 
@@ -15,10 +16,12 @@ pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, now: &Index) {
         .windows
         .iter()
         .filter(|window| before.window(&window.key).is_none_or(|earlier| earlier.state != window.state));
-    let records = now.report.records.iter().filter(|record| {
-        let says = |state, reason| (state, reason) == (record.verdict.state, record.verdict.reason);
-        !before.record(&record.key).is_some_and(|earlier| says(earlier.verdict.state, earlier.verdict.reason))
-    });
+    let says = |record: &RecordView| (record.verdict.state, record.verdict.reason);
+    let records = now
+        .report
+        .records
+        .iter()
+        .filter(|record| before.record(&record.key).is_none_or(|earlier| says(earlier) != says(record)));
     let claims = now
         .report
         .claims

@@ -276,9 +276,6 @@ mod tests {
         assert!(looked(&said));
     }
 
-    /// Has no time for glances: whoever waits instead of looking fails.
-    struct Hurried;
-
     /// Says what is asked of it.
     struct Telling(std::sync::mpsc::Sender<&'static str>);
 
@@ -305,6 +302,9 @@ mod tests {
         look(&mut Telling(sender), 1, &mut say);
         assert_eq!(order.try_iter().collect::<Vec<_>>(), ["look", "looked", "follow", "measured"]);
     }
+
+    /// Has no time for glances: whoever waits instead of looking fails.
+    struct Hurried;
 
     impl Looker for Hurried {
         fn look(&mut self) -> Arc<Report> {
