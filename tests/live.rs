@@ -11,6 +11,8 @@
     reason = "tests start processes and say by panicking what is wrong"
 )]
 
+#[path = "common/program.rs"]
+mod program;
 #[path = "common/pty.rs"]
 mod pty;
 
@@ -35,7 +37,7 @@ impl World {
             std::fs::create_dir_all(folder.path().join(below)).unwrap();
         }
         let world = Self { folder };
-        std::fs::copy("/bin/sleep", world.agent()).unwrap();
+        program::copy("/bin/sleep", world.agent());
         world
     }
 

@@ -11,6 +11,8 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
+#[path = "common/program.rs"]
+mod program;
 #[expect(dead_code, reason = "this test needs only a part of it")]
 #[path = "act/stage.rs"]
 mod stage;

@@ -11,6 +11,8 @@
     reason = "tests start programs and processes and say by panicking what is wrong"
 )]
 
+#[path = "common/program.rs"]
+mod program;
 #[path = "common/pty.rs"]
 mod pty;
 
@@ -38,7 +40,7 @@ impl World {
         {
             std::fs::create_dir_all(world.path(below)).unwrap();
         }
-        std::fs::copy("/bin/sleep", world.path("bin/@anthropic-ai/claude-code/claude")).unwrap();
+        program::copy("/bin/sleep", world.path("bin/@anthropic-ai/claude-code/claude"));
         world
     }
 

@@ -8,6 +8,9 @@
     reason = "tests start processes, and say by panicking what is wrong"
 )]
 
+#[path = "common/program.rs"]
+mod program;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -26,14 +29,7 @@ impl Stand {
     fn start(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).env("CLAUDE_SESSION_ID", "alpha").env("SECRET", "x");
-        loop {
-            match command.spawn() {
-                Ok(child) => return Self(child),
-                // Another test forked while this one's copy of a program was still being written.
-                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
-                Err(error) => panic!("{}: {error}", program.display()),
-            }
-        }
+        Self(command.spawn().unwrap_or_else(|error| panic!("{}: {error}", program.display())))
     }
 
     fn sleeping() -> Self {
@@ -81,7 +77,7 @@ fn get(table: &ProcessTable, pid: u32) -> &Process {
 /// Copies `/bin/sleep` to a name of its own: the name becomes the thread's name.
 fn program(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
-    std::fs::copy("/bin/sleep", &path).unwrap();
+    program::copy("/bin/sleep", &path);
     path
 }
 
@@ -250,7 +246,7 @@ fn cpu_and_memory_are_measured_between_two_looks() {
 fn who_comes_and_who_stops_is_news_once() {
     let folder = tempfile::tempdir().unwrap();
     let claude = folder.path().join("claude");
-    std::fs::copy("/bin/sleep", &claude).unwrap();
+    program::copy("/bin/sleep", &claude);
     let mut scanner = scanner();
     scanner.scan(&BTreeSet::new());
     let mut agent = Command::new(&claude).arg("600").stdin(Stdio::null()).spawn().unwrap();

@@ -11,6 +11,8 @@
 mod faults;
 mod faulty;
 mod last_moment;
+#[path = "../common/program.rs"]
+mod program;
 mod races;
 mod road;
 mod stage;

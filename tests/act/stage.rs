@@ -33,7 +33,7 @@ impl Stage {
         {
             std::fs::create_dir_all(stage.path(below)).unwrap();
         }
-        std::fs::copy("/bin/sleep", stage.path("bin/@anthropic-ai/claude-code/claude")).unwrap();
+        crate::program::copy("/bin/sleep", stage.path("bin/@anthropic-ai/claude-code/claude"));
         stage
     }
 
@@ -55,18 +55,10 @@ impl Stage {
 
     /// Starts a process that looks like Claude Code.
     pub(crate) fn agent(&self) -> Agent {
-        loop {
-            let child = Command::new(self.path("bin/@anthropic-ai/claude-code/claude"))
-                .arg("600")
-                .stdin(Stdio::null())
-                .current_dir(self.path("home"))
-                .spawn();
-            match child {
-                // A fork of another test's thread still has the copy open for writing.
-                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
-                child => return Agent(child.unwrap()),
-            }
-        }
+        let program = self.path("bin/@anthropic-ai/claude-code/claude");
+        let mut command = Command::new(program);
+        command.arg("600").stdin(Stdio::null()).current_dir(self.path("home"));
+        Agent(command.spawn().unwrap())
     }
 
     /// Writes Claude Code's registry entry of a process.

@@ -14,5 +14,7 @@
 
 mod hidden;
 mod pids;
+#[path = "../common/program.rs"]
+mod program;
 mod stage;
 mod times;

@@ -31,8 +31,8 @@ impl World {
         {
             std::fs::create_dir_all(world.path(below)).unwrap();
         }
-        std::fs::copy("/bin/sleep", world.program()).unwrap();
-        std::fs::copy(env!("CARGO_BIN_EXE_claimtop"), world.claimtop()).unwrap();
+        crate::program::copy("/bin/sleep", world.program());
+        crate::program::copy(env!("CARGO_BIN_EXE_claimtop"), world.claimtop());
         std::fs::set_permissions(world.folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         world
     }

@@ -24,6 +24,8 @@ mod leaving;
 mod limits;
 mod mute;
 mod panics;
+#[path = "../common/program.rs"]
+mod program;
 #[path = "../common/pty.rs"]
 mod pty;
 mod recorded;

@@ -88,7 +88,7 @@ impl World {
         let program = self.path("bin/@anthropic-ai/claude-code/claude");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         if !program.exists() {
-            std::fs::copy("/bin/sleep", &program).unwrap();
+            crate::program::copy("/bin/sleep", &program);
         }
         Agent(Command::new(program).arg("3600").stdin(Stdio::null()).spawn().unwrap())
     }

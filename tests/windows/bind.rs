@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::started;
+use crate::program;
 use crate::world::World;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
@@ -22,7 +22,7 @@ impl Agent {
         std::fs::create_dir_all(&bin).unwrap();
         let program = bin.join("claude");
         if !program.exists() {
-            std::fs::copy("/bin/sh", &program).unwrap();
+            program::copy("/bin/sh", &program);
         }
         let input = world.write("hook.json", hook);
         let script = format!(
@@ -34,7 +34,7 @@ impl Agent {
         );
         let mut command = Command::new(&program);
         command.args(["-c", &script]).env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::piped());
-        let mut child = started(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
         for _ in 0..times {
             let mut line = String::new();

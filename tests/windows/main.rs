@@ -10,6 +10,8 @@
 )]
 
 mod bind;
+#[path = "../common/program.rs"]
+mod program;
 #[path = "../common/pty.rs"]
 mod pty;
 mod real;
@@ -18,16 +20,3 @@ mod tmux;
 #[path = "../cli/world.rs"]
 mod world;
 mod zellij;
-
-/// Starts a program that was copied just now. As long as a process that another test forked has
-/// the copy open for writing, the system calls it busy.
-pub(crate) fn started(command: &mut std::process::Command) -> std::process::Child {
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-            started => return started.unwrap(),
-        }
-    }
-}

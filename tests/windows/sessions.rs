@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::started;
+use crate::program;
 use crate::world::World;
 
 const ID: &str = "01a1fae8-b49c-7fa1-96a4-858f57a486cb";
@@ -21,12 +21,13 @@ impl StandIn {
     fn start(world: &World, program: &str, path: &str, arguments: &[&str]) -> Self {
         let agent = world.path(path);
         std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
-        std::fs::copy(program, &agent).unwrap();
+        program::copy(program, &agent);
         let cwd = world.path("shop");
         std::fs::create_dir_all(&cwd).unwrap();
         let mut command = Command::new(&agent);
         command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin").current_dir(cwd);
-        Self(started(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null())))
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        Self(command.spawn().unwrap())
     }
 
     /// Waits until claimtop says this of its session: `exact lock 01a1...`.

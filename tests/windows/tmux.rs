@@ -7,6 +7,7 @@ use std::time::Duration;
 use portable_pty::CommandBuilder;
 use serde_json::Value;
 
+use crate::program;
 use crate::pty::{Screen, claimtop};
 use crate::world::World;
 
@@ -20,11 +21,10 @@ impl Tmux {
     fn start(world: &World) -> Self {
         let agent = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
         std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
-        std::fs::copy("/bin/sh", &agent).unwrap();
+        program::copy("/bin/sh", &agent);
         let tmux = Self { socket: world.path("tmux.sock") };
         tmux.ask(&["new-session", "-d", "-s", "work", "-x", "80", "-y", "24", "/bin/sh"]);
-        // The shell is replaced by the agent as soon as nobody has the copy open any more.
-        let start = format!("until {} -c 'read line; exit 7' || test $? = 7; do :; done", agent.display());
+        let start = format!("{} -c 'read line'", agent.display());
         tmux.ask(&["new-window", "-d", "-t", "work", "-n", "agent", &start]);
         tmux
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::program;
 use crate::pty::{Screen, claimtop};
-use crate::started;
 use crate::world::World;
 
 /// A server with an agent below it, until it is dropped.
@@ -27,19 +27,19 @@ impl Zellij {
     fn start(world: &World, program: &Program) -> Self {
         let agent = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
         std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
-        std::fs::copy("/bin/sh", &agent).unwrap();
+        program::copy("/bin/sh", &agent);
         let server = world.path("server/zellij");
         std::fs::create_dir_all(server.parent().unwrap()).unwrap();
         match program {
-            Program::Own => drop(std::fs::copy("/bin/sh", &server).unwrap()),
+            Program::Own => program::copy("/bin/sh", &server),
             Program::Other => symlink("/bin/sh", &server).unwrap(),
         }
-        // The shell is replaced by the agent as soon as nobody has the copy open any more.
-        let script = format!("until {} -c 'read line; exit 7' || test $? = 7; do :; done", agent.display());
+        // What comes after the agent keeps the server from becoming it.
+        let script = format!("{} -c 'read line'; :", agent.display());
         let mut command = Command::new(server);
         command.args(["-c", &script]).env_clear().stdin(Stdio::piped()).stderr(Stdio::null());
         command.envs([("ZELLIJ_SESSION_NAME", "quiet-fox"), ("ZELLIJ_PANE_ID", "3")]);
-        Self(started(&mut command))
+        Self(command.spawn().unwrap())
     }
 }
 
