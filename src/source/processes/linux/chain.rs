@@ -32,7 +32,7 @@ pub(in crate::source::processes) fn chain(pid: u32, candidates: &Candidates) -> 
 fn level(pid: u32, candidates: &Candidates) -> Option<Process> {
     let mut text = Vec::new();
     slurp(CWD, &format!("/proc/{pid}/stat"), &mut text, 4 << 10).ok()?;
-    let mut process = stat::parse(pid, &text)?;
+    let mut process = stat::parse(pid, &text)?.process;
     let exe = exe(CWD, &format!("/proc/{pid}/exe"));
     let matters = candidates.may_be(process.comm.raw())
         || exe.as_ref().is_some_and(|exe| candidates.may_run(exe.raw()));

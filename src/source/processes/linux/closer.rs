@@ -4,24 +4,26 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::fstat;
 
-use super::details::{self, Lasting};
+use super::details;
 use super::pidfd;
 use super::proc::{Proc, Reading, is_gone, slurp, understood};
+use super::stat::Layout;
 use crate::core::process::{Process, ProcessState};
 
-/// What is kept of one process for the next look.
+/// What a closer look has found, for the next one.
 pub(super) struct Kept {
-    start_ticks: u64,
+    /// The process, with its details.
+    pub(super) process: Process,
     /// The inode of `/proc/<pid>`: it tells processes apart that share PID and tick. The kernel
     /// does not promise it, so a new one only costs reading once more.
     folder: u64,
-    lasting: Lasting,
+    layout: Option<Layout>,
 }
 
 /// How the closer look went.
 pub(super) enum Closer {
-    /// It was read; and what to keep of it.
-    Read(Box<Process>, Kept),
+    /// It was read.
+    Read(Box<Kept>),
     /// Not more can be read than its `stat` before.
     Unreadable,
     /// It has exited and been reaped.
@@ -29,11 +31,40 @@ pub(super) enum Closer {
 }
 
 /// Looks closer at one process. When its PID changes hands at that moment, once more.
-pub(super) fn look(proc: &mut Proc, pid: u32, kept: Option<Kept>) -> Closer {
+pub(super) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     match attempt(proc, pid, kept) {
-        Closer::Read(process, _) if is_torn(&process) => attempt(proc, pid, None),
+        Closer::Read(kept) if is_torn(&kept.process) => attempt(proc, pid, None),
         closer @ (Closer::Read(..) | Closer::Unreadable | Closer::Gone) => closer,
     }
+}
+
+/// Brings up to date what was kept of a process with this folder, and returns whether that is all
+/// there is to know: it lives and runs the same program. Its arguments are not read again; where
+/// the kernel puts every program at the same place, a program of the same name that it has become
+/// is not noticed.
+pub(super) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut Kept) -> bool {
+    let pid = kept.process.id.pid;
+    let cwd = details::cwd(proc.as_fd(), &format!("{pid}/cwd"));
+    // Last: if the process is the same now, it was the same before.
+    let Reading::Read(line) = proc.process(pid) else { return false };
+    let lives = match line.process.state {
+        ProcessState::Running | ProcessState::Stopped => kept.process.has_exited != Some(true),
+        ProcessState::LeaderExited | ProcessState::Zombie => false,
+    };
+    let is_same = line.process.id == kept.process.id && folder == kept.folder;
+    let runs_same =
+        line.layout.is_some() && line.layout == kept.layout && line.process.comm == kept.process.comm;
+    if !(lives && is_same && runs_same) {
+        return false;
+    }
+    let Some(details) = kept.process.details.take() else { return false };
+    kept.process = Process {
+        details: Some(details::Details { cwd, ..details }),
+        pidfd_inode: kept.process.pidfd_inode,
+        has_exited: kept.process.has_exited,
+        ..line.process
+    };
+    true
 }
 
 /// Returns whether pidfd and `stat` contradict each other: it exited in between, or they are of
@@ -44,7 +75,7 @@ fn is_torn(process: &Process) -> bool {
 
 /// Opens the pidfd, reads, and then asks the pidfd: if its process has not exited, all that was
 /// read in between belongs to it.
-fn attempt(proc: &mut Proc, pid: u32, kept: Option<Kept>) -> Closer {
+fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let pidfd = if proc.is_own { pidfd::open(pid).ok() } else { None };
     let folder = match proc.folder(pid) {
         Ok(folder) => folder,
@@ -53,21 +84,85 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Kept>) -> Closer {
     };
     let mut text = Vec::new();
     let outcome = slurp(folder.as_fd(), "stat", &mut text, 4 << 10);
-    let mut process = match understood(pid, outcome.map(|()| text.as_slice())) {
-        Reading::Read(process) => process,
+    let line = match understood(pid, outcome.map(|()| text.as_slice())) {
+        Reading::Read(line) => line,
         Reading::Unreadable => return Closer::Unreadable,
         Reading::Gone => return Closer::Gone,
     };
     let inode = fstat(&folder).map(|stat| stat.st_ino).unwrap_or_default();
-    let kept = kept.filter(|kept| kept.start_ticks == process.id.start_ticks && kept.folder == inode);
-    let (details, lasting) = details::read(&folder, kept.map(|kept| kept.lasting));
-    process.details = Some(details);
+    let mut process = line.process;
+    let kept = kept.filter(|kept| kept.process.id == process.id && kept.folder == inode);
+    process.details = Some(details::read(&folder, kept.and_then(|kept| kept.process.details)));
     vouch(&mut process, pidfd.as_ref());
-    let kept = Kept { start_ticks: process.id.start_ticks, folder: inode, lasting };
-    Closer::Read(Box::new(process), kept)
+    Closer::Read(Box::new(Kept { process, folder: inode, layout: line.layout }))
 }
 
 fn vouch(process: &mut Process, pidfd: Option<&OwnedFd>) {
     process.pidfd_inode = pidfd.and_then(pidfd::inode);
     process.has_exited = pidfd.and_then(pidfd::has_exited);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// A shell that does one line after another, until it is dropped.
+    struct Shell(Child);
+
+    impl Shell {
+        #[expect(clippy::disallowed_methods, reason = "a test starts a process of its own")]
+        fn start() -> Self {
+            let mut command = Command::new("/bin/sh");
+            let mut shell = Self(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+            // Once it answers it is a copy of this process no more.
+            shell.tell("echo");
+            shell.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            shell
+        }
+
+        fn tell(&mut self, line: &str) {
+            writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
+        }
+
+        fn kept(&self, proc: &mut Proc) -> Kept {
+            let Closer::Read(kept) = look(proc, self.0.id(), None) else { panic!("it was not reaped") };
+            *kept
+        }
+    }
+
+    impl Drop for Shell {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn where_a_process_works_is_followed_and_another_program_of_that_name_is_noticed() {
+        let (mut shell, mut proc) = (Shell::start(), Proc::open().unwrap());
+        let mut kept = shell.kept(&mut proc);
+        let folder = kept.folder;
+        assert!(is_as_before(&mut proc, folder, &mut kept));
+        shell.tell("cd /proc");
+        let cwd = |kept: &Kept| kept.process.details.as_ref().unwrap().cwd.clone().unwrap();
+        while cwd(&kept).raw() != "/proc" {
+            assert!(is_as_before(&mut proc, folder, &mut kept));
+        }
+        assert!(!is_as_before(&mut proc, folder + 1, &mut kept), "a folder of another process");
+        shell.tell("exec /bin/sh");
+        while is_as_before(&mut proc, folder, &mut kept) {}
+        assert_eq!(shell.kept(&mut proc).process.id, kept.process.id);
+    }
+
+    #[test]
+    fn whoever_has_exited_is_looked_at_closer() {
+        let (mut shell, mut proc) = (Shell::start(), Proc::open().unwrap());
+        let mut kept = shell.kept(&mut proc);
+        shell.tell("exit");
+        while is_as_before(&mut proc, kept.folder, &mut kept) {}
+        assert_eq!(shell.kept(&mut proc).process.state, ProcessState::Zombie);
+    }
 }

@@ -1,6 +1,7 @@
 //! Whether `/proc` shows every process: only then does absence prove anything.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rustix::process::geteuid;
 
@@ -16,13 +17,16 @@ pub(super) fn doubt(proc: &Proc) -> Option<String> {
     if !proc.is_own {
         return Some("/proc shows another pid namespace".to_owned());
     }
+    if sees_everything() {
+        return None;
+    }
     let mounts = match small(Path::new("/proc/self/mountinfo"), MOUNTS) {
         Ok(mounts) => mounts,
         Err(error) => return Some(format!("failed to read /proc/self/mountinfo: {}", words(error))),
     };
     let mounts = String::from_utf8_lossy(&mounts);
     let hides = hidden(&mounts)?;
-    (!sees_everything()).then(|| format!("/proc is mounted with hidepid={hides}"))
+    Some(format!("/proc is mounted with hidepid={hides}"))
 }
 
 /// Returns the `hidepid` option of the topmost mount on `/proc` (proc(5)) if it hides anything.
@@ -34,11 +38,14 @@ fn hidden(mounts: &str) -> Option<&str> {
 }
 
 /// Returns whether we are the root of the whole machine, and not only of a user namespace
-/// (user_namespaces(7)).
+/// (user_namespaces(7)). Neither changes while we run.
 fn sees_everything() -> bool {
-    let map = small(Path::new("/proc/self/uid_map"), 64 << 10).unwrap_or_default();
-    let map = String::from_utf8_lossy(&map);
-    geteuid().is_root() && map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+    static SEES: OnceLock<bool> = OnceLock::new();
+    *SEES.get_or_init(|| {
+        let map = small(Path::new("/proc/self/uid_map"), 64 << 10).unwrap_or_default();
+        let map = String::from_utf8_lossy(&map);
+        geteuid().is_root() && map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use rustix::fs::{CWD, readlinkat};
 use super::proc::slurp;
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::place;
-use crate::core::process::Details;
+pub(super) use crate::core::process::Details;
 use crate::core::text::Untrusted;
 
 /// The environment variables that are read beside those of [`place`]; no other one is kept.
@@ -22,20 +22,9 @@ const ENVIRONMENT: usize = 2 << 20;
 /// The most bytes of `status` that are read; it has about 1.5 KiB.
 const STATUS: usize = 16 << 10;
 
-/// What stays the same while a process runs one program with one set of arguments.
-#[derive(Clone)]
-pub(super) struct Lasting {
-    exe: Option<Untrusted>,
-    argv: Vec<Untrusted>,
-    uid: Option<u32>,
-    ns_pids: Vec<u32>,
-    has_other_clock: bool,
-    env: BTreeMap<String, Untrusted>,
-}
-
-/// Reads all details. User, PIDs and environment are taken from `kept` where the process still
-/// runs the same program with the same arguments.
-pub(super) fn read(folder: &OwnedFd, kept: Option<Lasting>) -> (Details, Lasting) {
+/// Reads all details but CPU and memory use. User, PIDs and environment are taken from `kept` where
+/// the process still runs the same program with the same arguments.
+pub(super) fn read(folder: &OwnedFd, kept: Option<Details>) -> Details {
     let folder = folder.as_fd();
     let (exe, argv) = (exe(folder, "exe"), argv(folder, "cmdline"));
     let lasting = match kept.filter(|kept| kept.exe == exe && kept.argv == argv) {
@@ -43,22 +32,16 @@ pub(super) fn read(folder: &OwnedFd, kept: Option<Lasting>) -> (Details, Lasting
         None => {
             let (uid, ns_pids) = status(folder);
             let (has_other_clock, env) = (has_other_clock(folder), environment(folder, "environ"));
-            Lasting { exe, argv, uid, ns_pids, has_other_clock, env }
+            Details { exe, argv, uid, ns_pids, has_other_clock, env, ..Details::default() }
         }
     };
-    let cwd = readlinkat(folder, "cwd", Vec::new()).ok();
-    let details = Details {
-        uid: lasting.uid,
-        exe: lasting.exe.clone(),
-        argv: lasting.argv.clone(),
-        cwd: cwd.map(|cwd| Untrusted::from_bytes(cwd.as_bytes())),
-        ns_pids: lasting.ns_pids.clone(),
-        has_other_clock: lasting.has_other_clock,
-        env: lasting.env.clone(),
-        cpu_percent: None,
-        memory_bytes: None,
-    };
-    (details, lasting)
+    Details { cwd: cwd(folder, "cwd"), ..lasting }
+}
+
+/// Reads the working directory.
+pub(super) fn cwd(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
+    let target = readlinkat(at, path, Vec::new()).ok()?;
+    Some(Untrusted::from_bytes(target.as_bytes()))
 }
 
 /// The inode of the machine's first time namespace, fixed by the kernel (`PROC_TIME_INIT_INO` of

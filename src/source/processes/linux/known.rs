@@ -71,4 +71,9 @@ impl Known {
         let known = KnownProcess { inode, is_settled, is_kernels, process: process.clone() };
         self.by_pid.insert(process.id.pid, known);
     }
+
+    /// Returns the inode of a process's folder where it is one that has not just begun.
+    pub(super) fn settled_folder(&self, pid: u32) -> Option<u64> {
+        self.by_pid.get(&pid).filter(|known| known.is_settled).map(|known| known.inode)
+    }
 }

@@ -46,8 +46,8 @@ pub(super) fn open_files(pid: u32) -> Vec<PathBuf> {
 /// What one scan leaves for the next.
 #[derive(Default)]
 pub(super) struct Scanner {
-    /// The details that do not change while a process runs one program.
-    kept: HashMap<u32, Kept>,
+    /// What closer looks have found.
+    kept: HashMap<u32, Box<Kept>>,
     known: Known,
 }
 
@@ -63,24 +63,24 @@ impl Scanner {
         let mut before = self.known.renew(listing.len());
         for (pid, inode) in listing {
             let known = before.take(pid, inode).filter(|known| known.lasts(depth));
-            let (reading, is_kernels) = match known {
-                Some(known) => (Reading::Read(known.process), known.is_kernels),
-                None => (proc.process(pid), proc.was_kernels()),
+            let read = match known {
+                Some(known) => Some((known.process, known.is_kernels)),
+                None => match proc.process(pid) {
+                    Reading::Read(line) => Some((line.process, line.is_kernels)),
+                    Reading::Unreadable => None,
+                    // It has exited since it was listed.
+                    Reading::Gone => continue,
+                },
             };
-            match reading {
-                Reading::Read(process) => {
-                    self.known.keep(inode, &process, is_kernels);
-                    entries.push((pid, process));
-                }
-                Reading::Unreadable => {}
-                // It has exited since it was listed.
-                Reading::Gone => continue,
+            if let Some((process, is_kernels)) = read {
+                self.known.keep(inode, &process, is_kernels);
+                entries.push((pid, process));
             }
             table.listed.insert(pid);
         }
         table.by_pid = entries.into_iter().collect();
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
-        self.look_closer(&mut proc, &mut table, wanted);
+        self.look_closer(&mut proc, &mut table, wanted, depth);
         table
     }
 
@@ -98,22 +98,28 @@ impl Scanner {
             if before.is_none() && known.is_some_and(|known| known.is_settled) {
                 continue;
             }
-            if let Reading::Read(process) = proc.process(pid) {
-                is_any |= is_one(&process) && before != Some(process.state);
-                self.known.keep(inode, &process, proc.was_kernels());
+            if let Reading::Read(line) = proc.process(pid) {
+                is_any |= is_one(&line.process) && before != Some(line.process.state);
+                self.known.keep(inode, &line.process, line.is_kernels);
             }
         }
         is_any
     }
 
     /// Replaces the entries of those who matter by a closer look at each.
-    fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, wanted: Wanted<'_>) {
+    fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, wanted: Wanted<'_>, depth: Depth) {
         let mut kept = HashMap::new();
         for pid in those_who_matter(table, wanted) {
-            match closer::look(proc, pid, self.kept.remove(&pid)) {
-                Closer::Read(process, keep) => {
-                    kept.insert(pid, keep);
-                    table.by_pid.insert(pid, *process);
+            let mut before = self.kept.remove(&pid);
+            let is_as_before = depth == Depth::Changes && self.is_as_before(proc, pid, before.as_deref_mut());
+            let closer = match before {
+                Some(before) if is_as_before => Closer::Read(before),
+                before => closer::look(proc, pid, before),
+            };
+            match closer {
+                Closer::Read(read) => {
+                    table.by_pid.insert(pid, read.process.clone());
+                    kept.insert(pid, read);
                 }
                 Closer::Unreadable => {}
                 Closer::Gone => {
@@ -123,6 +129,13 @@ impl Scanner {
             }
         }
         self.kept = kept;
+    }
+
+    /// Returns whether what was found of a process still is so but for what is brought up to date
+    /// here; never of one that has just begun, which may become another program any moment.
+    fn is_as_before(&self, proc: &mut Proc, pid: u32, before: Option<&mut Kept>) -> bool {
+        let folder = self.known.settled_folder(pid);
+        folder.zip(before).is_some_and(|(folder, before)| closer::is_as_before(proc, folder, before))
     }
 }
 

@@ -41,7 +41,7 @@ pub(in crate::source) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
     let mut text = Vec::new();
     let read = slurp(CWD, &format!("/proc/{}/stat", id.pid), &mut text, 4 << 10);
     let found = read.ok().and_then(|()| stat::parse(id.pid, &text));
-    Ok(found.is_none_or(|process| process.id == id).then_some(pidfd))
+    Ok(found.is_none_or(|line| line.process.id == id).then_some(pidfd))
 }
 
 /// Returns the pidfd inode of exactly this process, where the kernel has it.

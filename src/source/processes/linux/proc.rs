@@ -7,8 +7,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat};
 use rustix::io::{Errno, read, retry_on_intr};
 
-use super::stat;
-use crate::core::process::Process;
+use super::stat::{self, Line};
 use crate::source::open::words;
 
 /// How much of `/proc` one `getdents64` may return, in bytes.
@@ -68,17 +67,12 @@ impl Proc {
     }
 
     /// Reads the `stat` of one process.
-    pub(super) fn process(&mut self, pid: u32) -> Reading<Process> {
+    pub(super) fn process(&mut self, pid: u32) -> Reading<Line> {
         self.path.clear();
         // Writing to a string cannot fail.
         let _ = write!(self.path, "{pid}/stat");
         let outcome = slurp(self.fd.as_fd(), &self.path, &mut self.text, STAT);
         understood(pid, outcome.map(|()| self.text.as_slice()))
-    }
-
-    /// Returns whether the process that was read last is a thread of the kernel.
-    pub(super) fn was_kernels(&self) -> bool {
-        stat::is_kernels(&self.text)
     }
 
     /// Opens the folder of one process: whatever is read through it is of that very process,
@@ -98,7 +92,7 @@ impl AsFd for Proc {
 }
 
 /// Interprets the outcome of reading a `stat` file.
-pub(super) fn understood(pid: u32, outcome: Result<&[u8], Errno>) -> Reading<Process> {
+pub(super) fn understood(pid: u32, outcome: Result<&[u8], Errno>) -> Reading<Line> {
     match outcome {
         Ok(text) => stat::parse(pid, text).map_or(Reading::Unreadable, Reading::Read),
         Err(error) if is_gone(error) => Reading::Gone,

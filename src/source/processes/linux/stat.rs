@@ -13,38 +13,45 @@ mod field {
     pub(super) const FLAGS: usize = 6;
     pub(super) const THREADS: usize = 17;
     pub(super) const START: usize = 19;
+    pub(super) const STACK: usize = 25;
+    pub(super) const ARGUMENTS: usize = 45;
+    pub(super) const ENVIRONMENT: usize = 47;
+    pub(super) const COUNT: usize = ENVIRONMENT + 1;
 }
 
 /// What marks a thread of the kernel, which never runs a program (`PF_KTHREAD` of `linux/sched.h`).
 const KERNELS: u64 = 0x0020_0000;
 
-/// Returns whether the line is of a thread of the kernel.
-pub(super) fn is_kernels(text: &[u8]) -> bool {
-    number_at(text, field::FLAGS).is_some_and(|flags| flags & KERNELS != 0)
+/// What the line says.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) process: Process,
+    /// Whether it is a thread of the kernel, which never becomes a program.
+    pub(super) is_kernels: bool,
+    /// `None` where it may not be known, which is so of other users' processes.
+    pub(super) layout: Option<Layout>,
 }
 
-fn number_at(text: &[u8], index: usize) -> Option<u64> {
-    let close = text.iter().rposition(|byte| *byte == b')')?;
-    std::str::from_utf8(text.get(close + 1..)?).ok()?.split_ascii_whitespace().nth(index)?.parse().ok()
-}
+/// Where in memory the kernel has put a program's stack, arguments and environment: at random,
+/// anew for every program that a process becomes (`randomize_va_space` of sysctl/kernel).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout([u64; 3]);
 
 /// Reads the line; `None` when it is not one. A process may call itself `x) R 1`, so the name
 /// ends at the *last* parenthesis.
-pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Process> {
+pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
     let open = text.iter().position(|byte| *byte == b'(')?;
     let close = text.iter().rposition(|byte| *byte == b')')?;
     let comm = text.get(open + 1..close)?;
     let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
-    let mut fields = [""; field::START + 1];
-    let mut found = 0;
+    let mut fields = [""; field::COUNT];
     for (slot, value) in fields.iter_mut().zip(rest.split_ascii_whitespace()) {
         *slot = value;
-        found += 1;
     }
     let number = |index: usize| fields.get(index)?.parse::<i64>().ok();
-    let start_ticks = fields.last().filter(|_| found == fields.len())?.parse().ok()?;
-    Some(Process {
-        id: ProcessId { pid, start_ticks },
+    let size = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let process = Process {
+        id: ProcessId { pid, start_ticks: size(field::START)? },
         parent: u32::try_from(number(field::PARENT)?).unwrap_or_default(),
         state: state(fields.get(field::STATE)?, number(field::THREADS)?),
         comm: Untrusted::from_bytes(comm),
@@ -53,7 +60,11 @@ pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Process> {
         pidfd_inode: None,
         has_exited: None,
         details: None,
-    })
+    };
+    let address = |index: usize| size(index).filter(|address| *address != 0);
+    let layout =
+        || Some(Layout([address(field::STACK)?, address(field::ARGUMENTS)?, address(field::ENVIRONMENT)?]));
+    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, layout: layout() })
 }
 
 /// Translates the state letter; new kernels may have letters that are not known here, and all
@@ -76,7 +87,7 @@ mod tests {
     #[track_caller]
     fn check(comm: &str, letter: &str, threads: &str, expected: ProcessState) {
         let line = format!("77 ({comm}) {letter} {}", REST.replace("THREADS", threads));
-        let process = parse(77, line.as_bytes()).unwrap();
+        let process = parse(77, line.as_bytes()).unwrap().process;
         assert_eq!(process.id, ProcessId { pid: 77, start_ticks: 686_753 });
         assert_eq!((process.comm.raw(), process.parent, process.session), (comm, 1200, 77));
         assert_eq!(process.tty.as_deref(), Some("pts/1"));
@@ -105,8 +116,9 @@ mod tests {
         let line =
             |flags: &str| format!("77 (a) b) S 1 77 77 0 -1 {flags} 1 2 3 4 5 6 7 8 20 0 1 0 9 1000 42 3");
         // As Linux 6.18 tells of a shell and of `kworker/0:0`.
-        assert!(!is_kernels(line("4194304").as_bytes()));
-        assert!(is_kernels(line("69238880").as_bytes()));
+        let is_kernels = |flags: &str| parse(77, line(flags).as_bytes()).unwrap().is_kernels;
+        assert!(!is_kernels("4194304"));
+        assert!(is_kernels("69238880"));
     }
 
     #[test]
