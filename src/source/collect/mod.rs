@@ -262,8 +262,10 @@ impl Collector {
     }
 
     fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
-        let sessions = sessions_of(processes, &self.signatures).map(|process| process.id.pid).collect();
-        self.scanner.usage(processes, &sessions, now);
+        let sessions = sessions_of(processes, &self.signatures);
+        let living = sessions.filter(|process| process.has_exited != Some(true));
+        let living = living.map(|process| process.id.pid).collect();
+        self.scanner.usage(processes, &living, now);
     }
 }
 
