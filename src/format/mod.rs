@@ -139,6 +139,7 @@ pub enum Parsed {
 }
 
 /// What a parser may know besides the bytes.
+#[derive(Clone, Copy)]
 pub struct Reading<'a> {
     /// The machine, for zones and host names.
     pub host: &'a Host,

@@ -7,11 +7,12 @@ mod kept;
 mod listing;
 mod pass;
 mod places;
+mod round;
 mod seen;
+mod windows;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -20,6 +21,7 @@ use self::kept::Kept;
 pub use self::kept::MAX_KEPT;
 use self::pass::Pass;
 pub use self::places::Places;
+use self::round::{Read, Round};
 use self::seen::Seen;
 use super::bindings;
 use super::fence::Fence;
@@ -27,12 +29,10 @@ use super::host::ClockWatch;
 use super::processes::Scanner;
 use super::watch::Names;
 use super::{clock, host, leo, obra, repos, sessions, stores};
-use crate::core::agent::{Role, Signatures};
-use crate::core::bound::Notes;
+use crate::core::agent::Signatures;
 use crate::core::own::Own;
-use crate::core::process::{Process, ProcessTable};
-use crate::core::record::{Binding, Record};
-use crate::core::snapshot::{Host, Repo, Snapshot, SourceHealth};
+use crate::core::process::ProcessTable;
+use crate::core::snapshot::Snapshot;
 use crate::format::leo::database::join;
 use crate::format::{Base, Reading};
 
@@ -64,9 +64,6 @@ pub struct Collector {
     folders: BTreeSet<PathBuf>,
     names: Names,
 }
-
-/// The repositories of one look, by common directory, as they were read.
-type Read = BTreeMap<PathBuf, (Repo, SourceHealth)>;
 
 impl Collector {
     /// Prepares to look; of the world only the links in the places' names are read.
@@ -127,75 +124,86 @@ impl Collector {
         self.fence.forget_links();
         let mut host = host::host(now);
         self.clock.note(&mut host);
-        let (bound, bound_health) = self.bindings.read(&self.places.bindings, &self.fence);
-        let mut databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
-        let leo =
-            self.leo.read(self.places.leo_database.as_ref(), &Reading { host: &host, now }, &self.fence);
-        let mut also = leo.as_ref().map(leo::Seen::pids).unwrap_or_default();
-        also.extend(bound.notes.iter().map(|note| note.pid));
         let own = self.own.clone();
-        let mut pass = Pass::new(Reading { host: &host, now }, &own, std::mem::take(&mut self.kept));
+        let mut round = self.begin(Reading { host: &host, now }, &own);
+        self.read_places(&mut round.pass);
+        self.read_repos(&mut round);
+        self.read_processes(&mut round);
+        self.finish(round)
+    }
+
+    /// Begins a look with what does not lie in the places of a format.
+    fn begin<'a>(&mut self, reading: Reading<'a>, own: &'a [Own]) -> Round<'a> {
+        let bound = self.bindings.read(&self.places.bindings, &self.fence);
+        let databases = self.obra.read(&self.places, &self.fence, &reading);
+        let leo = self.leo.read(self.places.leo_database.as_ref(), &reading, &self.fence);
         let mut found = Found::default();
-        let mut sources = self.roots.find(&self.places.roots, &self.fence, now, &mut found);
+        let roots = self.roots.find(&self.places.roots, &self.fence, reading.now, &mut found);
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
-        let mut stores = self.stores.begin(&self.places, &self.fence, &Reading { host: &host, now });
+        let stores = self.stores.begin(&self.places, &self.fence, &reading);
         found.add(stores.cwds(), &self.fence);
-        let mut read = Read::new();
-        self.read_places(&mut pass);
-        self.read_repos(&mut found, &mut pass, &mut read);
-        let mut processes = self.scan(&pass, &also, now);
-        self.working = working(&processes, &self.signatures);
-        let has_more = self.obra.follow(&self.working, &processes);
-        if found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
-            databases = self.obra.read(&self.places, &self.fence, &Reading { host: &host, now });
-            self.read_repos(&mut found, &mut pass, &mut read);
-            processes = self.scan(&pass, &also, now);
+        let pass = Pass::new(reading, own, std::mem::take(&mut self.kept));
+        Round {
+            reading,
+            bound,
+            databases,
+            leo,
+            stores,
+            roots,
+            found,
+            pass,
+            repos: Read::new(),
+            processes: ProcessTable::default(),
         }
+    }
+
+    /// Reads the processes; and where they show a repository or a database that was not known,
+    /// what lies there and the processes once more.
+    fn read_processes(&mut self, round: &mut Round<'_>) {
+        round.processes = self.scan(round);
+        self.working = windows::working(&round.processes, &self.signatures);
+        let has_more = self.obra.follow(&self.working, &round.processes);
+        if round.found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
+            round.databases = self.obra.read(&self.places, &self.fence, &round.reading);
+            self.read_repos(round);
+            round.processes = self.scan(round);
+        }
+    }
+
+    /// Puts together what was read, and reads what only the whole tells where to find.
+    fn finish(&mut self, mut round: Round<'_>) -> Snapshot {
         let taken_at = clock::now();
-        self.measure(&mut processes, taken_at);
-        let trees = read.values().flat_map(|(repo, _)| &repo.worktrees).filter(|tree| tree.exists);
+        self.measure(&mut round.processes, taken_at);
+        let trees = round.repos.values().flat_map(|(repo, _)| &repo.worktrees).filter(|tree| tree.exists);
         let trees = trees.map(|tree| tree.path.as_path());
-        self.stores.finish(trees, &self.fence, &Reading { host: &host, now }, &mut stores);
-        let mut of_databases: Vec<_> = databases.iter().map(obra::Seen::health).collect();
-        of_databases.append(&mut stores.sources);
-        sources.splice(0..0, pass.tallies.health(&of_databases));
-        sources.push(health::processes(&processes));
-        sources.push(bound_health);
-        sources.extend(found.overflow());
+        self.stores.finish(trees, &self.fence, &round.reading, &mut round.stores);
+        let sources = round.health(taken_at);
+        let Round { reading, databases, leo, stores, pass, repos, processes, bound: (bound, _), .. } = round;
         let (mut records, broken, kept) = pass.finish(&mut self.folders, &mut self.names);
         self.kept = kept;
+        self.follow_also(&databases, &stores, &repos);
         stores.join(&mut records);
-        for (folder, names) in std::mem::take(&mut stores.names) {
-            self.folders.insert(folder.clone());
-            self.names.entry(folder).or_default().extend(names);
-        }
-        sources.extend(of_databases);
-        self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
         records.extend(databases.iter().flat_map(|database| database.records.clone()));
-        self.folders.insert(self.places.bindings.clone());
         let mut all = self.obra.databases(&databases, &processes);
         if let Some(leo) = &leo {
-            sources.push(leo.health(taken_at));
             records.extend(leo.records.iter().cloned());
             all.push(leo.database());
             if leo.is_complete() {
                 join(&mut records);
             }
         }
-        let (repos, repo_sources) = self.finish_repos(read);
-        sources.extend(repo_sources);
-        let mut wanted = wanted(&processes, &self.signatures, &host);
-        wanted.retain(|window| !is_registered(window.id.pid, &records, &bound));
-        let session_files = self.sessions.read(&self.places, &self.fence, &wanted, now);
+        let mut wanted = windows::wanted(&processes, &self.signatures, reading.host);
+        wanted.retain(|window| !windows::is_registered(window.id.pid, &records, &bound));
+        let session_files = self.sessions.read(&self.places, &self.fence, &wanted, reading.now);
         let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
         Snapshot {
             taken_at,
-            host,
+            host: reading.host.clone(),
             databases: all,
             processes,
             records,
             broken,
-            repos,
+            repos: repos.into_values().map(|(repo, _)| repo).collect(),
             sources,
             seen_agents,
             bound,
@@ -225,36 +233,43 @@ impl Collector {
 
     /// Reads the repositories that were found and not read yet; and once more those that their
     /// records name.
-    fn read_repos(&mut self, found: &mut Found, pass: &mut Pass<'_>, read: &mut Read) {
+    fn read_repos(&mut self, round: &mut Round<'_>) {
         for _ in 0..2 {
-            found.add(pass.new_cwds(), &self.fence);
-            for located in found.unread() {
+            round.found.add(round.pass.new_cwds(), &self.fence);
+            for located in round.found.unread() {
                 let one = self.reader.read(&located, &self.fence);
-                pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
+                round.pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
                 for tree in one.repo.worktrees.iter().filter(|tree| tree.exists) {
-                    pass.read_base(Base::Worktree, &tree.path, &self.fence);
+                    round.pass.read_base(Base::Worktree, &tree.path, &self.fence);
                 }
                 let badge = health::repo(&one.repo, &one.problems);
-                read.insert(located.common_dir, (one.repo, badge));
+                round.repos.insert(located.common_dir, (one.repo, badge));
             }
         }
     }
 
-    fn finish_repos(&mut self, read: Read) -> (Vec<Repo>, Vec<SourceHealth>) {
-        let (repos, sources): (Vec<Repo>, Vec<SourceHealth>) = read.into_values().unzip();
-        let common_dirs: Vec<_> = repos.iter().map(|repo| repo.common_dir.as_path()).collect();
+    /// Adds the folders of databases, repositories and notes to those whose change means another
+    /// look, and forgets the repositories that have gone.
+    fn follow_also(&mut self, databases: &[obra::Seen], stores: &stores::Found, repos: &Read) {
+        self.folders.extend(databases.iter().filter_map(obra::Seen::folder));
+        self.folders.insert(self.places.bindings.clone());
+        for (folder, names) in &stores.names {
+            self.folders.insert(folder.clone());
+            self.names.entry(folder.clone()).or_default().extend(names.iter().cloned());
+        }
+        let common_dirs: Vec<_> = repos.values().map(|(repo, _)| repo.common_dir.as_path()).collect();
         self.reader.keep(&common_dirs);
         for common in common_dirs {
             self.folders.extend([common.to_path_buf(), common.join("worktrees")]);
         }
-        (repos, sources)
     }
 
-    /// Reads the processes; `also` are PIDs that something beside the files names.
-    fn scan(&mut self, pass: &Pass<'_>, also: &BTreeSet<u32>, now: Timestamp) -> ProcessTable {
-        let named: BTreeSet<u32> = named(&pass.records).union(also).copied().collect();
+    /// Reads the processes: those that matter closely.
+    fn scan(&mut self, round: &Round<'_>) -> ProcessTable {
+        let named = round.named();
+        let now = round.reading.now;
         let is_fresh = |at: Timestamp| now.duration_since(at).abs() < WHOLE_EVERY;
-        if !pass.has_news && self.whole_at.is_some_and(is_fresh) {
+        if !round.pass.has_news && self.whole_at.is_some_and(is_fresh) {
             return self.scanner.rescan(&named);
         }
         self.whole_at = Some(now);
@@ -262,53 +277,9 @@ impl Collector {
     }
 
     fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
-        let sessions = sessions_of(processes, &self.signatures);
+        let sessions = windows::sessions_of(processes, &self.signatures);
         let living = sessions.filter(|process| process.has_exited != Some(true));
         let living = living.map(|process| process.id.pid).collect();
         self.scanner.usage(processes, &living, now);
     }
-}
-
-/// Returns the processes that are windows, or may be.
-fn sessions_of<'a>(table: &'a ProcessTable, signatures: &'a Signatures) -> impl Iterator<Item = &'a Process> {
-    table.by_pid.values().filter(|process| {
-        signatures.classify(process).is_some_and(|(_, role)| matches!(role, Role::Agent | Role::Spare))
-    })
-}
-
-/// Returns the windows whose own session files are looked for.
-fn wanted(table: &ProcessTable, signatures: &Signatures, host: &Host) -> Vec<sessions::Wanted> {
-    let wanted = |process: &Process| {
-        let (agent, _) = signatures.classify(process)?;
-        Some(sessions::Wanted {
-            agent: agent.name.clone(),
-            id: process.id,
-            cwd: process.details.as_ref()?.cwd.clone(),
-            started_at: host.wall_clock(process.id.start_ticks),
-        })
-    };
-    sessions_of(table, signatures).filter_map(wanted).collect()
-}
-
-/// Returns whether a note or an agent's own registry names a process: then what files say beside
-/// it is not asked.
-fn is_registered(pid: u32, records: &[Arc<Record>], bound: &Notes) -> bool {
-    let names = |record: &Arc<Record>| {
-        let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry);
-        holder.and_then(|holder| holder.pid.as_ref()?.valid()) == Some(pid)
-    };
-    bound.notes.iter().any(|note| note.pid == pid) || records.iter().any(names)
-}
-
-/// Returns where the windows work.
-fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
-    sessions_of(table, signatures)
-        .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
-        .map(|cwd| PathBuf::from(cwd.raw()))
-        .collect()
-}
-
-/// Returns the PIDs that records name.
-fn named(records: &[Arc<Record>]) -> BTreeSet<u32> {
-    records.iter().filter_map(|record| record.pid()).collect()
 }
