@@ -51,11 +51,11 @@ fn write_watched(page: &mut Page, measured: &Measured, hints: Hints) {
     page.field("looks", &took, Tone::Plain);
     let watched = format!("{} folders, {} processes", measured.watched.folders, measured.watched.processes);
     page.field("waits for", &watched, Tone::Plain);
-    let (words, tone) = match hints {
-        Hints::Kept => ("told at once", Tone::Plain),
-        Hints::Lost => ("not all told: looks every other second", Tone::Warning),
+    let tone = match hints {
+        Hints::Kept => Tone::Plain,
+        Hints::Lost => Tone::Warning,
     };
-    page.field("changes", words, tone);
+    page.field("changes", hints.words(), tone);
 }
 
 fn write_cost(page: &mut Page, cost: &Cost) {

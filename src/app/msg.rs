@@ -62,6 +62,16 @@ pub enum Hints {
     Lost,
 }
 
+impl Hints {
+    /// Returns it in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Kept => "told at once",
+            Self::Lost => "not all told: looks every other second",
+        }
+    }
+}
+
 /// What became of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taped {

@@ -105,6 +105,15 @@ impl Looker {
         (self, hints)
     }
 
+    /// Takes one look and watches for a moment what it finds; returns what is watched, and why the
+    /// rest is not.
+    pub(crate) fn tried(self) -> (Watched, Vec<String>) {
+        let (mut looker, _hints) = self.watched();
+        run::Looker::look(&mut looker);
+        let watched = run::Looker::follow(&mut looker);
+        (watched, looker.watch.map(|watch| watch.losses()).unwrap_or_default())
+    }
+
     /// Takes one look.
     pub(crate) fn snapshot(&mut self) -> Snapshot {
         let mut snapshot = match &self.watch {

@@ -169,7 +169,11 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Formats { command: FormatsCommand::Check { file } } => {
             formats::check(&file, options, environment)
         }
-        Command::Config => show_config::run(&settings::settings(options, environment)?),
+        Command::Config => {
+            let settings = settings::settings(options, environment)?;
+            let signatures = signatures(&settings)?;
+            show_config::run(&settings, signatures)
+        }
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     }

@@ -1,29 +1,67 @@
-//! `config`: every setting with where it came from, and every path in use.
+//! `config`: every setting with where it came from, every path in use, every bound, and what can
+//! be watched.
 
 use std::path::Path;
 
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Outcome};
+use super::look::Looker;
 use super::output::{Paint, Tone, print};
 use super::settings::{ConfigFile, Settings};
+use crate::app::msg::Hints;
 use crate::config::layers::Origin;
+use crate::core::agent::Signatures;
 use crate::core::text::{Untrusted, shown};
 use crate::run::bounds;
+use crate::source::Places;
+use crate::source::watch;
+
+/// How many reasons are told why something is not watched: there may be one for each folder.
+const MAX_LOSSES: usize = 3;
 
 /// Prints the effective configuration.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(settings: &Settings) -> Outcome {
+pub(crate) fn run(settings: &Settings, signatures: Signatures) -> Outcome {
     let paint = Paint::for_stdout(settings.effective.config.color);
     let values = values(settings).laid_out(paint, None);
     let paths = paths(settings).laid_out(paint, None);
-    let bounds = limits().laid_out(paint, None);
-    print(&format!("{values}\n{paths}\n{bounds}"))?;
+    let bounds = bounded().laid_out(paint, None);
+    let watched = watched(settings, signatures).laid_out(paint, None);
+    print(&format!("{values}\n{paths}\n{bounds}\n{watched}"))?;
     Ok(Exit::Fine)
 }
 
-fn limits() -> Columns {
+/// Tries to watch what the open screen would, and tells what the kernel grants.
+fn watched(settings: &Settings, signatures: Signatures) -> Columns {
+    let (watched, losses) = Looker::new(&without_server(settings), signatures).tried();
+    let (hints, tone) =
+        if losses.is_empty() { (Hints::Kept, Tone::Plain) } else { (Hints::Lost, Tone::Doubtful) };
+    let refused =
+        if watched.refused > 0 { format!(", and {} refused", watched.refused) } else { String::new() };
+    let mut columns = Columns::new(&["WATCH", "HERE"]);
+    columns.row([Cell::new("folders"), Cell::new(format!("{}{refused}", watched.folders)).toned(tone)]);
+    columns.row([Cell::new("processes"), Cell::new(watched.processes)]);
+    columns.row([Cell::new("changes"), Cell::new(hints.words()).toned(tone)]);
+    let more = losses.len().saturating_sub(MAX_LOSSES);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    for loss in losses.into_iter().take(MAX_LOSSES).chain(more) {
+        columns.row([Cell::default(), Cell::new(loss).toned(tone)]);
+    }
+    for limit in watch::limits() {
+        columns.row([Cell::new(limit.what), Cell::new(format!("{} for all programs of a user", limit.most))]);
+    }
+    columns
+}
+
+/// Returns the settings without the server: nobody should wait here for what needs no watch.
+fn without_server(settings: &Settings) -> Settings {
+    let places = Places { leo_database: None, ..settings.places.clone() };
+    Settings { places, ..settings.clone() }
+}
+
+fn bounded() -> Columns {
     let mut columns = Columns::new(&["LIMIT", "MOST"]);
     for bound in bounds() {
         columns.row([Cell::new(bound.what), Cell::new(bound.most)]);

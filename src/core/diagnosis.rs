@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Watched {
     /// How many folders are watched for changes.
     pub folders: usize,
+    /// How many folders should be watched and are not.
+    pub refused: usize,
     /// How many processes are waited for by their pidfds.
     pub processes: usize,
 }

@@ -8,7 +8,12 @@
 )]
 
 mod act;
+#[cfg(target_os = "linux")]
+#[path = "../common/apart.rs"]
+mod apart;
 mod context;
 mod formats;
 mod program;
+#[cfg(target_os = "linux")]
+mod watching;
 mod world;

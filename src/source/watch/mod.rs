@@ -7,6 +7,7 @@ mod deaths;
 mod deaths;
 mod files;
 mod interest;
+mod limits;
 mod notice;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub use self::deaths::MAX_PROCESSES;
 use self::files::Files;
 pub use self::files::MAX_FOLDERS;
 pub use self::interest::Names;
+pub use self::limits::limits;
 use self::notice::Notice;
 use crate::core::diagnosis::Watched;
 use crate::core::process::ProcessId;
@@ -61,7 +63,7 @@ impl Watch {
 
     /// Returns what is followed.
     pub fn watched(&self) -> Watched {
-        Watched { folders: self.files.count(), processes: self.deaths.count() }
+        Watched { folders: self.files.count(), refused: self.files.refused(), processes: self.deaths.count() }
     }
 
     /// Returns why changes were or will be missed, each reason once.

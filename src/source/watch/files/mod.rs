@@ -59,6 +59,8 @@ pub(super) struct Files {
     interests: Interests,
     names: Names,
     notice: Notice,
+    /// How many folders should be watched and are not.
+    refused: usize,
 }
 
 impl Files {
@@ -67,12 +69,24 @@ impl Files {
         let interests = Interests::default();
         let watcher = system::Watcher::new(Arc::clone(&interests), notice.clone());
         let watcher = watcher.map_err(|error| notice.lost(format!("failed to watch files: {error}")));
-        Self { watcher: watcher.ok(), watched: BTreeMap::new(), interests, names: Names::new(), notice }
+        Self {
+            watcher: watcher.ok(),
+            watched: BTreeMap::new(),
+            interests,
+            names: Names::new(),
+            notice,
+            refused: 0,
+        }
     }
 
     /// Returns how many folders are watched.
     pub(super) fn count(&self) -> usize {
         self.watched.len()
+    }
+
+    /// Returns how many folders should be watched for what is in them, and are not.
+    pub(super) fn refused(&self) -> usize {
+        self.refused
     }
 
     /// Takes these names for hints as well.
@@ -82,10 +96,9 @@ impl Files {
 
     /// Watches these folders and no others; returns whether one was taken up anew.
     pub(super) fn follow(&mut self, folders: &[PathBuf]) -> bool {
-        if self.watcher.is_none() {
-            return false;
-        }
-        let (interests, held) = self.distinct(wanted(folders, &self.names));
+        let (interests, mut held) = distinct(wanted(folders, &self.names));
+        let needed = of_contents(held.iter().map(|(_, held)| held));
+        self.bound(&mut held);
         let mut shared = lock(&self.interests);
         if *shared != interests {
             *shared = interests;
@@ -96,33 +109,18 @@ impl Files {
         for (path, held) in held {
             is_any_new |= !self.watched.contains_key(&path) && self.take_up(path, held);
         }
+        self.refused = needed.saturating_sub(of_contents(self.watched.values()));
         is_any_new
     }
 
-    /// Joins paths that are the same folder, since the kernel watches folders and not paths.
-    fn distinct(
-        &self,
-        wanted: BTreeMap<PathBuf, Interest>,
-    ) -> (BTreeMap<PathBuf, Interest>, Vec<(PathBuf, Held)>) {
-        let mut paths: BTreeMap<FolderId, PathBuf> = BTreeMap::new();
-        let mut interests: BTreeMap<PathBuf, Interest> = BTreeMap::new();
-        for (path, interest) in wanted {
-            let Some(id) = id(&path) else { continue };
-            let path = paths.entry(id).or_insert(path).clone();
-            interests.entry(path).or_default().merge(interest);
-        }
-        let held = |(id, path): (FolderId, PathBuf)| {
-            let is_of_fate = interests.get(&path).is_none_or(Interest::is_of_fate);
-            (path, (id, if is_of_fate { Scope::Fate } else { Scope::Contents }))
-        };
-        let mut held: Vec<(PathBuf, Held)> = paths.into_iter().map(held).collect();
+    /// Leaves out what there is no room for.
+    fn bound(&self, held: &mut Vec<(PathBuf, Held)>) {
         // The folders themselves first, should there not be room enough for those above.
         held.sort_by_key(|(_, (_, scope))| *scope == Scope::Fate);
         if held.get(MAX_FOLDERS).is_some_and(|(_, (_, scope))| *scope == Scope::Contents) {
             self.notice.lost(format!("more than {MAX_FOLDERS} folders to watch; the others are not watched"));
         }
         held.truncate(MAX_FOLDERS);
-        (interests, held)
     }
 
     /// Lets go of folders that are not wanted any more, that are others by now, or whose watch the
@@ -156,6 +154,28 @@ impl Files {
             }
         }
     }
+}
+
+/// Joins paths that are the same folder, since the kernel watches folders and not paths.
+fn distinct(wanted: BTreeMap<PathBuf, Interest>) -> (BTreeMap<PathBuf, Interest>, Vec<(PathBuf, Held)>) {
+    let mut paths: BTreeMap<FolderId, PathBuf> = BTreeMap::new();
+    let mut interests: BTreeMap<PathBuf, Interest> = BTreeMap::new();
+    for (path, interest) in wanted {
+        let Some(id) = id(&path) else { continue };
+        let path = paths.entry(id).or_insert(path).clone();
+        interests.entry(path).or_default().merge(interest);
+    }
+    let held = |(id, path): (FolderId, PathBuf)| {
+        let is_of_fate = interests.get(&path).is_none_or(Interest::is_of_fate);
+        (path, (id, if is_of_fate { Scope::Fate } else { Scope::Contents }))
+    };
+    let held = paths.into_iter().map(held).collect();
+    (interests, held)
+}
+
+/// Counts those that are watched for what is in them.
+fn of_contents<'a>(held: impl Iterator<Item = &'a Held>) -> usize {
+    held.filter(|(_, scope)| *scope == Scope::Contents).count()
 }
 
 fn lock(interests: &Interests) -> MutexGuard<'_, BTreeMap<PathBuf, Interest>> {
