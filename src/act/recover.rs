@@ -18,6 +18,9 @@ use super::trouble::Trouble;
 use crate::core::file::Content;
 use crate::core::journal::{Ended, Entry, Movement, Outcome, Print};
 
+/// What is said of a place where nothing lies any more.
+const GONE: &str = "has gone";
+
 /// Finishes every entry that has no outcome.
 ///
 /// # Errors
@@ -88,7 +91,7 @@ fn untake<D: Disk>(
     print: &Print,
 ) -> Result<Option<String>, Trouble> {
     let own = aside(parked);
-    let Some(at) = folder_of(hands, from)? else { return Ok(None) };
+    let Some(at) = folder_of(hands, from)? else { return parked_note(hands, from, parked, GONE) };
     let beside = (&at.folder, OsStr::new(&own));
     let lies_beside = hands.look(beside, from)?.and_then(|image| image.meta);
     // Anybody may have made a file of that name; ours has the inode of what was meant.
@@ -143,6 +146,25 @@ fn back<D: Disk>(
 
 fn taken_note(from: &Path, parked: &str) -> String {
     format!("a newer file is at {}, the older stays parked as {parked}", shown(from))
+}
+
+/// Says where the older content stays, since its place is not what it was, and how to have it back:
+/// an entry that was not done cannot be undone. Nothing when it is not parked.
+fn parked_note<D: Disk>(
+    hands: &Hands<'_, D>,
+    path: &Path,
+    parked: &str,
+    since: &str,
+) -> Result<Option<String>, Trouble> {
+    let is_parked = hands.look(hands.in_park(parked), path)?.is_some();
+    Ok(is_parked.then(|| {
+        let stays = hands.park_path(parked);
+        format!(
+            "{} {since}, the older content stays parked: copy it back from {}",
+            shown(path),
+            shown(&stays)
+        )
+    }))
 }
 
 /// Returns whether a put was done, and finishes one that was.
@@ -203,7 +225,7 @@ fn unexchange<D: Disk>(
     print: &Print,
     new_sha256: &str,
 ) -> Result<Option<String>, Trouble> {
-    let Some(at) = folder_of(hands, path)? else { return Ok(None) };
+    let Some(at) = folder_of(hands, path)? else { return parked_note(hands, path, parked, GONE) };
     let own = aside(parked);
     let beside = (&at.folder, OsStr::new(&own));
     if let Some(ended) = unback(hands, &at, parked, new_sha256)? {
@@ -220,8 +242,14 @@ fn unexchange<D: Disk>(
             remove(hands, parked)?;
             return Ok(None);
         }
-        let is_new = there.is_some_and(|there| there.sha256 == new_sha256);
-        if !is_new || read(hands, hands.in_park(parked), path)?.is_none() {
+        let since = match there {
+            None => Some(GONE),
+            Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
+        };
+        if let Some(since) = since {
+            return parked_note(hands, path, parked, since);
+        }
+        if read(hands, hands.in_park(parked), path)?.is_none() {
             return Ok(None);
         }
         let exchange = Movement::Exchange {

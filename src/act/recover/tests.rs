@@ -162,3 +162,17 @@ fn where_a_newer_file_has_come_the_older_one_is_named() {
     let told = format!("it was cut off; a newer file is at {place}, the older stays parked as {PARKED}");
     assert_eq!(scene.recovered().detail, told);
 }
+
+#[test]
+fn where_the_folder_has_gone_the_parked_file_is_named() {
+    let scene = Scene::empty();
+    scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
+    let (from, print) = (scene.place("gone").join("claim"), scene.print(&scene.park(), PARKED));
+    scene.begin(vec![Movement::Take { from: from.clone(), parked: PARKED.to_owned(), print }]);
+    scene.check(Ended::Stuck, None, None, Some("the claim"));
+    let (from, stays) = (from.display(), scene.park().join(PARKED));
+    let stays = stays.display();
+    let told =
+        format!("it was cut off; {from} has gone, the older content stays parked: copy it back from {stays}");
+    assert_eq!(scene.recovered().detail, told);
+}

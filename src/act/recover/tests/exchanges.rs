@@ -50,6 +50,15 @@ fn check_back(scene: &Scene) {
     assert_eq!(scene.read(scene.folder.path(), BACK), None);
 }
 
+/// Checks that it is told what became of the file, and where the old content is to be had.
+#[track_caller]
+fn check_told(scene: &Scene, since: &str) {
+    let (place, stays) = (scene.place("claim").display().to_string(), parked(scene).display().to_string());
+    let told =
+        format!("it was cut off; {place} {since}, the older content stays parked: copy it back from {stays}");
+    assert_eq!(scene.recovered().detail, told);
+}
+
 #[test]
 fn what_was_never_in_use_goes() {
     for new in ["", "ne", "new"] {
@@ -88,10 +97,26 @@ fn what_somebody_wrote_meanwhile_stays_and_the_old_content_is_named() {
 }
 
 #[test]
-fn what_somebody_wrote_stays_beside_the_parked_content() {
+fn what_somebody_wrote_stays_and_the_parked_content_is_named() {
     let scene = exchanged(parked);
     renew(&scene);
-    scene.check(Ended::Failed, Some("renewed"), None, Some("old"));
+    scene.check(Ended::Stuck, Some("renewed"), None, Some("old"));
+    check_told(&scene, "was written meanwhile");
+}
+
+#[test]
+fn where_the_file_has_gone_the_parked_content_is_named() {
+    let scene = exchanged(parked);
+    std::fs::remove_file(scene.place("claim")).unwrap();
+    scene.check(Ended::Stuck, None, None, Some("old"));
+    check_told(&scene, "has gone");
+}
+
+#[test]
+fn what_was_written_before_the_exchange_is_where_it_was() {
+    let scene = begun();
+    renew(&scene);
+    scene.check(Ended::Failed, Some("renewed"), None, None);
 }
 
 #[test]
