@@ -61,13 +61,6 @@ impl<'a> State<'a> {
     fn branch(&self) -> Option<&'a str> {
         fact(self.judged.record, "shadow branch").map(Untrusted::raw)
     }
-
-    /// Returns whether it only remembers: what it stood for was imported, or adopted elsewhere.
-    fn is_out_of_use(&self) -> bool {
-        let record = self.judged.record;
-        fact(record, "adopted into").is_some()
-            || fact(record, "kind").is_some_and(|kind| kind.raw() == "imported")
-    }
 }
 
 /// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
@@ -98,7 +91,7 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
     let Judged { record, key, .. } = state.judged;
     let branch = state.branch().filter(|own| branches(state.repo).any(|known| known == *own))?;
     let is_left = record.heartbeat_at.is_none_or(|last| now.duration_since(last) >= LEFT_AFTER);
-    let is_waiting = record.has_ended && record.has_unsaved_work && !state.is_out_of_use();
+    let is_waiting = record.has_ended && record.has_unsaved_work;
     let is_told = record.deletion.as_ref().is_some_and(|deletion| is_loss_near(deletion, now));
     if !is_waiting || !is_left || is_told {
         return None;

@@ -56,8 +56,9 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.heartbeat_at = object.str("last_interaction_time").and_then(time::rfc3339).or(record.started_at);
     record.cwd = object.str("worktree_path").filter(|path| !path.is_empty()).map(PathBuf::from);
     record.files = object.strings("files_touched").map(Untrusted::from).collect();
-    record.has_ended = phase == Phase::Ended || is_out_of_use(&object);
-    record.has_unsaved_work = is_uncondensed(&object);
+    let is_out_of_use = is_out_of_use(&object);
+    record.has_ended = phase == Phase::Ended || is_out_of_use;
+    record.has_unsaved_work = is_uncondensed(&object) && !is_out_of_use;
     (record.expiry, record.deletion) = limits(&object, phase, &record);
     record.claims = claims(&object, &record);
     record.facts = facts(&object);
