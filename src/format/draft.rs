@@ -32,6 +32,29 @@ pub(super) fn row(
     Record::blank((format, kind), Location::Row(row.into()), ownership, reading.now)
 }
 
+/// The file of a database whose rows are read.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path, as rows name it.
+    pub database: Untrusted,
+    /// Who owns the file.
+    pub ownership: Ownership,
+}
+
+impl Source {
+    /// Starts the record of the row with this ID, as [`row`] does.
+    pub(super) fn row(
+        &self,
+        format: Format,
+        kind: RecordKind,
+        table: &'static str,
+        id: Untrusted,
+        reading: &Reading<'_>,
+    ) -> Record {
+        row(format, kind, Row::new(self.database.clone(), table, id), self.ownership, reading)
+    }
+}
+
 /// Drafts a temporary file, whose content means nothing: a leftover once it is older than
 /// [`IN_FLIGHT_FOR`].
 ///

@@ -26,6 +26,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+pub use self::draft::Source;
 use crate::core::file::FileImage;
 use crate::core::own::Own;
 use crate::core::record::{Format, Record};

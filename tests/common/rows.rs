@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use claimtop::core::record::{Format, Ownership};
 use claimtop::core::snapshot::{Database, DatabaseFile, Snapshot};
 use claimtop::core::text::Untrusted;
-use claimtop::format::Reading;
 use claimtop::format::cells::Cells;
-use claimtop::format::obra::{self, Source, Tables};
+use claimtop::format::obra::{self, Tables};
+use claimtop::format::{Reading, Source};
 use serde::Deserialize;
 
 use super::{WorldFile, absolute};
@@ -64,13 +64,11 @@ pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
     for path in paths {
         let spec = world.database.iter().find(|spec| spec.path == *path);
         let name = Untrusted::from_path(&absolute(path));
-        let source = Source {
-            database: name.clone(),
-            ownership: Ownership { uid: snapshot.host.uid, mode: 0o644 },
-            is_remote: spec.is_some_and(|spec| spec.remote),
-        };
+        let source =
+            Source { database: name.clone(), ownership: Ownership { uid: snapshot.host.uid, mode: 0o644 } };
         let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
         let mut tables = tables(world, path);
+        tables.is_remote = spec.is_some_and(|spec| spec.remote);
         tables.abandoned = spec.map(|spec| spec.abandoned.clone()).unwrap_or_default();
         snapshot.records.extend(obra::read(&source, &tables, &reading));
         snapshot.databases.push(database(world, spec, name));
@@ -107,6 +105,7 @@ fn tables(world: &WorldFile, path: &str) -> Tables {
         projects: of("project_state"),
         interactions: of("interaction"),
         abandoned: Vec::new(),
+        is_remote: false,
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use claimtop::core::record::Ownership;
 use claimtop::core::snapshot::Snapshot;
 use claimtop::core::text::Untrusted;
-use claimtop::format::Reading;
 use claimtop::format::cells::Cells;
+use claimtop::format::{Reading, Source};
 use claimtop::format::{agent_mail, beads};
 
 use super::WorldFile;
@@ -28,14 +28,14 @@ pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
     snapshot.records.retain(|record| !agent_mail::is_copied(record, &reservations));
     let database = Untrusted::from("/home/dev/mcp_agent_mail/storage.sqlite3");
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
-    let source = agent_mail::Source { database, ownership };
+    let source = Source { database, ownership };
     snapshot.records.extend(agent_mail::rows(&source, &reservations, &reading));
     for row in of(beads::TABLE) {
         let path = Path::new(&row.database);
         let tree = path.parent().and_then(Path::parent).expect("a database in .beads of a tree");
         let database = Untrusted::from_path(path);
-        let source = beads::Source { database, ownership, tree: tree.to_path_buf() };
+        let source = Source { database, ownership };
         let row: Cells = cells(world, row);
-        snapshot.records.extend(beads::rows(&source, &[row], &reading));
+        snapshot.records.extend(beads::rows(&source, tree, &[row], &reading));
     }
 }

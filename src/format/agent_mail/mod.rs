@@ -12,7 +12,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use self::reservation::Reservation;
-pub use self::rows::{Source, is_copied, rows};
+pub use self::rows::{is_copied, rows};
 use super::json::{self, Object};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::file::FileImage;

@@ -8,23 +8,14 @@ use jiff::Timestamp;
 
 use super::archived_as;
 use super::reservation::{Reservation, is_over};
-use crate::core::record::{self, Format, Ownership, Record, RecordKind};
+use crate::core::record::{Format, Record, RecordKind};
 use crate::core::text::Untrusted;
 use crate::format::cells::Cells;
-use crate::format::{Reading, draft, time};
+use crate::format::{Reading, Source, time};
 
 /// From here on a number of a time counts microseconds, as newer servers write it: the year 5138
 /// in milliseconds.
 const MICROSECONDS: i64 = 100_000_000_000_000;
-
-/// What is known of a database beside its rows.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Its path.
-    pub database: Untrusted,
-    /// Who owns the file.
-    pub ownership: Ownership,
-}
 
 /// One row that was read.
 struct Row<'a>(&'a Cells);
@@ -67,8 +58,8 @@ impl Row<'_> {
 
     fn record(&self, source: &Source, reading: &Reading<'_>) -> Record {
         let id = self.0.text("id").unwrap_or_default().into();
-        let row = record::Row::new(source.database.clone(), "file_reservations", id);
-        let mut record = draft::row(Format::AgentMail, RecordKind::Metadata, row, source.ownership, reading);
+        let mut record =
+            source.row(Format::AgentMail, RecordKind::Metadata, "file_reservations", id, reading);
         let text = |name: &str| self.0.text(name).map(Untrusted::from);
         let reservation = Reservation {
             pattern: text("path_pattern").unwrap_or_default(),
@@ -91,6 +82,7 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::record::Ownership;
     use crate::format::draft::sample;
 
     /// Reads one row that reserves `src/**` until a moment; the look is at 21:48.

@@ -8,7 +8,7 @@ mod rows;
 
 use jiff::Timestamp;
 
-pub use self::rows::{Source, TABLE, rows, without_copies};
+pub use self::rows::{TABLE, rows, without_copies};
 use super::json::{self, Object};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::file::{Content, FileImage, Refusal};

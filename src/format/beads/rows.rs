@@ -1,43 +1,31 @@
 //! The rows of an SQLite database of beads: `issues` that somebody has taken.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::{claim, is_taken};
-use crate::core::record::{Format, Ownership, Record, RecordKind, Row};
+use crate::core::record::{Format, Record, RecordKind};
 use crate::core::text::Untrusted;
 use crate::format::cells::Cells;
-use crate::format::{Reading, draft};
+use crate::format::{Reading, Source, draft};
 
 /// The table of issues.
 pub const TABLE: &str = "issues";
 
-/// What is known of a database beside its rows.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Its path.
-    pub database: Untrusted,
-    /// Who owns the file.
-    pub ownership: Ownership,
-    /// The working tree.
-    pub tree: PathBuf,
+/// Reads the issues of a working tree that somebody has taken: total, for any values.
+pub fn rows(source: &Source, tree: &Path, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
+    rows.iter().filter_map(|row| issue(row, source, tree, reading)).map(Record::kept).collect()
 }
 
-/// Reads the issues that somebody has taken: total, for any values.
-pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
-    rows.iter().filter_map(|row| issue(row, source, reading)).map(Record::kept).collect()
-}
-
-fn issue(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {
+fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Option<Record> {
     row.text("status").filter(|status| is_taken(status))?;
     let id: Untrusted = row.text("id")?.into();
     let assignee = row.text("assignee").filter(|name| !name.is_empty())?;
-    let place = Row::new(source.database.clone(), TABLE, id.clone());
-    let mut record = draft::row(Format::Beads, RecordKind::Metadata, place, source.ownership, reading);
+    let mut record = source.row(Format::Beads, RecordKind::Metadata, TABLE, id.clone(), reading);
     let title = row.text("title").map(|title| draft::excerpt(title, 60)).unwrap_or_default();
     record.variant = "issue";
     record.title = format!("{}: {}", id.raw(), title.raw()).into();
-    record.cwd = Some(source.tree.clone());
+    record.cwd = Some(tree.to_path_buf());
     record.started_at = row.time("updated_at");
     record.written_at = record.started_at.unwrap_or(reading.now);
     record.claims = vec![claim(id, record.started_at, "issues")];
@@ -63,6 +51,7 @@ pub fn without_copies(export: &Record, folder: &Path, database: &[Cells], is_new
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::record::Ownership;
     use crate::format::draft::sample;
 
     fn row(id: &str, status: &str, assignee: &str) -> Cells {
@@ -78,13 +67,9 @@ mod tests {
             row("a-3", "closed", "bob"),
             row("a-4", "hooked", "max"),
         ];
-        let source = Source {
-            database: "/s/.beads/beads.db".into(),
-            ownership: Ownership::default(),
-            tree: "/s".into(),
-        };
+        let source = Source { database: "/s/.beads/beads.db".into(), ownership: Ownership::default() };
         let host = sample::host(0);
-        let records = rows(&source, &all, &Reading { host: &host, now: sample::now() });
+        let records = rows(&source, Path::new("/s"), &all, &Reading { host: &host, now: sample::now() });
         let told: Vec<String> = records.iter().map(|record| record.title.shown()).collect();
         assert_eq!(told, ["a-1: Fix login", "a-4: Fix login"]);
     }
@@ -94,7 +79,7 @@ mod tests {
         let text = ["a-1", "a-9"]
             .map(|id| format!("{{\"id\":\"{id}\",\"status\":\"in_progress\",\"assignee\":\"alice\"}}\n"));
         let mut file = sample::image("issues.jsonl", text.concat().as_bytes(), 60);
-        file.path = PathBuf::from("/s/.beads/issues.jsonl").into();
+        file.path = Path::new("/s/.beads/issues.jsonl").to_path_buf().into();
         let export = sample::record(sample::read(|reading| {
             super::super::read(super::super::Kind::Issues, &file, reading)
         }));

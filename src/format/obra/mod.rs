@@ -21,20 +21,9 @@ pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
 pub use self::release::{columns, released};
 pub use self::tables::{SESSION, TASK, Tables};
 use super::cells::Cells;
-use super::{Reading, draft};
-use crate::core::record::{Format, Ownership, Record, RecordKind, Row};
+use super::{Reading, Source};
+use crate::core::record::{Format, Record, RecordKind};
 use crate::core::text::Untrusted;
-
-/// What is known of a database beside its rows.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Its path, as rows name it.
-    pub database: Untrusted,
-    /// Who owns the file.
-    pub ownership: Ownership,
-    /// Whether its agents run on another host, by ssh.
-    pub is_remote: bool,
-}
 
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<Record>> {
@@ -54,5 +43,5 @@ fn draft(
     reading: &Reading<'_>,
 ) -> Record {
     let id = Untrusted::new(row.text("id").unwrap_or_default());
-    draft::row(Format::Obra, kind, Row::new(source.database.clone(), table, id), source.ownership, reading)
+    source.row(Format::Obra, kind, table, id, reading)
 }

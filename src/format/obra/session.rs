@@ -46,7 +46,7 @@ pub(super) fn record(
     let written_at = row.newest(&["updated_at", "started_at", "ended_at", "created_at"]);
     record.written_at = written_at.unwrap_or(reading.now);
     record.has_ended = !is_active(row);
-    record.holder = source.is_remote.then(remote);
+    record.holder = tables.is_remote.then(remote);
     let project = tables.project(row.number("project_id"));
     record.cwd = project.and_then(|project| project.text("working_directory")).map(Into::into);
     record.title = title(row, tables);

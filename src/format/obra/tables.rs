@@ -9,7 +9,8 @@ pub const SESSION: &str = "session_record";
 pub const TASK: &str = "task";
 
 /// The rows that were read: active sessions and those that are wrong, unfinished tasks and those
-/// that sessions name, all projects, and interactions of sessions that are nowhere.
+/// that sessions name, all projects, and interactions of sessions that are nowhere; and what is
+/// known of them from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// Of `session_record`.
@@ -22,6 +23,8 @@ pub struct Tables {
     pub interactions: Vec<Cells>,
     /// The session IDs that a log calls abandoned, or how they begin.
     pub abandoned: Vec<String>,
+    /// Whether the agents run on another host, by ssh, as the configuration says.
+    pub is_remote: bool,
 }
 
 impl Tables {

@@ -27,8 +27,8 @@ use crate::core::record::{Format, Record};
 use crate::core::shared::Shared;
 use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
-use crate::format::Reading;
-use crate::format::obra::{self, Source, Tables};
+use crate::format::obra::{self, Tables};
+use crate::format::{Reading, Source};
 
 /// Looks at databases again and again.
 #[derive(Default)]
@@ -105,11 +105,8 @@ impl Reader {
             },
         };
         kept.tables.abandoned = abandoned.to_vec();
-        let source = Source {
-            database: Untrusted::from_path(path),
-            ownership: files.ownership(),
-            is_remote: candidate.is_remote,
-        };
+        kept.tables.is_remote = candidate.is_remote;
+        let source = Source { database: Untrusted::from_path(path), ownership: files.ownership() };
         let seen = Seen {
             path: path.clone(),
             name: source.database.clone(),

@@ -94,6 +94,7 @@ pub(super) fn tables(path: &Path) -> Result<Option<(Tables, Option<String>)>, Re
         projects: reader.rows("project_state", &["id", "project_name", "working_directory"], "1")?,
         interactions: reader.interactions()?,
         abandoned: Vec::new(),
+        is_remote: false,
     };
     let lacks = (!reader.cut.is_empty())
         .then(|| format!("more than {MAX_ROWS} rows of {}; the others were not read", reader.cut.join(", ")));

@@ -8,8 +8,8 @@ use super::{Found, Keeper, Kept};
 use crate::core::record::Record;
 use crate::core::snapshot::{SourceHealth, SourceState};
 use crate::core::text::Untrusted;
-use crate::format::Reading;
-use crate::format::beads::{self, DOLT, Source, TABLE};
+use crate::format::beads::{self, DOLT, TABLE};
+use crate::format::{Reading, Source};
 use crate::source::fence::Fence;
 use crate::source::open::Folder;
 use crate::source::sqlite::{Database, ReadError};
@@ -66,12 +66,8 @@ pub(super) fn read<'a>(
 }
 
 fn add(path: &Path, tree: &Path, kept: Arc<Kept>, reading: &Reading<'_>, found: &mut Found) {
-    let source = Source {
-        database: Untrusted::from_path(path),
-        ownership: kept.files.database.ownership,
-        tree: tree.to_path_buf(),
-    };
-    let records = beads::rows(&source, &kept.rows, reading);
+    let source = Source { database: Untrusted::from_path(path), ownership: kept.files.database.ownership };
+    let records = beads::rows(&source, tree, &kept.rows, reading);
     found.note("beads", path, &kept, records.len());
     found.records.extend(records);
     found.beads.push(Seen { folder: tree.join(".beads"), kept });
