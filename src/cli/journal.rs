@@ -1,11 +1,10 @@
 //! `journal`: what was done, and the one command that removes anything.
 
-use std::io::{IsTerminal, Write, stdin, stdout};
-
 use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::act::{failure, hand};
+use super::ask::said_yes;
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Tone, print, terminal_width};
@@ -117,22 +116,11 @@ pub(crate) fn prune(settings: &Settings, yes: bool) -> Outcome {
         let age = words::age(parked.since, hand.now());
         print(&format!("entry {}  {age}  {} bytes  {}\n", parked.entry, parked.size, shown(&parked.name)))?;
     }
-    if !yes && !said_yes(outdated.len())? {
+    if !yes && !said_yes(&format!("Remove {} for good", words::count(outdated.len(), "file")))? {
         print("not done: --yes removes them for good; then they cannot be undone\n")?;
         return Ok(Exit::Refused);
     }
     hand.prune(&outdated, kept_for).map_err(failure)?;
     print(&format!("removed {}\n", words::count(outdated.len(), "parked file")))?;
     Ok(Exit::Fine)
-}
-
-fn said_yes(number: usize) -> Result<bool, Failure> {
-    if !stdin().is_terminal() || !stdout().is_terminal() {
-        return Ok(false);
-    }
-    print(&format!("Remove {} for good? [y/N] ", words::count(number, "file")))?;
-    stdout().flush()?;
-    let mut line = String::new();
-    stdin().read_line(&mut line)?;
-    Ok(line.trim().eq_ignore_ascii_case("y"))
 }

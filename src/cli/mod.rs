@@ -2,6 +2,7 @@
 
 mod act;
 mod args;
+mod ask;
 mod bind;
 mod columns;
 mod context_id;

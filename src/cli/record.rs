@@ -1,15 +1,15 @@
 //! `record`: keeps what is seen, look by look, until interrupted.
 
-use std::io::{IsTerminal, Write, stdin, stdout};
 use std::path::Path;
 
 use anyhow::anyhow;
 
 use super::args::RecordArguments;
+use super::ask::said_yes;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
 use super::look::Looker;
-use super::output::{complain, print};
+use super::output::complain;
 use super::replay;
 use crate::core::agent::Signatures;
 use crate::core::recording::redact::Redactor;
@@ -107,23 +107,11 @@ fn redactor(asked: &RecordArguments, signatures: &Signatures) -> Option<Redactor
 fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, Failure> {
     complain("claimtop: PIDs, ticks, times, UUIDs and the systems' own words stay; replaced is:");
     redactor.fresh().iter().for_each(tell);
-    let may = asked.yes || said_yes(&asked.file)?;
+    let may = asked.yes || said_yes(&format!("Write {} so", Untrusted::from_path(&asked.file)))?;
     if !may {
         complain("claimtop: nothing is recorded: --yes writes it without asking");
     }
     Ok(may)
-}
-
-/// Asks on the terminal, if there is one.
-fn said_yes(path: &Path) -> Result<bool, Failure> {
-    if !stdin().is_terminal() || !stdout().is_terminal() {
-        return Ok(false);
-    }
-    print(&format!("Write {} so? [y/N] ", Untrusted::from_path(path)))?;
-    stdout().flush()?;
-    let mut line = String::new();
-    stdin().read_line(&mut line)?;
-    Ok(line.trim().eq_ignore_ascii_case("y"))
 }
 
 fn tell((name, word): &(String, String)) {

@@ -4,15 +4,15 @@
 mod told;
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write, stdin, stdout};
 
 use anyhow::anyhow;
 
 use self::told::Told;
 use super::args::Consent;
+use super::ask::said_yes;
 use super::explain::find;
 use super::failure::{Exit, Failure, Outcome};
-use super::output::{Paint, Shape, print};
+use super::output::{Paint, Shape};
 use super::settings::Settings;
 use super::signatures;
 use crate::act::hand::Hand;
@@ -159,8 +159,8 @@ fn carry_out(
     if consent.dry_run {
         return told.end();
     }
-    let is_yes =
-        consent.yes || (shape != Shape::Json && asks_only_for_yes(&chosen) && said_yes(chosen.len())?);
+    let is_asked = shape != Shape::Json && asks_only_for_yes(&chosen);
+    let is_yes = consent.yes || (is_asked && said_yes(&question(chosen.len()))?);
     for seen in chosen {
         let title = seen.plan.what.clone();
         let answer = match &consent.confirm {
@@ -179,22 +179,12 @@ fn carry_out(
     told.end()
 }
 
-fn asks_only_for_yes(chosen: &[Seen]) -> bool {
-    !chosen.is_empty() && chosen.iter().all(|seen| seen.plan.confirmation == Confirmation::Yes)
+fn question(number: usize) -> String {
+    if number == 1 { "Do it".to_owned() } else { format!("Do all {number}") }
 }
 
-/// Asks on the terminal, if there is one.
-fn said_yes(number: usize) -> Result<bool, Failure> {
-    if !stdin().is_terminal() || !stdout().is_terminal() {
-        return Ok(false);
-    }
-    print(&format!("Do {}? [y/N] ", if number == 1 { "it".to_owned() } else { format!("all {number}") }))?;
-    stdout().flush()?;
-    let mut line = String::new();
-    stdin().read_line(&mut line).map_err(|error| {
-        Failure::new(Exit::Failed, anyhow::Error::new(error).context("failed to read the answer"))
-    })?;
-    Ok(line.trim().eq_ignore_ascii_case("y"))
+fn asks_only_for_yes(chosen: &[Seen]) -> bool {
+    !chosen.is_empty() && chosen.iter().all(|seen| seen.plan.confirmation == Confirmation::Yes)
 }
 
 /// Returns how a command ends that could not begin.
