@@ -18,8 +18,9 @@ fn new_trouble_is_in_the_title_rings_once_and_is_marked_until_a_key_is_pressed()
     let world = World::new();
     world.write("home/.config/claimtop/config.toml", "bell = true\nnotify = 'osc9'\n");
     let mut screen = world.open(100, 30);
+    screen
+        .wait_until("a title that tells how it is", |screen| written(screen).contains("\u{1b}]2;claimtop: "));
     let before = written(&screen);
-    assert!(before.contains("\u{1b}]2;claimtop: "), "the title tells how it is");
     assert!(!before.contains("\u{1b}]9;"), "what was there at the start calls nobody");
     dead_record(&world);
     screen.wait_until("a title with the dead claim", |screen| written(screen).contains("1 dead claim\u{7}"));
