@@ -97,25 +97,18 @@ fn command(arguments: Arguments) -> Outcome {
     };
     match command {
         Command::Ls { view, json } => {
-            let mut scene = scene(options, environment)?;
-            let shape = scene.shape(json);
-            list::run(&mut scene.looker, view, shape)
+            let scene = scene(options, environment)?;
+            scene.shown(json, |mut looker, shape| list::run(&mut looker, view, shape))
         }
         Command::Doctor { json } => {
-            let mut scene = scene(options, environment)?;
-            let shape = scene.shape(json);
-            doctor::run(&mut scene.looker, shape)
+            let scene = scene(options, environment)?;
+            scene.shown(json, |mut looker, shape| doctor::run(&mut looker, shape))
         }
         Command::Explain { subject, json } => {
-            let mut scene = scene(options, environment)?;
-            let shape = scene.shape(json);
-            explain::run(&mut scene.looker, &subject, shape)
-        }
-        Command::Events { json } => {
             let scene = scene(options, environment)?;
-            let shape = scene.shape(json);
-            events::run(scene.looker, shape)
+            scene.shown(json, |mut looker, shape| explain::run(&mut looker, &subject, shape))
         }
+        Command::Events { json } => scene(options, environment)?.shown(json, events::run),
         Command::Release { subject, consent } => {
             act::on(&settings::settings(options, environment)?, Action::Release, &[subject], &consent)
         }
@@ -153,13 +146,7 @@ fn command(arguments: Arguments) -> Outcome {
             record::run(&asked, scene.looker, signatures)
         }
         Command::Report { html, from } => {
-            let mut scene = scene(options, environment)?;
-            let material = match &from {
-                Some(from) => recorded(from)?,
-                None => present(&mut scene)?,
-            };
-            let paint = Paint::for_stdout(scene.settings.effective.config.color);
-            report::run(&material, html.as_deref(), paint)
+            report(scene(options, environment)?, html.as_deref(), from.as_deref())
         }
         Command::Replay(asked) => replay(&settings::settings(options, environment)?, &asked),
         Command::Statusline => {
@@ -171,13 +158,22 @@ fn command(arguments: Arguments) -> Outcome {
             formats::check(&file, options, environment)
         }
         Command::Config => {
-            let settings = settings::settings(options, environment)?;
-            let signatures = signatures(&settings)?;
-            show_config::run(&settings, signatures)
+            let Scene { settings, looker } = scene(options, environment)?;
+            show_config::run(&settings, looker.signatures())
         }
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     }
+}
+
+/// Reports on this moment, or on the last look of a recording.
+fn report(mut scene: Scene, html: Option<&Path>, from: Option<&Path>) -> Outcome {
+    let material = match from {
+        Some(from) => recorded(from)?,
+        None => present(&mut scene)?,
+    };
+    let paint = Paint::for_stdout(scene.settings.effective.config.color);
+    report::run(&material, html, paint)
 }
 
 /// Gathers what a report of this moment is made of.
@@ -230,6 +226,12 @@ fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> 
 }
 
 impl Scene {
+    /// Has what is seen shown in the shape that was asked for.
+    fn shown(self, json: bool, show: impl FnOnce(Looker, Shape) -> Outcome) -> Outcome {
+        let shape = self.shape(json);
+        show(self.looker, shape)
+    }
+
     fn shape(&self, json: bool) -> Shape {
         if json { Shape::Json } else { Shape::Text(Paint::for_stdout(self.settings.effective.config.color)) }
     }
