@@ -146,16 +146,7 @@ fn carry_out(
     if requests.is_empty() {
         return told.nothing();
     }
-    let mut chosen = Vec::new();
-    for seen in hand.see(report, requests).map_err(failure)? {
-        match seen {
-            Ok(seen) => {
-                told.plan(&seen)?;
-                chosen.push(seen);
-            }
-            Err(trouble) => told.trouble(None, &trouble)?,
-        }
-    }
+    let chosen = planned(hand, report, requests, &mut told)?;
     if consent.dry_run {
         return told.end();
     }
@@ -177,6 +168,26 @@ fn carry_out(
         }
     }
     told.end()
+}
+
+/// Shows every plan, and returns those that can be done.
+fn planned(
+    hand: &mut Hand,
+    report: &Report,
+    requests: &[Request],
+    told: &mut Told,
+) -> Result<Vec<Seen>, Failure> {
+    let mut chosen = Vec::new();
+    for seen in hand.see(report, requests).map_err(failure)? {
+        match seen {
+            Ok(seen) => {
+                told.plan(&seen)?;
+                chosen.push(seen);
+            }
+            Err(trouble) => told.trouble(None, &trouble)?,
+        }
+    }
+    Ok(chosen)
 }
 
 fn question(number: usize) -> String {
