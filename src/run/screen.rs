@@ -61,20 +61,7 @@ pub(super) async fn show(
     (acting, replay): (Acting, Option<Replay>),
 ) -> anyhow::Result<()> {
     let state = State::new(options, size()?, clock::now());
-    let now = Instant::now();
-    let mut screen = Screen {
-        guard,
-        state,
-        look,
-        acting,
-        replay,
-        attention: Attention::default(),
-        calls,
-        due: None,
-        drawn_at: now,
-        told_at: now,
-        tick_at: None,
-    };
+    let mut screen = Screen::new(guard, state, look, calls, acting, replay);
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -113,6 +100,30 @@ async fn until(at: Option<Instant>) {
 }
 
 impl Screen {
+    fn new(
+        guard: Guard,
+        state: State,
+        look: Look,
+        calls: Calls,
+        acting: Acting,
+        replay: Option<Replay>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            guard,
+            state,
+            look,
+            acting,
+            replay,
+            attention: Attention::default(),
+            calls,
+            due: None,
+            drawn_at: now,
+            told_at: now,
+            tick_at: None,
+        }
+    }
+
     fn typed(&mut self, event: &crossterm::event::Event) -> anyhow::Result<Flow> {
         for msg in keyboard::messages(event) {
             let is_key = matches!(msg, Msg::Pressed(_));
