@@ -219,7 +219,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: FormatsCommand,
     },
-    /// Print every setting with where it came from, and every path in use
+    /// Print every setting with where it came from, every path in use, and what can be watched
     Config,
     /// Print completions for a shell
     Completions {
