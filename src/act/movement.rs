@@ -239,11 +239,8 @@ impl<D: Disk> Hands<'_, D> {
         }
         let touched = touched_at.map_or(Ok(()), |touched_at| self.disk.touch(at.spot(), touched_at));
         touched.map_err(|errno| {
-            let back = self.disk.rename_new(at.spot(), self.in_park(parked), Side::Private);
-            match back {
-                Ok(()) => Trouble::at("date", to)(errno),
-                Err(_) => Trouble::Stuck(format!("it lies at {}, but could not be dated", shown(to))),
-            }
+            let trouble = Trouble::at("date", to)(errno);
+            self.take_back(&at, self.in_park(parked), &print.sha256, trouble).unwrap_or_else(|stuck| stuck)
         })
     }
 
@@ -278,11 +275,32 @@ impl<D: Disk> Hands<'_, D> {
         trouble: Trouble,
     ) -> Trouble {
         let content = print_of(image).map(|print| print.sha256).unwrap_or_default();
-        let taken = self.disk.rename_new(at.spot(), beside, Side::Private);
-        if taken.is_ok() && self.has_content(beside, &content) && self.disk.remove(beside).is_ok() {
-            return trouble;
+        match self.take_back(at, beside, &content, trouble) {
+            Ok(trouble) => self.without(beside, &at.path.with_file_name(beside.1), trouble),
+            Err(stuck) => Trouble::Stuck(format!("{stuck}; it is parked as well")),
         }
-        Trouble::Stuck(format!("{trouble}; it lies at {} and is parked as well", shown(&at.path)))
+    }
+
+    /// Takes back what was just put somewhere, and returns the trouble that made it necessary.
+    /// What somebody else has written there meanwhile stays theirs and in its place.
+    ///
+    /// # Errors
+    /// It is not taken back, which is a worse trouble.
+    fn take_back(
+        &self,
+        at: &At<D::Folder>,
+        to: Spot<'_, D::Folder>,
+        sha256: &str,
+        trouble: Trouble,
+    ) -> Result<Trouble, Trouble> {
+        if self.disk.rename_new(at.spot(), to, Side::Private).is_err() {
+            return Err(Trouble::Stuck(format!("{trouble}; it lies at {}", shown(&at.path))));
+        }
+        if self.has_content(to, sha256) {
+            return Ok(trouble);
+        }
+        let trouble = self.give_back(to, at, trouble);
+        Err(Trouble::Stuck(format!("{trouble}; somebody wrote {} meanwhile", shown(&at.path))))
     }
 
     /// Says what lies where something was to go.

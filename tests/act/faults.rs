@@ -28,7 +28,7 @@ const CHILD: &str = "CLAIMTOP_TEST_CRASH";
 
 /// An action over one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deed {
+pub(crate) enum Deed {
     Release,
     Migrate,
     End,
@@ -41,13 +41,13 @@ const DEEDS: [Deed; 6] =
     [Deed::Release, Deed::Migrate, Deed::End, Deed::UndoRelease, Deed::UndoMigrate, Deed::UndoEnd];
 
 /// A stage with the file that a deed is about.
-struct Scene {
-    stage: Stage,
-    deed: Deed,
+pub(crate) struct Scene {
+    pub(crate) stage: Stage,
+    pub(crate) deed: Deed,
     /// Where the file lies before a release, migration or end.
-    place: PathBuf,
-    text: String,
-    live: u32,
+    pub(crate) place: PathBuf,
+    pub(crate) text: String,
+    pub(crate) live: u32,
     /// When the file was written.
     written: Cell<Option<SystemTime>>,
 }
@@ -82,7 +82,7 @@ impl Scene {
     }
 
     /// Makes the world as it is before the deed.
-    fn reset(&self) {
+    pub(crate) fn reset(&self) {
         for folder in ["home", "tmp", "state"] {
             let path = self.stage.path(folder);
             if path.exists() {
@@ -106,7 +106,7 @@ impl Scene {
         }
     }
 
-    fn far(&self, far: bool) -> Option<PathBuf> {
+    pub(crate) fn far(&self, far: bool) -> Option<PathBuf> {
         far.then(|| self.stage.state_path().join("parked"))
     }
 
@@ -130,7 +130,7 @@ impl Scene {
     }
 
     /// Does the deed on a disk, however it ends.
-    fn run(&self, disk: Faulty) -> usize {
+    pub(crate) fn run(&self, disk: Faulty) -> usize {
         let request = match self.deed {
             Deed::Release | Deed::Migrate | Deed::End => self.forward(),
             Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd => {
@@ -144,7 +144,7 @@ impl Scene {
     }
 
     /// Returns every file that matters, by its place.
-    fn files(&self) -> BTreeMap<PathBuf, String> {
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         for folder in ["home", "tmp", "state/parked"] {
             collect(&self.stage.path(folder), &mut all);
@@ -229,7 +229,7 @@ fn collect(folder: &Path, all: &mut BTreeMap<PathBuf, String>) {
 }
 
 /// Runs `each` for each deed, near and far.
-fn sweep(mut each: impl FnMut(&Scene, bool)) {
+pub(crate) fn sweep(mut each: impl FnMut(&Scene, bool)) {
     for deed in DEEDS {
         for far in [false, true] {
             let stage = Stage::new();

@@ -24,15 +24,18 @@ pub(crate) enum Fault {
 /// A disk whose n-th call goes wrong; calls are counted from 1.
 pub(crate) struct Faulty {
     at: usize,
-    fault: Fault,
+    /// What goes wrong; `None` when only something else happens.
+    pub(crate) fault: Option<Fault>,
     calls: Cell<usize>,
     /// The parked folder, where it is to look like one of another file system.
     far: Option<PathBuf>,
+    /// What others do right before the chosen call.
+    pub(crate) meanwhile: Box<dyn Fn()>,
 }
 
 impl Faulty {
     pub(crate) fn new(at: usize, fault: Fault, far: Option<PathBuf>) -> Self {
-        Self { at, fault, calls: Cell::new(0), far }
+        Self { at, fault: Some(fault), calls: Cell::new(0), far, meanwhile: Box::new(|| ()) }
     }
 
     /// Returns how many calls there were.
@@ -46,9 +49,11 @@ impl Faulty {
         if self.calls.get() != self.at {
             return Ok(());
         }
+        (self.meanwhile)();
         match self.fault {
-            Fault::Refuse(errno) | Fault::Half(errno) => Err(errno),
-            Fault::Kill => {
+            None => Ok(()),
+            Some(Fault::Refuse(errno) | Fault::Half(errno)) => Err(errno),
+            Some(Fault::Kill) => {
                 let own = rustix::process::getpid();
                 rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
                 unreachable!()
@@ -58,7 +63,7 @@ impl Faulty {
 
     /// Returns the half of the bytes that is still written when the chosen call goes wrong so.
     fn half<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let is_now = self.calls.get() + 1 == self.at && matches!(self.fault, Fault::Half(_));
+        let is_now = self.calls.get() + 1 == self.at && matches!(self.fault, Some(Fault::Half(_)));
         is_now.then(|| bytes.get(..bytes.len() / 2).unwrap_or_default())
     }
 }

@@ -8,6 +8,7 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
+mod between;
 mod faults;
 mod faulty;
 mod last_moment;
