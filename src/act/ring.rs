@@ -188,6 +188,13 @@ mod tests {
     }
 
     #[test]
+    fn no_program_that_is_started_meanwhile_keeps_the_file_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ring, _) = Ring::open(&folder.path().join("history.ring")).unwrap();
+        assert!(rustix::io::fcntl_getfd(&ring.file).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+    }
+
+    #[test]
     fn reading_makes_no_file_and_waits_for_no_writer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.ring");

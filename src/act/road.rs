@@ -354,7 +354,7 @@ impl Seen {
     /// Judges the holder once more, now that nobody else can write the database.
     fn agrees(&self, database: &str, witness: &mut impl Witness) -> Result<(), Trouble> {
         let snapshot = witness.look();
-        witness::is_free(&snapshot, database)?;
+        witness::is_free(&snapshot.databases, database)?;
         let Some(holder) = &self.holder else { return Ok(()) };
         let report = assess(&snapshot, witness.policy());
         let record = report.records.iter().find(|record| record.key == self.plan.record);

@@ -88,8 +88,8 @@ pub(super) fn judge_taken(
 
 /// Makes sure that nobody works with the database of a row: whoever does may hold rows in memory,
 /// and would write over them later.
-pub(super) fn is_free(snapshot: &Snapshot, database: &str) -> Result<(), Trouble> {
-    let found = snapshot.databases.iter().find(|found| found.name.raw() == database);
+pub(super) fn is_free(databases: &[Database], database: &str) -> Result<(), Trouble> {
+    let found = databases.iter().find(|found| found.name.raw() == database);
     let unread =
         || Trouble::Changed(format!("{} is not among the databases that were read", shown(database)));
     let found = found.ok_or_else(unread)?;
@@ -108,5 +108,48 @@ fn is_whole(database: &Database) -> Result<(), Trouble> {
     match database.is_complete {
         true => Ok(()),
         false => Err(Trouble::Changed(format!("{} could not be read whole", shown(database.name.raw())))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::snapshot::DatabaseFile;
+
+    /// A database that was read whole and that nobody works with.
+    fn database(file: Option<DatabaseFile>) -> Database {
+        Database {
+            format: Format::Obra,
+            name: "/home/dev/orchestrator.db".into(),
+            is_complete: true,
+            opened_by: Some(Vec::new()),
+            file,
+            work: <_>::default(),
+        }
+    }
+
+    #[track_caller]
+    fn check(found: Database, expected: Result<(), &str>) {
+        let free = is_free(&[found], "/home/dev/orchestrator.db");
+        assert_eq!(free, expected.map_err(|why| Trouble::Changed(why.to_owned())));
+    }
+
+    #[test]
+    fn a_file_is_free_while_nobody_has_it_open_and_its_system_does_not_run() {
+        let file = || database(Some(DatabaseFile::default()));
+        check(file(), Ok(()));
+        let opened = Database { opened_by: Some(vec![900]), ..file() };
+        check(opened, Err("PID 900 has the database open by now"));
+        let run = database(Some(DatabaseFile { runners: vec![901], ..DatabaseFile::default() }));
+        check(run, Err("PID 901 of Obra runs by now"));
+    }
+
+    #[test]
+    fn what_was_not_read_whole_decides_nothing() {
+        check(database(None), Ok(()));
+        let in_part = Database { is_complete: false, ..database(None) };
+        check(in_part, Err("/home/dev/orchestrator.db could not be read whole"));
+        let other = Database { name: "/home/dev/other.db".into(), ..database(None) };
+        check(other, Err("/home/dev/orchestrator.db is not among the databases that were read"));
     }
 }

@@ -6,29 +6,26 @@ use claimtop::act::road::{Answer, Seen};
 use claimtop::act::system::System;
 use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::assess::Policy;
-use claimtop::core::journal::Ended;
+use claimtop::core::journal::{Ended, Outcome};
 use claimtop::core::process::{Process, ProcessId};
 use claimtop::core::snapshot::Snapshot;
 use jiff::Timestamp;
 
-use crate::stage::{Stage, end, record, release, report, start_ticks};
+use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};
 
-/// Eyes that see a process only once the file was taken.
-struct Late {
+/// Eyes whose look is another one once the file was taken.
+struct Late<F> {
     eyes: Eyes,
-    process: Process,
+    look: F,
 }
 
-impl Witness for Late {
+impl<F: FnMut(&mut Eyes) -> Snapshot> Witness for Late<F> {
     fn look(&mut self) -> Snapshot {
         self.eyes.look()
     }
 
     fn look_again(&mut self) -> Snapshot {
-        let mut snapshot = self.eyes.look();
-        snapshot.processes.listed.insert(self.process.id.pid);
-        snapshot.processes.by_pid.insert(self.process.id.pid, self.process.clone());
-        snapshot
+        (self.look)(&mut self.eyes)
     }
 
     fn policy(&self) -> &Policy {
@@ -40,27 +37,85 @@ impl Witness for Late {
     }
 }
 
-#[test]
-fn what_was_taken_goes_back_when_its_holder_lives_by_now() {
-    let stage = Stage::new();
-    let (dead, other) = (stage.agent(), stage.agent());
-    let holder = ProcessId { pid: dead.id(), start_ticks: start_ticks(dead.id()) };
-    let path = stage.register(holder.pid, holder.start_ticks);
-    end(dead);
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut eyes = stage.eyes();
-    let like_it = eyes.look().processes.get(other.id()).unwrap().clone();
-    let key = record(&report(&mut eyes), &format!("{}.json", holder.pid)).key.clone();
-    let mut late = Late { eyes, process: Process { id: holder, ..like_it } };
-
+/// Releases the record of a file, with whatever answer is asked for, and looks by `look` once it
+/// was taken.
+fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Eyes) -> Snapshot) -> Outcome {
+    let mut late = Late { eyes: stage.eyes(), look };
+    let key = record(&report(&mut late.eyes), name).key.clone();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let now = late.now();
     let mut lock = state.lock(Patience::Wait, now).unwrap();
     let seen = Seen::see(&lock, &report(&mut late.eyes), release(&key), &stage.rules(), now).unwrap();
-    let verified = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut late).unwrap();
-    let outcome = verified.execute(&mut late).unwrap().outcome;
+    let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
+    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, &mut late).unwrap();
+    verified.execute(&mut late).unwrap().outcome
+}
+
+/// Looks, and sees a process that has ended as if it lived.
+fn look_with(eyes: &mut Eyes, process: &Process) -> Snapshot {
+    let mut snapshot = eyes.look();
+    snapshot.processes.listed.insert(process.id.pid);
+    snapshot.processes.by_pid.insert(process.id.pid, process.clone());
+    snapshot
+}
+
+/// Registers a process that has ended beside one that lives; returns what it was like.
+fn dead_beside_living(stage: &Stage, living: u32) -> Process {
+    let dead = stage.agent();
+    let id = ProcessId { pid: dead.id(), start_ticks: start_ticks(dead.id()) };
+    stage.register(id.pid, id.start_ticks);
+    stage.register(living, start_ticks(living));
+    end(dead);
+    Process { id, ..stage.eyes().look().processes.get(living).unwrap().clone() }
+}
+
+#[test]
+fn what_was_taken_goes_back_when_its_holder_lives_by_now() {
+    let stage = Stage::new();
+    let other = stage.agent();
+    let holder = dead_beside_living(&stage, other.id());
+    let name = format!("{}.json", holder.id.pid);
+    let path = stage.path("home/.claude/sessions").join(&name);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let outcome = release_late(&stage, &name, |eyes| look_with(eyes, &holder));
     assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
     assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    end(other);
+}
+
+#[test]
+fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_runs() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let text = format!("{SESSION}\n2026-11-20T10:00:00.000000\n");
+    let slot = stage.write("tmp/claude_session_shop", &text);
+    let outcome = release_late(&stage, "claude_session_shop", |eyes| {
+        stage.register(agent.id(), start_ticks(agent.id()));
+        eyes.look()
+    });
+    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
+    assert_eq!(std::fs::read_to_string(slot).unwrap(), text);
+    end(agent);
+}
+
+#[test]
+fn what_cannot_go_back_stays_parked_beside_what_its_holder_has_written_anew() {
+    let stage = Stage::new();
+    let other = stage.agent();
+    let holder = dead_beside_living(&stage, other.id());
+    let name = format!("{}.json", holder.id.pid);
+    let path = stage.path("home/.claude/sessions").join(&name);
+    let old = std::fs::read_to_string(&path).unwrap();
+    let outcome = release_late(&stage, &name, |eyes| {
+        std::fs::write(&path, "{\"new\":true}").unwrap();
+        look_with(eyes, &holder)
+    });
+    assert_eq!(outcome.ended, Ended::Stuck, "{}", outcome.detail);
+    assert!(outcome.detail.contains("there is a file at"), "{}", outcome.detail);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"new\":true}");
+    let parked = std::fs::read_dir(stage.state_path().join("parked")).unwrap().next().unwrap().unwrap();
+    assert_eq!(std::fs::read_to_string(parked.path()).unwrap(), old);
     end(other);
 }

@@ -12,6 +12,8 @@ mod acting;
 mod changes;
 mod client;
 mod cluster;
+mod cut_off;
+mod deployments;
 mod files;
 mod following;
 mod pooler;

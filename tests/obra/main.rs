@@ -15,6 +15,7 @@ mod faults;
 #[path = "../act/faulty.rs"]
 mod faulty;
 mod full;
+mod opening;
 mod release;
 mod stage;
 mod writer;

@@ -39,6 +39,7 @@ fn a_cut_off_run_is_let_go_as_a_whole_and_comes_back_as_it_was() {
     let state = stage.state(System);
     let receipt = stage.release(&state).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.detail, "", "the commit says all");
     let after = stage.rows();
     for (at, status) in ["abandoned", "abandoned", "PENDING"].iter().enumerate() {
         assert!(after[at].contains(&format!("{:?}", status.as_bytes())), "row {at}: {}", after[at]);

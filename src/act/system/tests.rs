@@ -5,11 +5,13 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{CWD, mknodat};
 use rustix::io::{FdFlags, fcntl_getfd};
 use tempfile::TempDir;
 
 use super::*;
+use crate::core::file::{Content, Refusal};
 
 /// A folder with one file.
 struct Scene {
@@ -95,4 +97,20 @@ fn only_the_time_of_the_last_change_is_set() {
     System.touch(scene.spot("there"), at).unwrap();
     let image = System.image(scene.spot("there")).unwrap().unwrap();
     assert_eq!(image.meta.unwrap().modified_at, at);
+}
+
+#[test]
+fn what_is_no_plain_file_is_not_even_opened() {
+    let scene = Scene::new();
+    let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+    for name in ["fifo", "there"] {
+        inotify::add_watch(&watch, scene.path(name), WatchFlags::OPEN).unwrap();
+    }
+    let mut events = [0; 256];
+    let image = System.image(scene.spot("fifo")).unwrap().unwrap();
+    assert!(matches!(image.content, Content::Refused(Refusal::Special(_))), "{image:?}");
+    let opened = rustix::io::read(&watch, &mut events);
+    assert_eq!(opened, Err(Errno::AGAIN), "opening a pipe wakes whoever waits to write to it");
+    System.image(scene.spot("there")).unwrap().unwrap();
+    assert!(rustix::io::read(&watch, &mut events).is_ok());
 }

@@ -1,0 +1,136 @@
+//! Deployments whose functions and columns are others: the claim is let go and taken back all the
+//! same, or nothing is changed and the reason told.
+
+use claimtop::act::rows::Rows;
+use claimtop::act::rows::postgres::Postgres;
+use claimtop::act::trouble::Trouble;
+use claimtop::core::journal::Ended;
+
+use crate::client::Session;
+use crate::cluster::Database;
+use crate::stage::{Claimtop, dead_claim, row, surfaces};
+
+const SESSION: &str = "11111111-2222-4333-8444-555555555555";
+const ITEM: &str = "SD-ONE-001";
+
+fn claimed() -> Database {
+    let database = Database::new();
+    dead_claim(&database, SESSION, ITEM);
+    database
+}
+
+fn held() -> String {
+    format!("{SESSION}|{SESSION}|in_progress")
+}
+
+#[test]
+fn whoever_holds_the_lock_that_leo_takes_on_an_item_is_not_disturbed() {
+    let database = claimed();
+    let other = Session::connect(&database);
+    other.sql(&format!("BEGIN; SELECT pg_advisory_xact_lock(hashtext('{ITEM}'))"));
+    let mut claimtop = Claimtop::new(&database);
+    let receipt = claimtop.release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Changed, "{}", receipt.outcome.detail);
+    assert!(receipt.outcome.detail.contains("somebody else is changing it"), "{}", receipt.outcome.detail);
+    assert_eq!(surfaces(&database, ITEM), held());
+    other.sql("COMMIT");
+    let receipt = claimtop.release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+}
+
+#[test]
+fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
+    let database = claimed();
+    database.sql(
+        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         NEW.claiming_session_id := OLD.claiming_session_id; RETURN NEW; END $$; \
+         CREATE TRIGGER keep BEFORE UPDATE ON strategic_directives_v2 FOR EACH ROW EXECUTE FUNCTION keep()",
+    );
+    let receipt = Claimtop::new(&database).release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Failed, "{}", receipt.outcome.detail);
+    let told = format!("strategic_directives_v2 {ITEM} did not become what it was to be");
+    assert_eq!(receipt.outcome.detail, told);
+    assert_eq!(surfaces(&database, ITEM), held());
+}
+
+#[test]
+fn a_function_that_dates_no_release_leaves_no_sign_of_life_either() {
+    let database = claimed();
+    database.sql(
+        "CREATE OR REPLACE FUNCTION release_sd(p_session_id text, p_reason text DEFAULT 'manual') RETURNS jsonb \
+         LANGUAGE plpgsql AS $$ DECLARE key text; BEGIN \
+         SELECT sd_key INTO key FROM claude_sessions WHERE session_id = p_session_id; \
+         UPDATE claude_sessions SET sd_key = NULL, status = 'idle', heartbeat_at = now() \
+           WHERE session_id = p_session_id; \
+         RETURN jsonb_build_object('success', true, 'released_sd', key); END $$",
+    );
+    let mut claimtop = Claimtop::new(&database);
+    let receipt = claimtop.release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let report = claimtop.eyes.report();
+    let released = row(&report, SESSION);
+    assert!(released.has_ended && released.heartbeat_at.is_none(), "{released:?}");
+}
+
+/// Releases a claim, gives the deployment another `claim_sd` and undoes; returns how that ended.
+fn undone_by(database: &Database, arguments: &str, body: &str) -> (Ended, String) {
+    let mut claimtop = Claimtop::new(database);
+    let receipt = claimtop.release(SESSION).unwrap();
+    database.sql(&format!(
+        "DROP FUNCTION claim_sd; CREATE FUNCTION claim_sd({arguments}) RETURNS jsonb LANGUAGE plpgsql AS \
+         $$ BEGIN {body} END $$"
+    ));
+    claimtop.act_by(database.target());
+    let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
+    (outcome.ended, outcome.detail)
+}
+
+#[test]
+fn an_older_claim_sd_has_three_arguments() {
+    let database = claimed();
+    let (ended, detail) = undone_by(
+        &database,
+        "p_sd_id text, p_session_id text, p_track text",
+        "UPDATE claude_sessions SET sd_key = p_sd_id, track = p_track, claimed_at = now(), status = 'active' \
+           WHERE session_id = p_session_id; \
+         UPDATE strategic_directives_v2 SET claiming_session_id = p_session_id WHERE sd_key = p_sd_id; \
+         RETURN jsonb_build_object('success', true);",
+    );
+    assert_eq!(ended, Ended::Done, "{detail}");
+    assert_eq!(surfaces(&database, ITEM), held());
+}
+
+#[test]
+fn a_claim_sd_that_refuses_is_told_in_its_own_words() {
+    let database = claimed();
+    let told = undone_by(
+        &database,
+        "p_sd_id text, p_session_id text, p_track text, p_force_takeover bool DEFAULT false",
+        "RETURN jsonb_build_object('success', false, 'error', 'already_claimed');",
+    );
+    assert_eq!(told, (Ended::Changed, "changed under you: claim_sd refuses: already_claimed".to_owned()));
+    assert_eq!(surfaces(&database, ITEM), "-|-|in_progress");
+}
+
+#[test]
+fn an_older_mirror_is_called_sd_id() {
+    let database = claimed();
+    database.sql(
+        "DROP TRIGGER sync_is_working_on_trigger ON claude_sessions; DROP FUNCTION release_sd; \
+         ALTER TABLE claude_sessions RENAME COLUMN sd_key TO sd_id",
+    );
+    let receipt = Claimtop::new(&database).release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let told = format!("claude_sessions.sd_id of {SESSION} is empty");
+    assert!(receipt.outcome.detail.contains(&told), "{}", receipt.outcome.detail);
+    let left = "SELECT concat((SELECT sd_id FROM claude_sessions), (SELECT claiming_session_id FROM strategic_directives_v2))";
+    assert_eq!(database.sql(left), "");
+}
+
+#[test]
+fn a_servers_database_is_never_copied_into_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::new();
+    let copied = Postgres::new(database.target()).unwrap().back_up("leo", &folder.path().join("copy"));
+    assert!(matches!(copied, Err(Trouble::Never(_))), "an empty file would look like a copy: {copied:?}");
+}
