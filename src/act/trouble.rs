@@ -53,3 +53,14 @@ fn words(errno: Errno) -> String {
     let text = std::io::Error::from(errno).to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_is_told_with_its_path_and_in_the_systems_words() {
+        let trouble = Trouble::at("read", Path::new("/home/dev/a\u{1b}"))(Errno::NOENT);
+        assert_eq!(trouble.to_string(), "failed to read /home/dev/a\\x1B: no such file or directory");
+    }
+}

@@ -39,6 +39,9 @@ fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
     assert_eq!(database.sql("SELECT worktree_path, worktree_branch FROM claude_sessions"), "/w|b");
+    // It is claimed anew, and not two hours ago.
+    let claimed = "SELECT claimed_at > now() - interval '1 hour', status FROM claude_sessions";
+    assert_eq!(database.sql(claimed), "t|active");
 }
 
 #[test]

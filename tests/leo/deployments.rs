@@ -25,14 +25,16 @@ fn held() -> String {
 
 #[test]
 fn whoever_holds_the_lock_that_leo_takes_on_an_item_is_not_disturbed() {
-    let database = claimed();
+    let item = "QF-20261120-001";
+    let database = Database::new();
+    dead_claim(&database, SESSION, item);
     let other = Session::connect(&database);
-    other.sql(&format!("BEGIN; SELECT pg_advisory_xact_lock(hashtext('{ITEM}'))"));
+    other.sql(&format!("BEGIN; SELECT pg_advisory_xact_lock(hashtext('{item}'))"));
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Changed, "{}", receipt.outcome.detail);
     assert!(receipt.outcome.detail.contains("somebody else is changing it"), "{}", receipt.outcome.detail);
-    assert_eq!(surfaces(&database, ITEM), held());
+    assert_eq!(surfaces(&database, item), held());
     other.sql("COMMIT");
     let receipt = claimtop.release(SESSION).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
@@ -51,6 +53,31 @@ fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
     let told = format!("strategic_directives_v2 {ITEM} did not become what it was to be");
     assert_eq!(receipt.outcome.detail, told);
     assert_eq!(surfaces(&database, ITEM), held());
+}
+
+/// Releases by a function of another text, and checks that nothing is changed and what is told.
+#[track_caller]
+fn check_function(body: &str, ended: Ended, why: &str) {
+    let database = claimed();
+    database.sql(&format!(
+        "CREATE OR REPLACE FUNCTION release_sd(p_session_id text, p_reason text DEFAULT 'manual') RETURNS jsonb \
+         LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
+    ));
+    let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
+    assert_eq!(outcome.ended, ended, "{}", outcome.detail);
+    assert!(outcome.detail.contains(why), "{}", outcome.detail);
+    assert_eq!(surfaces(&database, ITEM), held());
+}
+
+#[test]
+fn a_function_that_says_no_or_lets_go_of_something_else_is_not_passed_by() {
+    let no = "not while the fleet is frozen";
+    check_function(&format!("RAISE EXCEPTION '{no}';"), Ended::Failed, no);
+    check_function(
+        "RETURN jsonb_build_object('success', true, 'released_sd', 'SD-OTHER-009');",
+        Ended::Changed,
+        "release_sd let go of SD-OTHER-009 instead",
+    );
 }
 
 #[test]
