@@ -127,13 +127,7 @@ impl Seen {
 
     /// Returns the short code of this very state: six letters and digits that cannot be confused.
     pub fn code(&self) -> String {
-        const ALPHABET: &[u8] = b"acdefhjkmnprtuvwxy3479";
-        let digits = self.state.bytes().collect::<Vec<_>>();
-        let pairs = digits.chunks(2).take(6).filter_map(|pair| {
-            let number = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-            ALPHABET.get(usize::from(number) % ALPHABET.len()).copied()
-        });
-        pairs.map(char::from).collect()
+        code_of(&self.state)
     }
 
     /// Returns what must be typed where a plain yes is not enough.
@@ -170,6 +164,17 @@ impl Seen {
             }
         }
     }
+}
+
+/// Draws the short code of a state from its hash in hex digits.
+fn code_of(state: &str) -> String {
+    const ALPHABET: &[u8] = b"acdefhjkmnprtuvwxy3479";
+    let digits = state.bytes().collect::<Vec<_>>();
+    let pairs = digits.chunks(2).take(6).filter_map(|pair| {
+        let number = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        ALPHABET.get(usize::from(number) % ALPHABET.len()).copied()
+    });
+    pairs.map(char::from).collect()
 }
 
 fn refusal(plan: &Plan) -> String {
@@ -423,4 +428,19 @@ fn undone<D: Disk>(hands: &Hands<'_, D>, done: &[&Movement], trouble: &Trouble) 
     };
     let detail = std::iter::once(trouble.to_string()).chain(stuck).collect::<Vec<_>>().join("; then ");
     Outcome { ended, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_code_has_six_of_all_letters_and_digits_that_cannot_be_confused() {
+        assert_eq!(code_of(&sha256(b"a state")).len(), 6);
+        let drawn: BTreeSet<String> = (0..=255).map(|byte| code_of(&format!("{byte:02x}"))).collect();
+        assert_eq!(drawn.len(), 22);
+        assert!(drawn.iter().all(|one| one.len() == 1 && !"0o1il5s2z8b6gq".contains(one.as_str())));
+    }
 }

@@ -81,6 +81,21 @@ fn a_function_that_says_no_or_lets_go_of_something_else_is_not_passed_by() {
 }
 
 #[test]
+fn a_commit_that_gives_way_to_somebody_else_is_told_so() {
+    let database = claimed();
+    database.sql(
+        "CREATE FUNCTION give_way() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'could not serialize access' USING ERRCODE = '40001'; END $$; \
+         CREATE CONSTRAINT TRIGGER give_way AFTER UPDATE ON claude_sessions DEFERRABLE INITIALLY DEFERRED \
+         FOR EACH ROW EXECUTE FUNCTION give_way()",
+    );
+    let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
+    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert!(outcome.detail.contains("somebody else is changing it"), "{}", outcome.detail);
+    assert_eq!(surfaces(&database, ITEM), held());
+}
+
+#[test]
 fn a_function_that_dates_no_release_leaves_no_sign_of_life_either() {
     let database = claimed();
     database.sql(
