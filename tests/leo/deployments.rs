@@ -80,19 +80,29 @@ fn a_function_that_says_no_or_lets_go_of_something_else_is_not_passed_by() {
     );
 }
 
-#[test]
-fn a_commit_that_gives_way_to_somebody_else_is_told_so() {
+/// Releases on a server whose commit fails with a code, and compares how that ends and is told.
+#[track_caller]
+fn check_commit(code: &str, ended: Ended, why: &str) {
     let database = claimed();
-    database.sql(
-        "CREATE FUNCTION give_way() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-         RAISE EXCEPTION 'could not serialize access' USING ERRCODE = '40001'; END $$; \
-         CREATE CONSTRAINT TRIGGER give_way AFTER UPDATE ON claude_sessions DEFERRABLE INITIALLY DEFERRED \
-         FOR EACH ROW EXECUTE FUNCTION give_way()",
-    );
+    database.sql(&format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'refused' USING ERRCODE = '{code}'; END $$; \
+         CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON claude_sessions DEFERRABLE INITIALLY DEFERRED \
+         FOR EACH ROW EXECUTE FUNCTION refuse()"
+    ));
     let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
-    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
-    assert!(outcome.detail.contains("somebody else is changing it"), "{}", outcome.detail);
+    assert_eq!(outcome.ended, ended, "{}", outcome.detail);
+    assert!(outcome.detail.contains(why), "{code}: {}", outcome.detail);
     assert_eq!(surfaces(&database, ITEM), held());
+}
+
+#[test]
+fn a_commit_is_refused_gives_way_to_somebody_else_or_is_read_back() {
+    check_commit("53100", Ended::Failed, "the database says: refused");
+    check_commit("40001", Ended::Changed, "somebody else is changing it");
+    // Whoever ends may have committed all the same; here it had not.
+    check_commit("57P01", Ended::Failed, "failed to commit: refused");
+    check_commit("08006", Ended::Failed, "failed to commit: refused");
 }
 
 #[test]
