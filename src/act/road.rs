@@ -9,7 +9,7 @@ use super::disk::Disk;
 use super::entire;
 use super::follow::{self, Follower};
 use super::lock::Lock;
-use super::movement::{Hands, sha256};
+use super::movement::{Hands, sha256, shown};
 use super::planned::{Planned, lowered};
 use super::sight::Sight;
 use super::trouble::Trouble;
@@ -20,7 +20,7 @@ use crate::core::file::FileImage;
 use crate::core::journal::{Ended, Intent, Movement, Outcome};
 pub use crate::core::plan::Request;
 use crate::core::plan::{Action, Confirmation, Plan, plan_for};
-use crate::core::record::Format;
+use crate::core::record::{Format, Location};
 use crate::core::report::{Reason, Report, VerdictState};
 use crate::format::Release;
 
@@ -60,6 +60,8 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Holder {
     format: Format,
+    /// Where the record is that says so.
+    said_at: Location,
     state: VerdictState,
     reason: Reason,
 }
@@ -97,6 +99,7 @@ impl Seen {
                 let holder =
                     report.records.iter().find(|record| record.key == plan.record).map(|record| Holder {
                         format: record.format,
+                        said_at: record.location.clone(),
                         state: record.verdict.state,
                         reason: record.verdict.reason,
                     });
@@ -370,8 +373,14 @@ impl Seen {
     /// Judges the holder once more, now that nobody can renew the record in its place.
     fn believe(&self, taken: &[FileImage], witness: &mut impl Witness) -> Result<(), Trouble> {
         let Some(holder) = &self.holder else { return Ok(()) };
-        let Some(verdict) = judge_taken(witness, holder.format, taken) else { return Ok(()) };
-        holder.is_still(verdict.state)
+        match (judge_taken(witness, holder.format, taken), taken.last()) {
+            (Some(verdict), _) => holder.is_still(verdict.state),
+            (None, Some(last)) if holder.said_at.is(&last.path) => {
+                Err(Trouble::Changed(format!("{} is no record by now", shown(&last.path))))
+            }
+            // What belongs to a record says nothing by itself.
+            (None, _) => Ok(()),
+        }
     }
 }
 

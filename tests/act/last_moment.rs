@@ -37,6 +37,26 @@ impl<F: FnMut(&mut Eyes) -> Snapshot> Witness for Late<F> {
     }
 }
 
+/// Eyes whose first look was long before.
+struct Early {
+    eyes: Eyes,
+    before: Option<Snapshot>,
+}
+
+impl Witness for Early {
+    fn look(&mut self) -> Snapshot {
+        self.before.take().unwrap_or_else(|| self.eyes.look())
+    }
+
+    fn policy(&self) -> &Policy {
+        self.eyes.policy()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.eyes.now()
+    }
+}
+
 /// Releases the record of a file, with whatever answer is asked for, and looks by `look` once it
 /// was taken.
 fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Eyes) -> Snapshot) -> Outcome {
@@ -98,6 +118,30 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
     assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(slot).unwrap(), text);
     end(agent);
+}
+
+#[test]
+fn what_is_no_record_by_now_goes_back() {
+    let stage = Stage::new();
+    let other = stage.agent();
+    let name = format!("{}.json", dead_beside_living(&stage, other.id()).id.pid);
+    let path = stage.path("home/.claude/sessions").join(&name);
+    let mut eyes = stage.eyes();
+    let (reported, before) = (report(&mut eyes), Some(eyes.look()));
+    let mut early = Early { eyes, before };
+    // Between the report and the look at the file itself, both times.
+    std::fs::write(&path, "nothing").unwrap();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let now = early.now();
+    let mut lock = state.lock(Patience::Wait, now).unwrap();
+    let key = record(&reported, &name).key.clone();
+    let seen = Seen::see(&lock, &reported, release(&key), &stage.rules(), now).unwrap();
+    let verified = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut early).unwrap();
+    let outcome = verified.execute(&mut early).unwrap().outcome;
+    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert!(outcome.detail.ends_with("is no record by now"), "{}", outcome.detail);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "nothing");
+    end(other);
 }
 
 #[test]
