@@ -15,61 +15,73 @@ use super::text::outside;
 pub struct Index {
     /// The report itself.
     pub report: Arc<Report>,
-    windows: Places,
-    records: Places,
-    claims: Places,
-    claims_of_record: Places,
-    findings: Places,
-    findings_about: Places,
+    windows: Order<u32>,
+    records: Order<u32>,
+    claims: Order<u32>,
+    claims_of_record: Order<u32>,
+    keys_of_findings: Box<[Key]>,
+    findings: Order<u32>,
+    /// By each of their subjects.
+    findings_about: Order<(u32, u32)>,
 }
 
 impl Index {
     /// Reads a report once.
     pub fn new(report: Arc<Report>) -> Self {
-        let subjects = report.findings.iter().map(|finding| &finding.subjects).zip(0..);
+        let keys = keys_of_findings(&report);
+        let subjects = (0..).zip(&report.findings).flat_map(|(finding, about)| {
+            (0..).zip(about.subjects.iter()).map(move |(subject, _)| (finding, subject))
+        });
         Self {
-            windows: Places::of_each(report.windows.iter().map(|window| window.key.clone())),
-            records: Places::of_each(report.records.iter().map(|record| record.key.clone())),
-            claims: Places::of_each(report.claims.iter().map(|claim| claim.key.clone())),
-            claims_of_record: Places::of_each(report.claims.iter().map(|claim| claim.record.clone())),
-            findings: Places::of_each(keys_of_findings(&report)),
-            findings_about: Places::new(
-                subjects.flat_map(|(keys, at)| keys.iter().map(move |key| (key.clone(), at))),
-            ),
+            windows: Order::of(&report.windows, |window| &window.key),
+            records: Order::of(&report.records, |record| &record.key),
+            claims: Order::of(&report.claims, |claim| &claim.key),
+            claims_of_record: Order::of(&report.claims, |claim| &claim.record),
+            findings: Order::of(&keys, |key| key),
+            findings_about: Order::new(subjects.collect(), |at| subject(&report, at)),
+            keys_of_findings: keys,
             report,
         }
     }
 
     /// Returns a window.
     pub fn window(&self, key: &Key) -> Option<&WindowView> {
-        self.report.windows.get(self.windows.first(key)?)
+        self.windows.first(&self.report.windows, key, |window| &window.key)
     }
 
     /// Returns a record.
     pub fn record(&self, key: &Key) -> Option<&RecordView> {
-        self.report.records.get(self.records.first(key)?)
+        self.records.first(&self.report.records, key, |record| &record.key)
     }
 
     /// Returns a claim.
     pub fn claim(&self, key: &Key) -> Option<&ClaimView> {
-        self.report.claims.get(self.claims.first(key)?)
+        self.claims.first(&self.report.claims, key, |claim| &claim.key)
     }
 
-    /// Returns a finding by the key that [`keys_of_findings`] gave it.
+    /// Returns a finding by its key.
     pub fn finding(&self, key: &Key) -> Option<&Finding> {
-        self.report.findings.get(self.findings.first(key)?)
+        let at = self.findings.all(key, |at| get(&self.keys_of_findings, at)).first()?;
+        get(&self.report.findings, *at)
+    }
+
+    /// Returns every finding with the key that names it for as long as it is about the same things.
+    pub fn findings(&self) -> impl Iterator<Item = (&Key, &Finding)> {
+        self.keys_of_findings.iter().zip(&self.report.findings)
     }
 
     /// Returns whether there is a thing or a finding of this key.
     pub fn has(&self, key: &Key) -> bool {
-        [&self.windows, &self.records, &self.claims, &self.findings]
-            .iter()
-            .any(|places| places.first(key).is_some())
+        self.window(key).is_some()
+            || self.record(key).is_some()
+            || self.claim(key).is_some()
+            || self.finding(key).is_some()
     }
 
     /// Returns the claims that a record states.
     pub fn claims_of(&self, record: &Key) -> impl Iterator<Item = &ClaimView> {
-        self.claims_of_record.all(record).filter_map(|at| self.report.claims.get(at))
+        let record_at = |at| get(&self.report.claims, at).map(|claim| &claim.record);
+        self.claims_of_record.all(record, record_at).iter().filter_map(|at| get(&self.report.claims, *at))
     }
 
     /// Returns a finding by its own key, or the findings near a thing, worst first.
@@ -80,10 +92,11 @@ impl Index {
     /// Returns the findings about a thing and what belongs to it, worst first: a window's
     /// records and claims, a record's claims, a claim's record.
     pub fn findings_near(&self, key: &Key) -> Vec<&Finding> {
-        let found: BTreeSet<usize> =
-            self.near(key).into_iter().flat_map(|key| self.findings_about.all(key)).collect();
+        let about = |key| self.findings_about.all(key, |at| subject(&self.report, at));
+        let found: BTreeSet<u32> =
+            self.near(key).into_iter().flat_map(about).map(|(finding, _)| *finding).collect();
         let mut findings: Vec<&Finding> =
-            found.into_iter().filter_map(|at| self.report.findings.get(at)).collect();
+            found.into_iter().filter_map(|at| get(&self.report.findings, at)).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings
     }
@@ -127,48 +140,60 @@ impl Index {
     }
 }
 
-/// Where keys stand in a list, by key.
+/// Places in a report, in the order of the keys that stand there: a key itself takes four times the
+/// room.
 #[derive(Debug)]
-struct Places(Box<[(Key, u32)]>);
+struct Order<At>(Box<[At]>);
 
-impl Places {
-    /// Sorts keys, each with its place.
-    fn new(placed: impl Iterator<Item = (Key, u32)>) -> Self {
-        let mut placed: Box<[(Key, u32)]> = placed.collect();
-        placed.sort_unstable();
-        Self(placed)
-    }
-
-    /// Sorts the keys of a list.
-    fn of_each(keys: impl Iterator<Item = Key>) -> Self {
-        Self::new(keys.zip(0..))
+impl<At: Copy + Ord> Order<At> {
+    /// Sorts places by the keys that stand there.
+    fn new<'k>(mut places: Box<[At]>, key_at: impl Fn(At) -> Option<&'k Key>) -> Self {
+        places.sort_unstable_by_key(|at| (key_at(*at), *at));
+        Self(places)
     }
 
     /// Returns every place of a key, in their order.
-    fn all(&self, key: &Key) -> impl Iterator<Item = usize> {
-        let from = self.0.partition_point(|(own, _)| own < key);
-        let placed = self.0.get(from..).unwrap_or_default();
-        let places = placed.iter().take_while(move |(own, _)| own == key).map(|(_, at)| *at);
-        places.filter_map(|at| usize::try_from(at).ok())
+    fn all<'k>(&self, key: &Key, key_at: impl Fn(At) -> Option<&'k Key>) -> &[At] {
+        let from = self.0.partition_point(|at| key_at(*at) < Some(key));
+        let rest = self.0.get(from..).unwrap_or_default();
+        rest.get(..rest.partition_point(|at| key_at(*at) == Some(key))).unwrap_or_default()
+    }
+}
+
+impl Order<u32> {
+    /// Sorts the places of a list.
+    fn of<T>(list: &[T], key: impl Fn(&T) -> &Key) -> Self {
+        let places = (0..).zip(list).map(|(at, _)| at).collect();
+        Self::new(places, |at| get(list, at).map(&key))
     }
 
-    /// Returns the first place of a key.
-    fn first(&self, key: &Key) -> Option<usize> {
-        self.all(key).next()
+    /// Returns what stands in the list at the first place of a key.
+    fn first<'a, T>(&self, list: &'a [T], wanted: &Key, key: impl Fn(&T) -> &Key) -> Option<&'a T> {
+        get(list, *self.all(wanted, |at| get(list, at).map(&key)).first()?)
     }
+}
+
+fn get<T>(list: &[T], at: u32) -> Option<&T> {
+    list.get(usize::try_from(at).ok()?)
+}
+
+/// Returns a subject of a finding.
+fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
+    get(&get(&report.findings, finding)?.subjects, subject)
 }
 
 /// Names every finding for as long as it is about the same things: findings have no key of
 /// their own, and their words may hold an age.
-pub fn keys_of_findings(report: &Report) -> impl Iterator<Item = Key> {
+fn keys_of_findings(report: &Report) -> Box<[Key]> {
     let mut seen: HashMap<Key, usize> = HashMap::new();
-    report.findings.iter().map(move |finding| {
+    let key = |finding: &Finding| {
         let mut parts = vec![finding.code.name()];
         parts.extend(finding.subjects.iter().map(Key::as_str));
         let first = Key::derive('p', &parts);
         let count = seen.entry(first.clone()).and_modify(|count| *count += 1).or_insert(0);
         if *count == 0 { first } else { Key::typed(&format!("{first}-{count}")) }
-    })
+    };
+    report.findings.iter().map(key).collect()
 }
 
 /// Returns a window's given name, or its agent's.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::core::key::Key;
 use crate::core::report::RecordView;
 
-use super::lookup::{Index, keys_of_findings};
+use super::lookup::Index;
 
 /// Adds the things that are new, or that say something else than before; and forgets those that
 /// are there no more, for nobody may press a key for days. Neither ages nor loads are news.
@@ -31,5 +31,6 @@ pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, now: &Index) {
     news.extend(records.map(|record| record.key.clone()));
     news.extend(claims.map(|claim| claim.key.clone()));
     // A finding's key says all of it.
-    news.extend(keys_of_findings(&now.report).filter(|key| before.finding(key).is_none()));
+    let keys = now.findings().map(|(key, _)| key);
+    news.extend(keys.filter(|key| before.finding(key).is_none()).cloned());
 }

@@ -92,7 +92,6 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
     RecordView {
         key: key(&format!("r-{name}")),
         record: Arc::new(record),
-        evidence: Evidence::new("record", name, path.as_str()),
         role: Role::Agent,
         verdict: Verdict {
             state,

@@ -23,7 +23,7 @@ fn line(event: &Event, paint: Paint) -> String {
         Known::Inferred => ("so: ", "follows from"),
     };
     let mut sources: Vec<String> = Vec::new();
-    for source in event.evidence.iter().map(|evidence| evidence.source.shown()) {
+    for source in event.evidence.iter().map(|evidence| evidence.fact().source.shown()) {
         if !source.is_empty() && !sources.contains(&source) {
             sources.push(source);
         }

@@ -40,10 +40,6 @@ pub struct Judged<'a> {
     pub record: &'a Arc<Record>,
     /// Its key.
     pub key: Key,
-    /// Where it stands.
-    pub path: Untrusted,
-    /// The same, as evidence.
-    pub evidence: Evidence,
     /// Whether its holder lives.
     pub verdict: Verdict,
     /// The PID of the window that it belongs to.
@@ -51,13 +47,20 @@ pub struct Judged<'a> {
 }
 
 impl Judged<'_> {
+    /// Returns where the record stands.
+    pub fn path(&self) -> &Untrusted {
+        self.record.location.text()
+    }
+
+    /// Returns the same as evidence.
+    pub fn evidence(&self) -> Evidence {
+        Evidence::Record(Arc::clone(self.record))
+    }
+
     /// Takes the evidence of an earlier look where that is the same.
     fn share(&mut self, earlier: &RecordView) {
         if self.verdict.evidence == earlier.verdict.evidence {
             self.verdict.evidence = earlier.verdict.evidence.clone();
-        }
-        if self.evidence == earlier.evidence {
-            self.evidence = earlier.evidence.clone();
         }
     }
 }
@@ -72,12 +75,11 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
 /// follow each other hold it once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
-    let mut sorts = Sorts::new();
     let earlier: HashMap<&Key, &RecordView> =
         earlier.iter().flat_map(|report| &report.records).map(|record| (&record.key, record)).collect();
     let mut judged = Vec::with_capacity(snapshot.records.len());
     for record in &snapshot.records {
-        let mut one = judge_record(record, &world, &mut sorts);
+        let mut one = judge_record(record, &world);
         if let Some(earlier) = earlier.get(&one.key) {
             one.share(earlier);
         }
@@ -132,19 +134,11 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
     groups
 }
 
-/// The words for each sort of record, made once.
-type Sorts = HashMap<(Format, &'static str), Untrusted>;
-
-fn judge_record<'a>(record: &'a Arc<Record>, world: &World<'_>, sorts: &mut Sorts) -> Judged<'a> {
+fn judge_record<'a>(record: &'a Arc<Record>, world: &World<'_>) -> Judged<'a> {
     let verdict = judge(record, world);
     let window = window_of_record(record, &verdict, world);
-    let path = record.location.text().clone();
-    let key = Key::derive('r', &[record.format.name(), path.raw()]);
-    let sort = sorts
-        .entry((record.format, record.variant))
-        .or_insert_with(|| format!("{} {}", record.format.name(), record.variant).into());
-    let evidence = Evidence::new(sort.clone(), record.title.clone(), path.clone()).at(record.written_at);
-    Judged { record, key, path, evidence, verdict, window }
+    let key = Key::derive('r', &[record.format.name(), record.location.text().raw()]);
+    Judged { record, key, verdict, window }
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
@@ -255,7 +249,6 @@ fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, K
     RecordView {
         key: judged.key.clone(),
         record: Arc::clone(record),
-        evidence: judged.evidence.clone(),
         role: role_of(judged),
         verdict: judged.verdict.clone(),
         stale: staleness(record, world.snapshot.taken_at),

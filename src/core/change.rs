@@ -1,6 +1,7 @@
 //! What differs between two looks, as changes of windows, records, claims and findings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use super::record::{Format, Location, Resource};
 use super::report::{
     ClaimStatus, ClaimView, Reason, RecordView, Report, VerdictState, WindowState, WindowView,
 };
+use super::shared::Shared;
 use super::text::{Untrusted, shown};
 
 /// One change.
@@ -121,7 +123,7 @@ pub enum Subject {
         /// How bad it is.
         severity: Severity,
         /// What it is about.
-        subjects: Vec<Key>,
+        subjects: Shared<Key>,
         /// What is wrong.
         message: Sentence,
     },
@@ -205,21 +207,28 @@ fn claims(before: &[ClaimView], now: &[ClaimView], told: &mut Told) {
 
 /// A problem is the same for as long as code and subjects are: its message may count seconds.
 fn findings(before: &[Finding], now: &[Finding], told: &mut Told) {
-    let (earlier, later) = (identities(before), identities(now));
-    let cleared = before.iter().filter(|finding| !later.contains(&identity(finding)));
-    told.extend(cleared.map(|finding| (Kind::FindingCleared, of_finding(finding))));
-    let raised = now.iter().filter(|finding| !earlier.contains(&identity(finding)));
-    told.extend(raised.map(|finding| (Kind::FindingRaised, of_finding(finding))));
+    let cleared = missing(before, now).map(|finding| (Kind::FindingCleared, of_finding(finding)));
+    told.extend(cleared);
+    let raised = missing(now, before).map(|finding| (Kind::FindingRaised, of_finding(finding)));
+    told.extend(raised);
 }
 
-type Identity<'a> = (Code, BTreeSet<&'a Key>);
+/// Returns the findings that others do not have.
+fn missing<'a>(findings: &'a [Finding], others: &'a [Finding]) -> impl Iterator<Item = &'a Finding> {
+    let mut known: Vec<Identity<'_>> = others.iter().map(identity).collect();
+    known.sort_unstable();
+    findings.iter().filter(move |finding| known.binary_search(&identity(finding)).is_err())
+}
+
+/// The code, and the subjects in their order.
+type Identity<'a> = (Code, Cow<'a, [Key]>);
 
 fn identity(finding: &Finding) -> Identity<'_> {
-    (finding.code, finding.subjects.iter().collect())
-}
-
-fn identities(findings: &[Finding]) -> BTreeSet<Identity<'_>> {
-    findings.iter().map(identity).collect()
+    let mut subjects = Cow::Borrowed(&*finding.subjects);
+    if !subjects.is_sorted() {
+        subjects.to_mut().sort_unstable();
+    }
+    (finding.code, subjects)
 }
 
 fn by_key<T>(all: &[T], key: impl Fn(&T) -> &Key) -> BTreeMap<Key, &T> {
@@ -273,7 +282,7 @@ impl Subject {
         match self {
             Self::Window { key, .. } | Self::Record { key, .. } => vec![key.clone()],
             Self::Claim { key, record, .. } => vec![key.clone(), record.clone()],
-            Self::Finding { subjects, .. } => subjects.clone(),
+            Self::Finding { subjects, .. } => subjects.to_vec(),
         }
     }
 
@@ -366,7 +375,7 @@ mod tests {
         Finding {
             code: Code::DeadHolder,
             severity: Code::DeadHolder.severity(),
-            subjects: vec![Key::typed("r-1")],
+            subjects: [Key::typed("r-1")].into(),
             message: message.into(),
             evidence: Vec::new().into(),
             remedy: Remedy::Release,

@@ -1,16 +1,27 @@
 //! Evidence: one fact, where it was read, and when.
 
-use std::ops::Deref;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
+use super::record::{Record, Role};
 use super::text::Untrusted;
 
-/// One fact that a verdict or finding rests on. Copies share it: many findings rest on one fact.
+/// One fact that a verdict or finding rests on. Thousands of them say where a record stands and
+/// which PID it states: those are put into words when somebody reads them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evidence(Arc<Fact>);
+pub enum Evidence {
+    /// In words of its own, which copies share.
+    Told(Arc<Fact>),
+    /// In our own words alone.
+    Fixed(&'static Fact),
+    /// A PID that a record states, and which process that is.
+    Pid(u32, Role),
+    /// A record: what it is and where it stands.
+    Record(Arc<Record>),
+}
 
 /// What a piece of evidence states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +36,18 @@ pub struct Fact {
     pub at: Option<Timestamp>,
 }
 
+impl Fact {
+    /// States a fact in our own words alone.
+    pub const fn fixed(fact: &'static str, value: &'static str, source: &'static str) -> Self {
+        Self {
+            fact: Untrusted::fixed(fact),
+            value: Untrusted::fixed(value),
+            source: Untrusted::fixed(source),
+            at: None,
+        }
+    }
+}
+
 impl Evidence {
     /// States a fact without a time.
     pub fn new(
@@ -32,31 +55,46 @@ impl Evidence {
         value: impl Into<Untrusted>,
         source: impl Into<Untrusted>,
     ) -> Self {
-        Self(Arc::new(Fact { fact: fact.into(), value: value.into(), source: source.into(), at: None }))
-    }
-
-    /// States a fact in our own words alone.
-    pub fn fixed(fact: &'static str, value: &'static str, source: &'static str) -> Self {
-        Self::new(Untrusted::fixed(fact), Untrusted::fixed(value), Untrusted::fixed(source))
+        Self::Told(Arc::new(Fact { fact: fact.into(), value: value.into(), source: source.into(), at: None }))
     }
 
     /// Returns the fact with the moment at which it was read or written, where that is known.
-    pub fn at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
-        Arc::make_mut(&mut self.0).at = at.into();
-        self
+    pub fn at(self, at: impl Into<Option<Timestamp>>) -> Self {
+        Self::Told(Arc::new(Fact { at: at.into(), ..self.fact().into_owned() }))
+    }
+
+    /// Puts it into words.
+    pub fn fact(&self) -> Cow<'_, Fact> {
+        match self {
+            Self::Told(fact) => Cow::Borrowed(fact),
+            Self::Fixed(fact) => Cow::Borrowed(fact),
+            Self::Pid(pid, role) => Cow::Owned(Fact {
+                value: format!("{pid} ({})", words(*role)).into(),
+                ..Fact::fixed("pid", "", "record")
+            }),
+            Self::Record(record) => Cow::Owned(Fact {
+                fact: format!("{} {}", record.format.name(), record.variant).into(),
+                value: record.title.clone(),
+                source: record.location.text().clone(),
+                at: Some(record.written_at),
+            }),
+        }
     }
 }
 
-impl Deref for Evidence {
-    type Target = Fact;
-
-    fn deref(&self) -> &Fact {
-        &self.0
+/// Says whose a PID is.
+fn words(role: Role) -> &'static str {
+    match role {
+        Role::Agent => "the agent's",
+        Role::Shell => "a shell's",
+        Role::Hook => "a short-lived helper's",
+        Role::Daemon => "a daemon's",
+        Role::Unknown => "the format does not say whose",
     }
 }
 
 impl Serialize for Evidence {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.fact().serialize(serializer)
     }
 }

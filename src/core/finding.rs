@@ -212,7 +212,7 @@ pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
     /// What it is about: keys of windows, records and claims.
-    pub subjects: Vec<Key>,
+    pub subjects: Shared<Key>,
     /// One sentence for people.
     pub message: Sentence,
     /// Why claimtop says so.

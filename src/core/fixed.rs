@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::shared::Shared;
 use super::text::Untrusted;
 
 /// A word of our own; a name for the type, so that reading one is never taken for borrowing.
@@ -33,14 +32,14 @@ pub(super) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
 ///
 /// # Errors
 /// As [`word`].
-pub(super) fn facts<'de, D>(deserializer: D) -> Result<Shared<(&'static str, Untrusted)>, D::Error>
+pub(super) fn facts<'de, D>(deserializer: D) -> Result<Vec<(&'static str, Untrusted)>, D::Error>
 where
     D: Deserializer<'de>,
 {
     let facts = Vec::<(String, Untrusted)>::deserialize(deserializer)?;
     let named = facts.into_iter().map(|(name, value)| Some((keep(&name)?, value)));
     let all: Option<Vec<_>> = named.collect();
-    all.map(Shared::from).ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
+    all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
 }
 
 fn keep(text: &str) -> Option<&'static str> {

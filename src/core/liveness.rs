@@ -13,14 +13,12 @@ mod owners;
 mod session;
 mod tasks;
 
-use std::sync::LazyLock;
-
 use self::absent::is_before_boot;
 use self::own::{elsewhere, own_verdict};
 use self::owners::{by_possible_owners, could_own, runs_on, unseen};
 use self::session::{by_context, by_session};
 pub use self::session::{is_uuid, window_of_record};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, Fact};
 use super::record::{Binding, Format, Location, Record};
 use super::report::{Reason, Verdict, VerdictState};
 use super::text::Untrusted;
@@ -121,8 +119,8 @@ impl Ladder {
     }
 
     /// Adds a fact in our own words, which thousands of records may share.
-    fn add_fixed(&mut self, fact: &LazyLock<Evidence>) {
-        self.facts.push(Evidence::clone(fact));
+    fn add_fixed(&mut self, fact: &'static Fact) {
+        self.facts.push(Evidence::Fixed(fact));
     }
 
     fn add_from(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: Untrusted) {

@@ -21,7 +21,6 @@ pub use self::location::{Location, Row};
 use super::finding::Code;
 use super::fixed::{self, Word};
 use super::path_text;
-use super::shared::Shared;
 use super::text::Untrusted;
 
 /// Whether a record has its system's present form.
@@ -57,7 +56,7 @@ pub enum RecordKind {
 }
 
 /// One thing wrong with a file or record, found while it was read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// The finding that it raises.
     pub code: Code,
@@ -73,7 +72,7 @@ impl Problem {
 }
 
 /// One session record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The system that wrote it.
     pub format: Format,
@@ -124,7 +123,7 @@ pub struct Record {
     pub problems: Vec<Problem>,
     /// Further facts for the evidence view: name and value.
     #[serde(deserialize_with = "fixed::facts")]
-    pub facts: Shared<(&'static str, Untrusted)>,
+    pub facts: Vec<(&'static str, Untrusted)>,
     /// Who owns the file, and with which permission bits.
     pub ownership: Ownership,
 }
@@ -160,7 +159,7 @@ impl Record {
             has_ended: false,
             has_unsaved_work: false,
             problems: Vec::new(),
-            facts: Shared::default(),
+            facts: Vec::new(),
             ownership,
         }
     }
@@ -171,6 +170,7 @@ impl Record {
         self.claims.shrink_to_fit();
         self.files.shrink_to_fit();
         self.problems.shrink_to_fit();
+        self.facts.shrink_to_fit();
         Arc::new(self)
     }
 

@@ -291,8 +291,6 @@ pub struct RecordView {
     pub key: Key,
     /// What was read.
     pub record: Arc<Record>,
-    /// The same, as evidence.
-    pub evidence: Evidence,
     /// Which process its PID is, where the living process tells more than the record.
     pub role: Role,
     /// Whether that process lives.
@@ -369,7 +367,7 @@ struct RecordShape<'a> {
     ended: bool,
     window: Option<&'a Key>,
     written_at: Timestamp,
-    facts: &'a Shared<(&'static str, Untrusted)>,
+    facts: &'a [(&'static str, Untrusted)],
 }
 
 /// Writes where a record is, as the interface states it.

@@ -1,4 +1,4 @@
-//! Lists that many things hold: made once, never changed, copied without copying.
+//! Lists that thousands of things hold: never changed, and mostly of one element.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A list whose copies share one memory, so that a record, its view and its findings hold it
-/// once.
+/// A list that takes no memory of its own while it has at most one element, and whose copies share
+/// one memory where it has more.
 pub struct Shared<T: 'static>(List<T>);
 
 enum List<T: 'static> {
     /// One of our own.
     Fixed(&'static [T]),
+    /// Of one element.
+    One(T),
     /// Made of what was read.
     Made(Arc<[T]>),
 }
@@ -31,10 +33,11 @@ impl<T: Clone> Shared<T> {
     }
 }
 
-impl<T> Clone for Shared<T> {
+impl<T: Clone> Clone for Shared<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
             List::Fixed(list) => List::Fixed(list),
+            List::One(item) => List::One(item.clone()),
             List::Made(list) => List::Made(Arc::clone(list)),
         })
     }
@@ -52,6 +55,7 @@ impl<T> Deref for Shared<T> {
     fn deref(&self) -> &[T] {
         match &self.0 {
             List::Fixed(list) => list,
+            List::One(item) => std::slice::from_ref(item),
             List::Made(list) => list,
         }
     }
@@ -68,19 +72,31 @@ impl<'a, T> IntoIterator for &'a Shared<T> {
 
 impl<T> From<Vec<T>> for Shared<T> {
     fn from(list: Vec<T>) -> Self {
-        if list.is_empty() { Self::default() } else { Self(List::Made(list.into())) }
+        match <[T; 1]>::try_from(list) {
+            Ok([item]) => Self(List::One(item)),
+            Err(list) if list.is_empty() => Self::default(),
+            Err(list) => Self(List::Made(list.into())),
+        }
     }
 }
 
 impl<T, const N: usize> From<[T; N]> for Shared<T> {
     fn from(list: [T; N]) -> Self {
-        Self(List::Made(list.into()))
+        list.into_iter().collect()
     }
 }
 
 impl<T> FromIterator<T> for Shared<T> {
     fn from_iter<I: IntoIterator<Item = T>>(list: I) -> Self {
-        Self(List::Made(list.into_iter().collect()))
+        let mut items = list.into_iter();
+        let (first, second) = (items.next(), items.next());
+        match (first, second) {
+            (None, _) => Self::default(),
+            (Some(item), None) => Self(List::One(item)),
+            (Some(first), Some(second)) => {
+                Self(List::Made([first, second].into_iter().chain(items).collect()))
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::agent::{Role as ProcessRole, Signatures};
 use super::bound::Bonds;
+use super::evidence::Evidence;
 use super::process::{Process, ProcessState};
 use super::record::{Binding, Format, Record, Row};
 use super::snapshot::{Database, Repo, Snapshot, Worktree};
@@ -27,10 +28,13 @@ pub struct World<'a> {
     pub windows: Vec<Window<'a>>,
     /// The session that the agent's own registry proves for a PID: PID and start both match.
     pub sessions: BTreeMap<u32, &'a Untrusted>,
+    /// When the machine booted, where that is known, and that as evidence against what was last
+    /// written before.
+    pub booted: Option<(Timestamp, Evidence)>,
     /// What agents' own hooks told about who runs which session.
     pub bonds: Bonds<'a>,
-    /// Every process that could own a record, for all that was read of it, and the words for it.
-    pub possible_agents: Vec<(PossibleAgent<'a>, Untrusted)>,
+    /// Every process that could own a record, for all that was read of it, and that as evidence.
+    pub possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
     /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
     pub outsiders: Vec<PossibleAgent<'a>>,
     /// Of these the ones of which the namespace could not be read.
@@ -74,6 +78,7 @@ impl<'a> World<'a> {
             agents.filter(|agent| agent.namespaces().is_none_or(fits)).collect()
         };
         Self {
+            booted: snapshot.host.boot_at.map(booted),
             bonds: Bonds::new(snapshot),
             outsiders: whose(|depth| depth > 1),
             unplaced: whose(|depth| depth == 0),
@@ -203,7 +208,7 @@ impl PossibleAgent<'_> {
 fn possible_agents<'a>(
     snapshot: &'a Snapshot,
     signatures: &'a Signatures,
-) -> Vec<(PossibleAgent<'a>, Untrusted)> {
+) -> Vec<(PossibleAgent<'a>, Evidence)> {
     let table = &snapshot.processes;
     let candidates = signatures.candidates();
     let possible = |pid: &u32| {
@@ -222,14 +227,22 @@ fn possible_agents<'a>(
             }
         }
     };
-    let with_words =
-        |agent: PossibleAgent<'a>| (agent, format!("{} lives and could be the owner", agent.name()).into());
-    table.listed.iter().filter_map(possible).map(with_words).collect()
+    let with_evidence = |agent: PossibleAgent<'a>| {
+        let value = format!("{} lives and could be the owner", agent.name());
+        (agent, Evidence::new("possible owner", value, "process table"))
+    };
+    table.listed.iter().filter_map(possible).map(with_evidence).collect()
 }
 
 /// Returns whether enough was read of a process to say that it is no agent.
 fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
+}
+
+fn booted(at: Timestamp) -> (Timestamp, Evidence) {
+    let words = at.strftime("%Y-%m-%d %H:%M:%SZ");
+    let value = format!("the machine booted at {words}, after the last write");
+    (at, Evidence::new("boot", value, "boot clock"))
 }
 
 fn by_argument<'a>(windows: &[Window<'a>]) -> HashMap<&'a str, Vec<&'a Process>> {

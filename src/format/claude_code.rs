@@ -22,7 +22,6 @@ use crate::core::record::{
     Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
     StatedPid, Surface, SurfaceState,
 };
-use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 
@@ -174,7 +173,7 @@ fn claim(
     id.map(stated).into_iter().collect()
 }
 
-fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,

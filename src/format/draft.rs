@@ -6,7 +6,6 @@ use super::{Reading, json};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Format, Location, Ownership, Problem, Record, RecordKind, Row};
-use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 
@@ -99,10 +98,10 @@ pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
 /// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
-) -> Shared<(&'static str, Untrusted)> {
+) -> Vec<(&'static str, Untrusted)> {
     let mut known = Vec::with_capacity(N);
     known.extend(facts.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    known.into()
+    known
 }
 
 #[cfg(test)]

@@ -184,10 +184,9 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
     same(&format!("{name} state"), wanted.state.as_ref(), json_name(&window.state), out);
     let session = window.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
     same(&format!("{name} session"), wanted.session.as_ref(), session, out);
-    let by = window
-        .session
-        .as_ref()
-        .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
+    let by = window.session.as_ref().map(|session| {
+        format!("{} {} {}", json_name(&session.strength), session.evidence.fact().fact, session.id)
+    });
     same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
     same(&format!("{name} place"), wanted.place.as_ref(), window.place.words().unwrap_or_default(), out);
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());

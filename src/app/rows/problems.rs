@@ -1,6 +1,6 @@
 //! The rows of the problems view.
 
-use crate::app::lookup::{Index, keys_of_findings};
+use crate::app::lookup::Index;
 use crate::app::tone::{Span, Tone, of_severity};
 use crate::app::words;
 use crate::core::finding::Finding;
@@ -17,11 +17,10 @@ pub(super) const COLUMNS: &[Column] = &[
 ];
 
 pub(super) fn rows(index: &Index) -> Vec<Row> {
-    let keys = keys_of_findings(&index.report);
-    keys.zip(&index.report.findings).map(|(key, finding)| row(index, key, finding)).collect()
+    index.findings().map(|(key, finding)| row(index, key, finding)).collect()
 }
 
-fn row(index: &Index, key: Key, finding: &Finding) -> Row {
+fn row(index: &Index, key: &Key, finding: &Finding) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
     let about: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
     let cells = vec![
@@ -31,5 +30,5 @@ fn row(index: &Index, key: Key, finding: &Finding) -> Row {
         Cell::text(&words::remedy(finding.remedy), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];
-    Row { key, cells, severity: Some(finding.severity) }
+    Row { key: key.clone(), cells, severity: Some(finding.severity) }
 }

@@ -136,7 +136,7 @@ fn verdict(report: &Report, verdict: &Verdict, paint: Paint) -> String {
 
 fn evidence(report: &Report, evidence: &[Evidence]) -> Columns {
     let mut columns = Columns::new(&["FACT", "SAYS", "AGE", "READ IN"]);
-    for fact in evidence {
+    for fact in evidence.iter().map(Evidence::fact) {
         columns.row([
             Cell::new(&fact.fact),
             Cell::new(&fact.value),

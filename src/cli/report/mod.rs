@@ -97,7 +97,8 @@ impl Material {
         let stories = self.report.findings.iter().filter_map(|finding| finding.story.as_deref());
         let events = stories.flat_map(|story| &story.events).filter(|event| event.known == Known::Observed);
         let told = events.filter_map(|event| {
-            let from = event.evidence.first().map_or_else(String::new, |evidence| evidence.source.shown());
+            let from =
+                event.evidence.first().map_or_else(String::new, |evidence| evidence.fact().source.shown());
             Some(Moment { at: event.at?, told: event.told.clone(), from })
         });
         let started = self.report.windows.iter().filter_map(|window| {

@@ -101,7 +101,8 @@ fn event(page: &mut Html, event: &Event) {
     }
     page.text(&event.told);
     let said = |evidence: &crate::core::evidence::Evidence| {
-        format!("{} {} ({})", evidence.fact, evidence.value, evidence.source)
+        let fact = evidence.fact();
+        format!("{} {} ({})", fact.fact, fact.value, fact.source)
     };
     let sources: Vec<String> = event.evidence.iter().map(said).collect();
     page.element("span", "from", &format!("{word} {}", sources.join("; ")));

@@ -1,12 +1,10 @@
 //! Verdicts on a PID that no process has, or that another process has by now.
 
-use std::sync::LazyLock;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::owners::could_own;
 use super::{Answer, Ladder, alive, dead, unknown};
-use crate::core::evidence::Evidence;
+use crate::core::evidence::Fact;
 use crate::core::process::Process;
 use crate::core::record::{Holder, Record, RecordKind, Role};
 use crate::core::report::Reason;
@@ -14,14 +12,14 @@ use crate::core::snapshot::INITIAL_PID_NAMESPACE;
 use crate::core::text::Untrusted;
 use crate::core::world::{PossibleAgent, World};
 
-static NO_PROCESS: LazyLock<Evidence> = LazyLock::new(|| {
-    Evidence::fixed("process", "no process has this PID", "complete scan of /proc after the record was read")
-});
+static NO_PROCESS: Fact =
+    Fact::fixed("process", "no process has this PID", "complete scan of /proc after the record was read");
 
-static OTHER_NAMESPACE: LazyLock<Evidence> = LazyLock::new(|| {
-    let value = "claimtop is not in the machine's first PID namespace; the number may count in another one";
-    Evidence::fixed("namespace", value, "/proc/self/ns/pid")
-});
+static OTHER_NAMESPACE: Fact = Fact::fixed(
+    "namespace",
+    "claimtop is not in the machine's first PID namespace; the number may count in another one",
+    "/proc/self/ns/pid",
+);
 
 /// Judges a PID that is not in the table.
 pub(super) fn absent(
@@ -81,13 +79,9 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
 }
 
 pub(super) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
-    let Some(boot) = world.snapshot.host.boot_at else { return false };
-    let is_before = world.is_after(boot, record.written_at);
-    if is_before {
-        let boot = boot.strftime("%Y-%m-%d %H:%M:%SZ");
-        ladder.add("boot", format!("the machine booted at {boot}, after the last write"), "boot clock");
-    }
-    is_before
+    let booted = world.booted.as_ref().filter(|(at, _)| world.is_after(*at, record.written_at));
+    ladder.facts.extend(booted.map(|(_, evidence)| evidence.clone()));
+    booted.is_some()
 }
 
 /// Returns whether an agent of another PID namespace could have written a record, with a number

@@ -99,10 +99,10 @@ fn by_others(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<
         return Some(answer);
     }
     if record.session_id.is_some()
-        && let Some((_, words)) =
+        && let Some((_, evidence)) =
             world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
     {
-        ladder.add("possible owner", words.clone(), "process table");
+        ladder.facts.push(evidence.clone());
         return unknown(Reason::NoPid);
     }
     ladder.add(

@@ -2,6 +2,7 @@
 
 use super::absent::{absent, gone};
 use super::{Answer, Ladder, alive, dead, unknown};
+use crate::core::evidence::Evidence;
 use crate::core::process::Process;
 use crate::core::record::{Holder, Record, Role, StatedPid};
 use crate::core::report::Reason;
@@ -22,7 +23,7 @@ pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladde
             return unknown(Reason::BadPid);
         }
     };
-    ladder.add("pid", format!("{pid} ({})", role_words(holder.role)), "record");
+    ladder.facts.push(Evidence::Pid(pid, holder.role));
     match world.snapshot.processes.get(pid) {
         Some(process) => present(record, holder, process, world, ladder),
         None => absent(record, holder, pid, world, ladder),
@@ -48,16 +49,6 @@ pub(super) fn elsewhere(holder: &Holder, world: &World<'_>, ladder: &mut Ladder)
             ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
             dead(Reason::OtherBoot)
         }
-    }
-}
-
-fn role_words(role: Role) -> &'static str {
-    match role {
-        Role::Agent => "the agent's",
-        Role::Shell => "a shell's",
-        Role::Hook => "a short-lived helper's",
-        Role::Daemon => "a daemon's",
-        Role::Unknown => "the format does not say whose",
     }
 }
 

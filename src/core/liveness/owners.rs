@@ -1,22 +1,21 @@
 //! Verdicts by whether any living agent could be the owner.
 
-use std::sync::LazyLock;
-
 use super::absent::is_before_boot;
 use super::own::{is_foreign, own_verdict};
 use super::session::is_uuid;
 use super::{Answer, Ladder, unknown};
-use crate::core::evidence::Evidence;
+use crate::core::evidence::Fact;
 use crate::core::record::{Format, Record};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::snapshot::INITIAL_PID_NAMESPACE;
 use crate::core::text::Untrusted;
 use crate::core::world::{PossibleAgent, World};
 
-static NO_OWNER: LazyLock<Evidence> = LazyLock::new(|| {
-    let value = "no agent that lives could have written it";
-    Evidence::fixed("possible owners", value, "complete scan of /proc")
-});
+static NO_OWNER: Fact =
+    Fact::fixed("possible owners", "no agent that lives could have written it", "complete scan of /proc");
+
+static OUT_OF_SIGHT: Fact =
+    Fact::fixed("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
@@ -30,9 +29,9 @@ pub(super) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mu
     if let Some(answer) = unseen(has_pid, world, ladder) {
         return answer;
     }
-    if let Some((_, words)) = world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
-    {
-        ladder.add("possible owner", words.clone(), "process table");
+    let mut possible = world.possible_agents.iter();
+    if let Some((_, evidence)) = possible.find(|(agent, _)| could_own(record, agent, world)) {
+        ladder.facts.push(evidence.clone());
         return Answer(VerdictState::Unknown, open);
     }
     ladder.add_fixed(&NO_OWNER);
@@ -53,11 +52,7 @@ pub(super) fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> O
         return unknown(Reason::PartialScan);
     }
     if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
-        ladder.add(
-            "namespace",
-            Untrusted::fixed("the owner may be in another PID namespace"),
-            "/proc/self/ns/pid",
-        );
+        ladder.add_fixed(&OUT_OF_SIGHT);
         return unknown(Reason::OtherNamespace);
     }
     None

@@ -1,6 +1,7 @@
 //! Plans about one record, by the rule of its system.
 
 use super::{ALWAYS, Action, Confirmation, PUT_BACK, Plan, Step, leo, rows};
+use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
 use crate::core::key::Key;
 use crate::core::record::{Format, Location, RecordKind};
@@ -68,7 +69,7 @@ impl About<'_> {
 fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
     let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
-    let path = finding.and_then(|finding| Some((finding, finding.evidence.first()?.source.clone())));
+    let path = finding.and_then(|finding| Some((finding, finding.evidence.first()?.fact().source.clone())));
     let Some((finding, path)) = path.filter(|_| action == Action::Park) else {
         return refused(key, "this is no record and no claim", "select a record or a claim");
     };
@@ -154,8 +155,8 @@ fn why(record: &RecordView) -> Vec<String> {
         VerdictState::Dead => "the holder is proven dead",
         VerdictState::Unknown => "it cannot be told whether the holder lives",
     };
-    let facts =
-        verdict.evidence.iter().map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
+    let facts = verdict.evidence.iter().map(Evidence::fact);
+    let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
     std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(facts).collect()
 }
 

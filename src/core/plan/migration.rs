@@ -77,7 +77,7 @@ fn only_heir(report: &Report, record: &RecordView) -> Option<Key> {
     let legacy = report.findings.iter().find(|finding| {
         finding.code == Code::LegacyRecord && finding.subjects.first() == Some(&record.key)
     })?;
-    match legacy.subjects.as_slice() {
+    match &*legacy.subjects {
         [_, window] => Some(window.clone()),
         _ => None,
     }

@@ -82,7 +82,7 @@ pub struct Surface {
 }
 
 /// A claim as one record states it, before it is judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedClaim {
     /// What is held.
     pub resource: Resource,

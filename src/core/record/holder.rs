@@ -68,7 +68,7 @@ pub enum Binding {
 }
 
 /// What a record says about the process that owns it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The PID, if one is stored.
     pub pid: Option<StatedPid>,

@@ -16,7 +16,7 @@ pub struct Sign {
 }
 
 /// When a record's own system stops trusting it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expiry {
     /// From this moment on it is stale.
     pub at: Timestamp,
@@ -26,7 +26,7 @@ pub struct Expiry {
 }
 
 /// Another system's clean-up that will remove the record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deletion {
     /// From this moment on the next run removes it.
     pub at: Timestamp,

@@ -11,7 +11,6 @@ use crate::core::agent::Signatures;
 use crate::core::process::Details;
 use crate::core::record::{Location, Record, Row, StatedClaim};
 use crate::core::session::Tie;
-use crate::core::shared::Shared;
 use crate::core::snapshot::{BrokenFile, Repo, Snapshot, Worktree};
 use crate::core::text::Untrusted;
 use crate::core::work::WorkItem;
@@ -167,13 +166,13 @@ impl Redactor {
         record
     }
 
-    fn facts(&mut self, facts: &Shared<(&'static str, Untrusted)>) -> Shared<(&'static str, Untrusted)> {
+    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> Vec<(&'static str, Untrusted)> {
         let plain = |name: &str| PLAIN_FACTS.contains(&name);
         let mut redacted = Vec::with_capacity(facts.len());
         for (name, value) in facts {
             redacted.push((*name, if plain(name) { value.clone() } else { self.outside(value) }));
         }
-        redacted.into()
+        redacted
     }
 
     fn broken(&mut self, broken: &mut BrokenFile) {

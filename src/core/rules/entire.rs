@@ -83,7 +83,7 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
     }
     let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
     let message = Sentence::about(&record.title, format!("works in the working tree {id}, but {what}"));
-    Some(finding(Code::StaleRecord, vec![key.clone()], message, with_record(state.judged), Remedy::Release))
+    Some(finding(Code::StaleRecord, [key.clone()], message, with_record(state.judged), Remedy::Release))
 }
 
 /// A session that has ended with checkpoints which no commit has taken (mode E3).
@@ -101,7 +101,7 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
          there, or entire doctor"
     );
     let message = Sentence::about(&record.title, says);
-    Some(finding(Code::StaleRecord, vec![key.clone()], message, with_record(state.judged), Remedy::None))
+    Some(finding(Code::StaleRecord, [key.clone()], message, with_record(state.judged), Remedy::None))
 }
 
 /// Returns whether a record is an entry of the live registry that says it is not over.
@@ -131,7 +131,7 @@ fn registered(entry: &Judged<'_>, repo: &Repo, own: &[&State<'_>], snapshot: &Sn
     };
     let says = format!("active in entire's live registry, but in its repository the session {what}");
     let message = Sentence::about(&record.title, says);
-    Some(finding(code, vec![key.clone()], message, with_record(entry), Remedy::None))
+    Some(finding(code, [key.clone()], message, with_record(entry), Remedy::None))
 }
 
 /// Branches of checkpoints that belong to no session (mode E11).
@@ -148,7 +148,7 @@ fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Findi
     let message = Sentence::about(&folder, format!("no session of entire's stands for {}", listed(&left)));
     let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
     let key = Key::derive('s', &[folder.raw()]);
-    Some(finding(Code::OrphanCompanion, vec![key], message, evidence, Remedy::None))
+    Some(finding(Code::OrphanCompanion, [key], message, evidence, Remedy::None))
 }
 
 /// Returns whether a state of a repository may be among what could not be read.

@@ -29,14 +29,8 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
     problems
         .filter(|(_, problem)| problem.code != Code::LegacyRecord)
         .map(|(judged, problem)| {
-            let message = Sentence::about(&judged.path, problem.message.clone());
-            finding(
-                problem.code,
-                vec![judged.key.clone()],
-                message,
-                [judged.evidence.clone()],
-                remedy(problem.code),
-            )
+            let message = Sentence::about(judged.path(), problem.message.clone());
+            finding(problem.code, [judged.key.clone()], message, [judged.evidence()], remedy(problem.code))
         })
         .collect()
 }
@@ -45,10 +39,10 @@ fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
 fn of_pid(judged: &Judged<'_>) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
     let says = format!("states {pid} as a PID, which no agent can have");
-    let message = Sentence::about(&judged.path, says);
-    let evidence = [judged.evidence.clone(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
+    let message = Sentence::about(judged.path(), says);
+    let evidence = [judged.evidence(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
     let code = Code::CorruptRecord;
-    Some(finding(code, vec![judged.key.clone()], message, evidence, remedy(code)))
+    Some(finding(code, [judged.key.clone()], message, evidence, remedy(code)))
 }
 
 fn of_broken(broken: &BrokenFile) -> Finding {
@@ -56,7 +50,7 @@ fn of_broken(broken: &BrokenFile) -> Finding {
     let message = Sentence::about(path, broken.problem.message.clone());
     let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
     let key = Key::derive('r', &[broken.format.name(), path.raw()]);
-    finding(broken.problem.code, vec![key], message, [evidence], remedy(broken.problem.code))
+    finding(broken.problem.code, [key], message, [evidence], remedy(broken.problem.code))
 }
 
 /// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when
@@ -76,18 +70,12 @@ fn of_source(source: &SourceHealth) -> Option<Finding> {
     };
     let key = Key::derive('s', &[&source.id]);
     let evidence = Evidence::new("source", source.detail.clone(), source.id.as_str());
-    Some(finding(Code::SourceFailed, vec![key], message, [evidence], Remedy::None))
+    Some(finding(Code::SourceFailed, [key], message, [evidence], Remedy::None))
 }
 
 fn partial(facts: &Facts<'_>) -> Option<Finding> {
     let why = facts.world.snapshot.processes.partial.as_ref()?;
     let message = format!("not all processes can be seen ({why}): what cannot be seen is never called dead");
     let evidence = Evidence::new("process scan", why.as_str(), "/proc");
-    Some(finding(
-        Code::PartialScan,
-        vec![Key::derive('s', &["processes"])],
-        message,
-        [evidence],
-        Remedy::None,
-    ))
+    Some(finding(Code::PartialScan, [Key::derive('s', &["processes"])], message, [evidence], Remedy::None))
 }

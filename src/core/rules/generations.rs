@@ -27,19 +27,19 @@ fn tell(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
         VerdictState::Alive | VerdictState::Unknown => Remedy::None,
     };
     let message = format!("{}: {what}", judged.record.title);
-    finding(Code::LegacyRecord, vec![judged.key.clone()], message, [judged.evidence.clone()], remedy)
+    finding(Code::LegacyRecord, [judged.key.clone()], message, [judged.evidence()], remedy)
 }
 
 /// The one file per machine: the next window without a record of its own adopts it.
 fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
     let heirs: Vec<&WindowView> = facts.windows.iter().filter(|window| may_inherit(window, facts)).collect();
-    let mut evidence = vec![judged.evidence.clone()];
+    let mut evidence = vec![judged.evidence()];
     evidence.extend(heirs.iter().map(|window| window_evidence(window)));
     let subjects = std::iter::once(judged.key.clone()).chain(heirs.iter().map(|window| window.key.clone()));
     let title = &judged.record.title;
     if let [only] = heirs.as_slice() {
         let message = format!("{title}: the machine-wide legacy file; only {} can own it", window_name(only));
-        return finding(Code::LegacyRecord, subjects.collect(), message, evidence, Remedy::Migrate);
+        return finding(Code::LegacyRecord, subjects, message, evidence, Remedy::Migrate);
     }
     let message = match heirs.len() {
         0 => format!("{title}: the machine-wide legacy file has no owner; the next window would inherit it"),
@@ -47,7 +47,7 @@ fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
             "{title}: the machine-wide legacy file could be any of {n} windows'; the first to look adopts it"
         ),
     };
-    finding(Code::AmbiguousLegacy, subjects.collect(), message, evidence, Remedy::Park)
+    finding(Code::AmbiguousLegacy, subjects, message, evidence, Remedy::Park)
 }
 
 /// Returns whether a window would adopt the global file: Claude Code without a record of Maia's.
@@ -69,8 +69,8 @@ fn split<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         let same = facts.index.sessions(old.record.format, id);
         let new = same.iter().find(|new| new.record.generation == Generation::Current)?;
         let message = format!("context {id} has an old and a current record; only the current one is read");
-        let evidence = vec![old.evidence.clone(), new.evidence.clone()];
-        let subjects = vec![old.key.clone(), new.key.clone()];
+        let evidence = [old.evidence(), new.evidence()];
+        let subjects = [old.key.clone(), new.key.clone()];
         Some(finding(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
     })
 }

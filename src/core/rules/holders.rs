@@ -79,9 +79,9 @@ fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
 
 fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
     let first = members.first()?;
-    let subjects = members.iter().map(|judged| judged.key.clone()).collect();
-    let members_evidence = members.iter().map(|judged| &judged.evidence);
-    let evidence: Vec<Evidence> = first.verdict.evidence.iter().chain(members_evidence).cloned().collect();
+    let subjects = members.iter().map(|judged| judged.key.clone());
+    let members_evidence = members.iter().map(|judged| judged.evidence());
+    let evidence: Vec<Evidence> = first.verdict.evidence.iter().cloned().chain(members_evidence).collect();
     let why = why_dead(first);
     let more = match members.len() {
         1 => String::new(),
@@ -154,7 +154,7 @@ fn wrong_pid(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     );
     Some(finding(
         Code::WrongPid,
-        vec![judged.key.clone()],
+        [judged.key.clone()],
         message,
         judged.verdict.evidence.clone(),
         Remedy::None,
@@ -174,7 +174,7 @@ fn suspended(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let message =
         format!("{}: PID {pid} is stopped; it keeps its claims and can be continued", judged.record.title);
     let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::SuspendedHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+    Some(finding(Code::SuspendedHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
 /// Tells a living holder whose sign of life is past its system's limit.
@@ -188,7 +188,7 @@ fn quiet(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         judged.record.title, expiry.rule
     );
     let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::QuietHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+    Some(finding(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
 /// Tells a holder on another host or in another PID namespace.
@@ -221,10 +221,10 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
     };
     let message = Sentence::about(&judged.record.title, what);
     let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::ForeignHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+    Some(finding(Code::ForeignHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
 fn is_inner(judged: &Judged<'_>) -> bool {
     judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
-        && judged.verdict.evidence.iter().any(|evidence| evidence.fact.raw() == "other namespace")
+        && judged.verdict.evidence.iter().any(|evidence| evidence.fact().fact.raw() == "other namespace")
 }

@@ -35,7 +35,7 @@ fn shared_session(facts: &Facts<'_>) -> Vec<Finding> {
         let binds = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Marker);
         let of_process = judged.record.pid().filter(|_| binds).and_then(|pid| own_window(pid, facts));
         if let (Some(session), Some(pid)) = (judged.record.session_id.as_ref(), of_process) {
-            pids.entry(session).or_default().insert(pid, (judged.evidence.clone(), Some(judged.key.clone())));
+            pids.entry(session).or_default().insert(pid, (judged.evidence(), Some(judged.key.clone())));
         }
     }
     pids.into_iter()
@@ -65,7 +65,7 @@ fn tell_shared(
         "{} run one session, {session}: both write its transcript; close one, or start it anew without --resume",
         listed(&names)
     );
-    finding(Code::SharedSessionId, subjects.collect(), message, evidence, Remedy::None)
+    finding(Code::SharedSessionId, subjects, message, evidence, Remedy::None)
 }
 
 /// Two live windows, one context ID.
@@ -95,7 +95,7 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
     evidence.push(Evidence::new("context ID", id.clone(), "environment of the windows"));
     finding(
         Code::SharedContextId,
-        sharing.iter().map(|window| window.key.clone()).collect(),
+        sharing.iter().map(|window| window.key.clone()),
         message,
         evidence,
         Remedy::None,
@@ -118,8 +118,8 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
                 "{} have one terminal ID, {terminal}: a window that looks itself up by it can get the other's identity",
                 count(sharing.len(), "unreleased record")
             );
-            let subjects = sharing.iter().map(|judged| judged.key.clone()).collect();
-            let evidence: Vec<Evidence> = sharing.iter().map(|judged| judged.evidence.clone()).collect();
+            let subjects = sharing.iter().map(|judged| judged.key.clone());
+            let evidence: Vec<Evidence> = sharing.iter().map(|judged| judged.evidence()).collect();
             finding(Code::SharedTerminalId, subjects, message, evidence, Remedy::Park)
         })
         .collect()
@@ -146,14 +146,14 @@ fn inherited(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         file_name(judged),
         window.started_at.map_or_else(String::new, |started| shown_span(began, started)),
     );
-    let evidence = vec![
+    let evidence = [
         window_evidence(window),
-        judged.evidence.clone(),
+        judged.evidence(),
         Evidence::new("session began", began.to_string(), "record").at(began),
     ];
     Some(finding(
         Code::InheritedRecord,
-        vec![window.key.clone(), judged.key.clone()],
+        [window.key.clone(), judged.key.clone()],
         message,
         evidence,
         Remedy::Park,
@@ -235,8 +235,8 @@ fn tell_unstable(window: &WindowView, records: &[&Judged<'_>]) -> Finding {
         count(records.len(), "record")
     );
     let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
-    let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence.clone()).collect();
-    finding(Code::UnstableContextId, subjects.collect(), message, evidence, Remedy::None)
+    let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence()).collect();
+    finding(Code::UnstableContextId, subjects, message, evidence, Remedy::None)
 }
 
 /// Pointer, marker, registry and record that disagree about who a window is.
@@ -260,14 +260,14 @@ fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         window_name(window),
         file_name(judged)
     );
-    let evidence = vec![
+    let evidence = [
         window_evidence(window),
         Evidence::new("registry", (*certain).clone(), "Claude Code's registry"),
-        judged.evidence.clone(),
+        judged.evidence(),
     ];
     Some(finding(
         Code::IdentitySplit,
-        vec![window.key.clone(), judged.key.clone()],
+        [window.key.clone(), judged.key.clone()],
         message,
         evidence,
         Remedy::None,
@@ -295,8 +295,8 @@ fn split_pointer(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let other = marker.record.session_id.as_ref().map_or_else(String::new, Untrusted::shown);
     let message =
         format!("{} points at session {session}, but the live marker here is {other}'s", file_name(judged));
-    let subjects = vec![judged.key.clone(), marker.key.clone()];
-    let evidence = vec![judged.evidence.clone(), marker.evidence.clone()];
+    let subjects = [judged.key.clone(), marker.key.clone()];
+    let evidence = [judged.evidence(), marker.evidence()];
     Some(finding(Code::IdentitySplit, subjects, message, evidence, Remedy::None))
 }
 

@@ -12,6 +12,7 @@ mod sharing;
 mod staleness;
 mod tasks;
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::assess::Judged;
@@ -42,43 +43,53 @@ pub struct Facts<'a> {
 
 /// Finds records by key, and session records by what they tie to a window.
 pub struct Index<'a> {
-    by_key: HashMap<&'a Key, &'a Judged<'a>>,
-    sessions: HashMap<(Format, &'a Untrusted), Vec<&'a Judged<'a>>>,
-    of_session: HashMap<&'a Untrusted, Vec<&'a Judged<'a>>>,
+    by_key: Vec<&'a Judged<'a>>,
+    /// The session records, in the order of their systems and context IDs.
+    sessions: Vec<&'a Judged<'a>>,
+    of_session: Vec<&'a Judged<'a>>,
     windows: HashMap<u32, &'a WindowView>,
 }
 
 impl<'a> Index<'a> {
     /// Indexes all judged records and windows.
     pub fn new(judged: &'a [Judged<'a>], windows: &'a [WindowView]) -> Self {
-        let mut sessions: HashMap<_, Vec<_>> = HashMap::new();
-        for one in judged.iter().filter(|one| one.record.kind == RecordKind::Session) {
-            if let Some(context) = one.record.context_id.as_ref() {
-                sessions.entry((one.record.format, context)).or_default().push(one);
-            }
-        }
-        let mut of_session: HashMap<_, Vec<_>> = HashMap::new();
-        for (session, one) in judged.iter().filter_map(|one| Some((one.record.session_id.as_ref()?, one))) {
-            of_session.entry(session).or_default().push(one);
-        }
+        let is_session = |one: &&Judged<'_>| one.record.kind == RecordKind::Session;
+        let mut by_key: Vec<_> = judged.iter().collect();
+        let mut sessions: Vec<_> = judged.iter().filter(is_session).collect();
+        let mut of_session: Vec<_> = judged.iter().collect();
+        by_key.sort_by_key(|one| &one.key);
+        sessions.sort_by_key(|one| context(one));
+        of_session.sort_by_key(|one| one.record.session_id.as_ref());
         let windows = windows.iter().map(|window| (window.pid, window)).collect();
-        Self { by_key: judged.iter().map(|one| (&one.key, one)).collect(), sessions, of_session, windows }
+        Self { by_key, sessions, of_session, windows }
     }
 
     /// Returns the record of a key.
     pub(in crate::core) fn of_key(&self, key: &Key) -> Option<&'a Judged<'a>> {
-        self.by_key.get(key).copied()
+        equal(&self.by_key, |one| one.key.cmp(key)).last().copied()
     }
 
     /// Returns every record of a session.
     pub(in crate::core) fn of_session(&self, session: &Untrusted) -> &[&'a Judged<'a>] {
-        self.of_session.get(session).map_or(&[], Vec::as_slice)
+        equal(&self.of_session, |one| one.record.session_id.as_ref().cmp(&Some(session)))
     }
 
     /// Returns the session records of one system with one context ID.
-    fn sessions(&self, format: Format, context: &'a Untrusted) -> &[&'a Judged<'a>] {
-        self.sessions.get(&(format, context)).map_or(&[], Vec::as_slice)
+    fn sessions(&self, format: Format, context: &Untrusted) -> &[&'a Judged<'a>] {
+        equal(&self.sessions, |one| self::context(one).cmp(&(format, Some(context))))
     }
+}
+
+/// Returns what ties a session record to a window.
+fn context<'a>(judged: &Judged<'a>) -> (Format, Option<&'a Untrusted>) {
+    (judged.record.format, judged.record.context_id.as_ref())
+}
+
+/// Returns the run of those in a sorted list that compare equal.
+fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
+    let from = sorted.partition_point(|one| order(one).is_lt());
+    let rest = sorted.get(from..).unwrap_or_default();
+    rest.get(..rest.partition_point(|one| order(one).is_eq())).unwrap_or_default()
 }
 
 /// One family of rules.
@@ -117,7 +128,7 @@ pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
 /// Builds a finding.
 fn finding(
     code: Code,
-    subjects: Vec<Key>,
+    subjects: impl IntoIterator<Item = Key>,
     message: impl Into<Sentence>,
     evidence: impl Into<Shared<Evidence>>,
     remedy: Remedy,
@@ -125,7 +136,7 @@ fn finding(
     Finding {
         code,
         severity: code.severity(),
-        subjects,
+        subjects: subjects.into_iter().collect(),
         message: message.into(),
         evidence: evidence.into(),
         remedy,
@@ -135,7 +146,7 @@ fn finding(
 
 /// Returns a verdict's evidence, and where its record stands.
 fn with_record(judged: &Judged<'_>) -> Shared<Evidence> {
-    judged.verdict.evidence.iter().chain([&judged.evidence]).cloned().collect()
+    judged.verdict.evidence.iter().cloned().chain([judged.evidence()]).collect()
 }
 
 /// States what a window is, as evidence.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 
-use super::{Facts, count, finding};
+use super::{Facts, count, finding, with_record};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
@@ -52,8 +52,8 @@ fn stranded(task: &Judged<'_>, rows: &[&Judged<'_>]) -> Option<Finding> {
         task.record.title,
         fact(task.record, "status").map_or_else(String::new, Untrusted::shown)
     );
-    let evidence: Vec<Evidence> = task.verdict.evidence.iter().chain([&task.evidence]).cloned().collect();
-    Some(finding(Code::StrandedItem, vec![task.key.clone()], message, evidence, Remedy::Release))
+    let evidence = with_record(task);
+    Some(finding(Code::StrandedItem, [task.key.clone()], message, evidence, Remedy::Release))
 }
 
 /// Two orchestrators at work in one directory.
@@ -91,8 +91,8 @@ fn tell_concurrent(folder: &Path, runs: &[&Judged<'_>], facts: &Facts<'_>) -> Op
     );
     let of_runs = |key: &Key| runs.iter().any(|run| run.key == *key);
     let claims = facts.claims.iter().filter(|claim| claim.resource.kind == ResourceKind::Project);
-    let subjects = claims.filter(|claim| of_runs(&claim.record)).map(|claim| claim.key.clone()).collect();
-    let evidence: Vec<Evidence> = runs.iter().map(|run| run.evidence.clone()).collect();
+    let subjects = claims.filter(|claim| of_runs(&claim.record)).map(|claim| claim.key.clone());
+    let evidence: Vec<Evidence> = runs.iter().map(|run| run.evidence()).collect();
     Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
 }
 
@@ -122,5 +122,5 @@ fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
     let evidence =
         Evidence::new("journal", database.name.clone(), format!("{}-journal", database.name.raw()));
     let key = Key::derive('s', &[&format!("obra:{}", database.name.raw())]);
-    Some(finding(Code::StuckWriter, vec![key], message, [evidence.at(since)], Remedy::None))
+    Some(finding(Code::StuckWriter, [key], message, [evidence.at(since)], Remedy::None))
 }

@@ -66,7 +66,7 @@ fn tell_branch(branch: &Untrusted, windows: &[&WindowView]) -> Option<Finding> {
         listed(&names),
         listed(&trees)
     );
-    let subjects = windows.iter().map(|window| window.key.clone()).collect();
+    let subjects = windows.iter().map(|window| window.key.clone());
     let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
     evidence.push(Evidence::new("branch", branch.clone(), "HEAD of each working tree"));
     Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
@@ -106,8 +106,8 @@ fn reserved_twice(tree: &Path, reserved: &[Reserved<'_>]) -> Vec<Finding> {
             one.pattern,
             Untrusted::from_path(tree)
         );
-        let evidence = vec![one.judged.evidence.clone(), other.judged.evidence.clone()];
-        let subjects = vec![one.judged.key.clone(), other.judged.key.clone()];
+        let evidence = [one.judged.evidence(), other.judged.evidence()];
+        let subjects = [one.judged.key.clone(), other.judged.key.clone()];
         finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None)
     };
     pairs.map(tell).collect()
@@ -134,7 +134,7 @@ fn touched_by_two(tree: &Path, one: &Reserved<'_>, touching: &[&Judged<'_>]) -> 
         second.record.title,
     );
     let all = [one.judged, first, second];
-    let evidence: Vec<Evidence> = all.iter().map(|judged| judged.evidence.clone()).collect();
-    let subjects = all.iter().map(|judged| judged.key.clone()).collect();
+    let evidence: Vec<Evidence> = all.iter().map(|judged| judged.evidence()).collect();
+    let subjects = all.iter().map(|judged| judged.key.clone());
     Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }

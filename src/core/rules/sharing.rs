@@ -39,7 +39,7 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
                 "{} work in one tree, {tree}: edits and commits can mix; give one of them a worktree of its own",
                 listed(&names)
             );
-            let subjects = windows.iter().map(|window| window.key.clone()).collect();
+            let subjects = windows.iter().map(|window| window.key.clone());
             let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
             evidence.push(Evidence::new("working tree", tree.clone(), "working directories"));
             finding(Code::SameWorktree, subjects, message, evidence, Remedy::None)
@@ -116,13 +116,13 @@ fn tell_overlap(tree: &Path, one: &Judged<'_>, other: &Judged<'_>) -> Option<Fin
         other.record.title,
         Untrusted::from_path(tree)
     );
-    let mut evidence = vec![one.evidence.clone(), other.evidence.clone()];
+    let mut evidence = vec![one.evidence(), other.evidence()];
     evidence.push(Evidence::new("files of both", both.join(", "), "records"));
     if one.record.cwd.is_none() || other.record.cwd.is_none() {
         let tree = Untrusted::from_path(tree);
         evidence.push(Evidence::new("working tree", tree, "the window's, for a record names none"));
     }
-    let subjects = vec![one.key.clone(), other.key.clone()];
+    let subjects = [one.key.clone(), other.key.clone()];
     Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }
 
@@ -148,8 +148,8 @@ fn overwritten(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         listed(&names),
         file_name(judged)
     );
-    let subjects = writers.iter().map(|window| window.key.clone()).chain([judged.key.clone()]).collect();
-    let mut evidence = vec![judged.evidence.clone()];
+    let subjects = writers.iter().map(|window| window.key.clone()).chain([judged.key.clone()]);
+    let mut evidence = vec![judged.evidence()];
     evidence.extend(writers.iter().map(|window| window_evidence(window)));
     Some(finding(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
 }
@@ -194,7 +194,7 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
         count(windows.len(), "live window"),
         names.join(" and "),
     );
-    let subjects = claims.iter().map(|claim| claim.key.clone()).collect();
-    let evidence: Vec<Evidence> = holders.iter().map(|judged| judged.evidence.clone()).collect();
+    let subjects = claims.iter().map(|claim| claim.key.clone());
+    let evidence: Vec<Evidence> = holders.iter().map(|judged| judged.evidence()).collect();
     Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
 }

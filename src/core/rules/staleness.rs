@@ -43,7 +43,7 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let says = format!("{}, and no process proves it alive", expiry.rule);
     let message = Sentence::about(&judged.record.title, says);
     let evidence = with_record(judged);
-    Some(finding(Code::StaleRecord, vec![judged.key.clone()], message, evidence, Remedy::Park))
+    Some(finding(Code::StaleRecord, [judged.key.clone()], message, evidence, Remedy::Park))
 }
 
 /// Returns whether a record is of a system that claimtop only reads: what runs out there is in
@@ -65,7 +65,7 @@ fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let whose = if is_live { "a live window's record" } else { "a record with unsaved work" };
     let message = format!("{}: {whose}, {} ({})", judged.record.title, when(deletion.at, now), deletion.rule);
     let evidence = with_record(judged);
-    Some(finding(Code::DeletionAhead, vec![judged.key.clone()], message, evidence, Remedy::None))
+    Some(finding(Code::DeletionAhead, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
 /// Returns whether unsaved work of a record is told to be deleted soon.
@@ -111,13 +111,7 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
         let message =
             format!("{} {}: {rule}; no holder is proven", claim.resource.kind.name(), claim.resource.id);
-        Some(finding(
-            Code::ExpiredClaim,
-            vec![claim.key.clone()],
-            message,
-            [judged.evidence.clone()],
-            Remedy::Release,
-        ))
+        Some(finding(Code::ExpiredClaim, [claim.key.clone()], message, [judged.evidence()], Remedy::Release))
     })
 }
 
@@ -139,9 +133,8 @@ fn flood(facts: &Facts<'_>) -> Vec<Finding> {
                 count(records.len(), "record"),
                 format.name()
             );
-            let subjects = records.iter().map(|judged| judged.key.clone()).collect();
-            let evidence: Vec<Evidence> =
-                records.iter().take(5).map(|judged| judged.evidence.clone()).collect();
+            let subjects = records.iter().map(|judged| judged.key.clone());
+            let evidence: Vec<Evidence> = records.iter().take(5).map(|judged| judged.evidence()).collect();
             finding(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
         })
         .collect()
@@ -175,13 +168,7 @@ fn orphan<'a>(judged: &'a Judged<'a>, facts: &Facts<'a>) -> Option<Finding> {
         return None;
     }
     let message = format!("{} belongs to context {context}, which has no record any more", file_name(judged));
-    Some(finding(
-        Code::OrphanCompanion,
-        vec![judged.key.clone()],
-        message,
-        [judged.evidence.clone()],
-        Remedy::Park,
-    ))
+    Some(finding(Code::OrphanCompanion, [judged.key.clone()], message, [judged.evidence()], Remedy::Park))
 }
 
 /// Live windows that no system knows.
@@ -192,6 +179,6 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
             "{}: no system has a record of it (a window at the trust question, or an agent that writes none)",
             window_name(window)
         );
-        finding(Code::NoRecord, vec![window.key.clone()], message, [window_evidence(window)], Remedy::None)
+        finding(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
 }

@@ -23,5 +23,5 @@ fn stranded(judged: &Judged<'_>) -> Option<Finding> {
     }
     let owner = fact(judged.record, "owner").map_or_else(|| "its session".to_owned(), |owner| owner.shown());
     let message = format!("{}: taken by {owner}, whose process is gone", judged.record.title);
-    Some(finding(Code::StrandedItem, vec![judged.key.clone()], message, with_record(judged), Remedy::None))
+    Some(finding(Code::StrandedItem, [judged.key.clone()], message, with_record(judged), Remedy::None))
 }

@@ -114,7 +114,7 @@ pub(super) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
     for judged in &scene.records {
         scene.tell_begin(&mut chain, judged);
         let told = format!("{} took the terminal ID {terminal}", session_name(judged));
-        chain.saw(judged.record.started_at, told, [judged.evidence.clone()]);
+        chain.saw(judged.record.started_at, told, [judged.evidence()]);
         scene.tell_end(&mut chain, judged);
     }
     let is_weak = scene.records.iter().any(|judged| is_weak(judged));
@@ -168,7 +168,7 @@ fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged<'_>)
         format!("park {}; the window then makes a record of its own", file_name(judged)),
         format!("a session_start in {} that is not before the window's own start", file_name(judged)),
     );
-    chain.end(ending, so(told, [window_evidence(window), judged.evidence.clone()]))
+    chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
 }
 
 /// The hook of a new window matched the terminal ID of a dead one's record.
@@ -184,7 +184,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         chain.concluded(
             Some(at),
             format!("the session's own process, PID {pid}, ended after this sign of it, the last"),
-            [scan, file.evidence.clone()],
+            [scan, file.evidence()],
         );
     }
     let terminal = file.record.terminal_id.as_ref();
@@ -195,14 +195,14 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
     chain.saw(
         kept_at,
         format!("{} kept{kept} session {session}{}", file_name(file), carried(file)),
-        [file.evidence.clone()],
+        [file.evidence()],
     );
     scene.tell_start(&mut chain, window);
     let at = marker.record.started_at.or(Some(marker.record.written_at));
     chain.saw(
         at,
         format!("the hook of {} wrote session {session} into {}", window_name(window), file_name(marker)),
-        [marker.evidence.clone()],
+        [marker.evidence()],
     );
     let (cause, how) = match (is_weak(file), terminal) {
         (true, Some(id)) => (
@@ -232,7 +232,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         ),
         format!("a registry or a tick of PID {} that names another session", window.pid),
     );
-    chain.end(ending, so(told, [window_evidence(window), marker.evidence.clone(), file.evidence.clone()]))
+    chain.end(ending, so(told, [window_evidence(window), marker.evidence(), file.evidence()]))
 }
 
 /// One window, a record for each shell.
@@ -259,7 +259,7 @@ pub(super) fn unstable(scene: &Scene<'_>) -> Option<Story> {
             format!("{} of PID {}", between.join(" of "), window.pid),
             format!("/proc/{pid}/stat"),
         );
-        chain.saw(at, told, [judged.evidence.clone(), parents]);
+        chain.saw(at, told, [judged.evidence(), parents]);
     }
     let told = format!(
         "no caller found the agent by its name, so each took its own parent's PID: {} has as many context IDs as calls",

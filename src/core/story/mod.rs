@@ -128,22 +128,22 @@ pub(super) fn tell(findings: &mut [Finding], facts: &Facts<'_>) {
 
 /// Tells the story of one finding; a finding about a single thing's own state has none.
 fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
-    let scene = stage.scene(finding);
+    let scene = || stage.scene(finding);
     match finding.code {
-        Code::SharedSessionId => identity::shared_session(&scene),
-        Code::SharedContextId => identity::shared_context(&scene),
-        Code::SharedTerminalId => identity::shared_terminal(&scene),
-        Code::InheritedRecord => identity::inherited(&scene),
-        Code::UnstableContextId => identity::unstable(&scene),
-        Code::IdentitySplit => owners::split(&scene),
-        Code::OverwrittenRecord => places::overwritten(&scene),
-        Code::SameWorktree => places::same_worktree(&scene),
-        Code::OverlappingFiles => places::overlapping(&scene),
-        Code::ContestedClaim => places::contested(&scene).or_else(|| places::shared_branch(&scene)),
-        Code::RecycledPid => owners::recycled(&scene),
-        Code::WrongPid => owners::wrong_pid(&scene),
-        Code::UnknownSession => owners::unknown_session(&scene),
-        Code::AmbiguousLegacy => owners::ambiguous(&scene),
+        Code::SharedSessionId => identity::shared_session(&scene()),
+        Code::SharedContextId => identity::shared_context(&scene()),
+        Code::SharedTerminalId => identity::shared_terminal(&scene()),
+        Code::InheritedRecord => identity::inherited(&scene()),
+        Code::UnstableContextId => identity::unstable(&scene()),
+        Code::IdentitySplit => owners::split(&scene()),
+        Code::OverwrittenRecord => places::overwritten(&scene()),
+        Code::SameWorktree => places::same_worktree(&scene()),
+        Code::OverlappingFiles => places::overlapping(&scene()),
+        Code::ContestedClaim => places::contested(&scene()).or_else(|| places::shared_branch(&scene())),
+        Code::RecycledPid => owners::recycled(&scene()),
+        Code::WrongPid => owners::wrong_pid(&scene()),
+        Code::UnknownSession => owners::unknown_session(&scene()),
+        Code::AmbiguousLegacy => owners::ambiguous(&scene()),
         Code::DeadHolder
         | Code::RebootedHolder
         | Code::SuspendedHolder

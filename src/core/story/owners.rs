@@ -80,7 +80,7 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
         format!("trust the registry; park {} if its system goes on with the old session", file_name(judged)),
         format!("{} written again with session {own}", file_name(judged)),
     );
-    chain.end(ending, so(told, [evidence, judged.evidence.clone()]))
+    chain.end(ending, so(told, [evidence, judged.evidence()]))
 }
 
 /// A record whose name and content disagree.
@@ -97,7 +97,7 @@ fn split_record(scene: &Scene<'_>, judged: &Judged<'_>) -> Option<Story> {
         "find out which of the two lives before anything is let go",
         "a marker, a tick or a registry of either of the two",
     );
-    chain.end(ending, so(told, [judged.evidence.clone()]))
+    chain.end(ending, so(told, [judged.evidence()]))
 }
 
 /// A PID that belongs to another process by now.
@@ -166,7 +166,7 @@ pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
         },
         format!("PID {lives_in} gone, or its registry naming another session"),
     );
-    chain.end(ending, so(told, [window_evidence(window), judged.evidence.clone()]))
+    chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
 }
 
 /// A record that stands for a session nobody can name.
@@ -178,7 +178,7 @@ pub(super) fn unknown_session(scene: &Scene<'_>) -> Option<Story> {
     chain.saw(
         Some(at),
         format!("{} was written for {title} without a usable session ID", file_name(judged)),
-        [judged.evidence.clone()],
+        [judged.evidence()],
     );
     let told =
         format!("every event that is looked up through {} is filed under no session", file_name(judged));
@@ -187,7 +187,7 @@ pub(super) fn unknown_session(scene: &Scene<'_>) -> Option<Story> {
         "start the session anew: the next start writes the ID; then park what was filed under it",
         format!("a session ID in {}", file_name(judged)),
     );
-    chain.end(ending, so(told, [judged.evidence.clone()]))
+    chain.end(ending, so(told, [judged.evidence()]))
 }
 
 /// The machine-wide file that the next window adopts.
@@ -210,6 +210,6 @@ pub(super) fn ambiguous(scene: &Scene<'_>) -> Option<Story> {
         "a record of its own in every window: then nobody adopts it",
     );
     let evidence: Vec<Evidence> =
-        [judged.evidence.clone()].into_iter().chain(all_windows(&scene.windows)).collect();
+        [judged.evidence()].into_iter().chain(all_windows(&scene.windows)).collect();
     chain.end(ending, so(told, evidence))
 }

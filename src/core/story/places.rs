@@ -17,7 +17,7 @@ pub(super) fn overwritten(scene: &Scene<'_>) -> Option<Story> {
     let session = judged.record.session_id.as_ref();
     let named = session.map_or_else(|| "no usable session".to_owned(), |id| format!("session {id}"));
     let at = judged.record.started_at.unwrap_or(judged.record.written_at);
-    chain.saw(Some(at), format!("{} was given {named}", file_name(judged)), [judged.evidence.clone()]);
+    chain.saw(Some(at), format!("{} was given {named}", file_name(judged)), [judged.evidence()]);
     let owner =
         scene.windows.iter().find(|window| session.is_some() && window.session_id.as_ref() == session);
     let last = scene.windows.iter().rev().find(|window| window.started_at.is_none_or(|start| start <= at));
@@ -147,7 +147,7 @@ pub(super) fn contested(scene: &Scene<'_>) -> Option<Story> {
         chain.saw(
             Some(since(judged)),
             format!("{} claimed {what}, says {}", session_name(judged), file_name(judged)),
-            [judged.evidence.clone()],
+            [judged.evidence()],
         );
     }
     let first = scene.records.iter().min_by_key(|judged| since(judged))?;

@@ -40,7 +40,7 @@ impl<'a> Stage<'a> {
         let of_claims = claims.iter().map(|claim| &claim.record);
         let mut records: Vec<&Judged<'_>> =
             subjects().chain(of_claims).filter_map(|key| self.facts.index.of_key(key)).collect();
-        records.sort_by(|a, b| (began_at(a), &a.path).cmp(&(began_at(b), &b.path)));
+        records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
         records.dedup_by(|a, b| a.key == b.key);
         Scene { facts: self.facts, windows, records, claims }
     }
@@ -99,13 +99,13 @@ impl<'a> Scene<'a> {
     pub(super) fn tell_begin(&self, chain: &mut Chain, judged: &Judged<'_>) {
         let Some(at) = judged.record.started_at else { return };
         let what = session_name(judged);
-        chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence.clone()]);
+        chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence()]);
     }
 
     /// Tells the last write of a record.
     pub(super) fn tell_write(&self, chain: &mut Chain, judged: &Judged<'_>, says: &str) {
         let told = format!("{} was last written{says}", file_name(judged));
-        chain.saw(Some(judged.record.written_at), told, [judged.evidence.clone()]);
+        chain.saw(Some(judged.record.written_at), told, [judged.evidence()]);
     }
 
     /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
@@ -161,7 +161,7 @@ pub(super) fn stated<'a>(judged: &Judged<'a>, name: &str) -> Option<&'a Untruste
 
 /// Returns the evidence of some records.
 pub(super) fn all_evidence(records: &[&Judged<'_>]) -> Vec<Evidence> {
-    records.iter().map(|judged| judged.evidence.clone()).collect()
+    records.iter().map(|judged| judged.evidence()).collect()
 }
 
 /// Returns the evidence of some windows.

@@ -161,7 +161,7 @@ fn shadow_branch(object: &Object<'_>) -> Option<Untrusted> {
     names::shadow_branch(object.str("base_commit")?, tree).map(Untrusted::from)
 }
 
-fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).map(|number| Untrusted::from(number.to_string()));
     draft::known([
         ("phase", object.text("phase")),

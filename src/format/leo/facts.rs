@@ -2,7 +2,6 @@
 
 use crate::format::value::Value;
 
-use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
 use crate::format::draft;
 use crate::format::json::Object;
@@ -14,7 +13,7 @@ const EXCERPT: usize = 80;
 pub(super) fn of(
     object: &Object<'_>,
     fields: &[(&'static str, &'static str)],
-) -> Shared<(&'static str, Untrusted)> {
+) -> Vec<(&'static str, Untrusted)> {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
 

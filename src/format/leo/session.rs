@@ -5,7 +5,6 @@ use super::{facts, id, moment, names, work};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{Binding, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Role};
-use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -101,7 +100,7 @@ fn holder(record: &Record, object: &Object<'_>) -> Holder {
     }
 }
 
-fn known(record: &Record, object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let terminal = terminal(record);
     let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),

@@ -188,7 +188,7 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Ve
     problems
 }
 
-fn facts(object: &Object<'_>) -> Shared<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let cut =
         |name| object.str(name).filter(|text| !text.is_empty()).map(|text| draft::excerpt(text, EXCERPT));
     let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());

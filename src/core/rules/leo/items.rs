@@ -39,14 +39,8 @@ fn finished(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         item.status,
         named(first, book.claim(&first.key, item))
     );
-    let evidence = [of_item(item), first.evidence.clone()];
-    Some(finding(
-        Code::FinishedItemClaimed,
-        vec![book.subject(first, item)],
-        message,
-        evidence,
-        Remedy::Release,
-    ))
+    let evidence = [of_item(item), first.evidence()];
+    Some(finding(Code::FinishedItemClaimed, [book.subject(first, item)], message, evidence, Remedy::Release))
 }
 
 /// A session whose row names an item that does not name it.
@@ -74,9 +68,9 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         item.key,
         named(mirrors, book.claim(&mirrors.key, item)),
     );
-    let own = mirrors.verdict.evidence.iter().chain([&mirrors.evidence]).cloned();
+    let own = mirrors.verdict.evidence.iter().cloned().chain([mirrors.evidence()]);
     let evidence: Vec<Evidence> = own.chain([of_item(item)]).collect();
-    let subjects = vec![book.subject(mirrors, item)];
+    let subjects = [book.subject(mirrors, item)];
     Some(finding(Code::GhostMirror, subjects, message, evidence, Remedy::Release))
 }
 
@@ -92,8 +86,8 @@ fn contested(item: &WorkItem, mirrors: &Judged<'_>, owns: &Judged<'_>, book: &Bo
         named(owns, book.claim(&owns.key, item)),
         named(mirrors, book.claim(&mirrors.key, item)),
     );
-    let subjects = vec![book.subject(owns, item), book.subject(mirrors, item)];
-    let evidence = [of_item(item), owns.evidence.clone(), mirrors.evidence.clone()];
+    let subjects = [book.subject(owns, item), book.subject(mirrors, item)];
+    let evidence = [of_item(item), owns.evidence(), mirrors.evidence()];
     Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
 }
 
@@ -131,8 +125,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         Some(row) => book.subject(row, item),
         None => item.record.clone().map(|record| of_claim(&record, item, book))?,
     };
-    let evidence: Vec<Evidence> =
-        row.map(|row| row.evidence.clone()).into_iter().chain([of_item(item)]).collect();
+    let evidence: Vec<Evidence> = row.map(|row| row.evidence()).into_iter().chain([of_item(item)]).collect();
     Some(finding(code, vec![subject], message, evidence, Remedy::Release))
 }
 

@@ -95,7 +95,7 @@ fn held(work: &[WorkItem]) -> BTreeMap<&Untrusted, Vec<&WorkItem>> {
 
 /// Names a session for a sentence, with its callsign and since when it holds what it does.
 fn named(judged: &Judged<'_>, claim: Option<&ClaimView>) -> String {
-    let session = judged.record.session_id.as_ref().map_or_else(|| judged.path.shown(), Untrusted::shown);
+    let session = judged.record.session_id.as_ref().map_or_else(|| judged.path().shown(), Untrusted::shown);
     let callsign = fact(judged.record, "callsign").map_or_else(String::new, |name| format!("{name}, "));
     let since = claim.and_then(|claim| claim.since);
     let since = since.map_or_else(String::new, |at| format!(" (since {})", at.strftime("%Y-%m-%d %H:%MZ")));

@@ -54,9 +54,8 @@ fn multiple(session: &Untrusted, items: &[&WorkItem], book: &Book<'_>) -> Option
         count(own.len(), "item"),
         listed(&names)
     );
-    let subjects = own.iter().map(|item| book.subject(judged, item)).collect();
-    let evidence: Vec<Evidence> =
-        own.iter().map(|item| of_item(item)).chain([judged.evidence.clone()]).collect();
+    let subjects = own.iter().map(|item| book.subject(judged, item));
+    let evidence: Vec<Evidence> = own.iter().map(|item| of_item(item)).chain([judged.evidence()]).collect();
     Some(finding(Code::MultipleClaims, subjects, message, evidence, Remedy::Release))
 }
 
@@ -76,7 +75,7 @@ fn frozen(judged: &Judged<'_>, book: &Book<'_>) -> Option<Finding> {
         silent_for.as_mins()
     );
     let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::QuietHolder, vec![judged.key.clone()], message, evidence, Remedy::None))
+    Some(finding(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
 /// Sessions of one host whose heartbeats have stopped together: an account's limit or a lost
@@ -113,7 +112,7 @@ fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &Judged<'_>)>) -> Optio
         count(stopped.len(), "session"),
         last.duration_since(first).as_mins() + 1
     );
-    let subjects = stopped.iter().map(|(_, judged)| judged.key.clone()).collect();
-    let evidence: Vec<Evidence> = stopped.iter().map(|(_, judged)| judged.evidence.clone()).collect();
+    let subjects = stopped.iter().map(|(_, judged)| judged.key.clone());
+    let evidence: Vec<Evidence> = stopped.iter().map(|(_, judged)| judged.evidence()).collect();
     Some(finding(Code::QuietHolder, subjects, message, evidence, Remedy::None))
 }

@@ -104,8 +104,8 @@ fn left(tree: &Path, sheets: &[&Judged<'_>], books: &[Book<'_>], facts: &Facts<'
 }
 
 fn told(code: Code, sheets: &[&Judged<'_>], message: String) -> Finding {
-    let subjects = sheets.iter().map(|judged| judged.key.clone()).collect();
-    let evidence: Vec<Evidence> = sheets.iter().map(|judged| judged.evidence.clone()).collect();
+    let subjects = sheets.iter().map(|judged| judged.key.clone());
+    let evidence: Vec<Evidence> = sheets.iter().map(|judged| judged.evidence()).collect();
     finding(code, subjects, message, evidence, Remedy::None)
 }
 

@@ -10,7 +10,6 @@ use crate::core::finding::Code;
 use crate::core::record::{
     Binding, Expiry, Holder, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
 };
-use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
 use crate::core::work::WorkItem;
 use crate::format::cells::Cells;
@@ -241,7 +240,7 @@ const METADATA: [(&str, &str); 5] = [
     ("made by", "source"),
 ];
 
-fn facts(row: &Cells, session: &str, tables: &Tables) -> Shared<(&'static str, Untrusted)> {
+fn facts(row: &Cells, session: &str, tables: &Tables) -> Vec<(&'static str, Untrusted)> {
     let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
     let own = SHOWN
         .iter()
@@ -257,7 +256,7 @@ fn facts(row: &Cells, session: &str, tables: &Tables) -> Shared<(&'static str, U
 }
 
 fn stated(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
-    super::super::facts::of(object, &METADATA).iter().cloned().collect()
+    super::super::facts::of(object, &METADATA)
 }
 
 /// Tells the last event of a session in one line.
