@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
+use smol_str::SmolStr;
 
 use super::{Facts, count, file_name, finding, window_evidence, window_name, with_record};
 use crate::core::assess::Judged;
@@ -20,7 +21,9 @@ const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = facts.judged.iter().filter_map(|judged| stale(judged, facts)).collect();
+    let mut says = Behind::new(", and no process proves it alive");
+    let stale = |judged| stale(judged, facts, &mut says);
+    let mut found: Vec<Finding> = facts.judged.iter().filter_map(stale).collect();
     found.extend(facts.judged.iter().filter_map(|judged| deletion_ahead(judged, facts)));
     found.extend(expired(facts));
     found.extend(flood(facts));
@@ -29,8 +32,24 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     found
 }
 
+/// Says the same behind each rule: thousands of findings share the few sentences that come of it.
+struct Behind {
+    words: &'static str,
+    said: BTreeMap<&'static str, SmolStr>,
+}
+
+impl Behind {
+    fn new(words: &'static str) -> Self {
+        Self { words, said: BTreeMap::new() }
+    }
+
+    fn of(&mut self, rule: &'static str) -> SmolStr {
+        self.said.entry(rule).or_insert_with(|| format!("{rule}{}", self.words).into()).clone()
+    }
+}
+
 /// A record past its own system's limit whose holder is not known to live.
-fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn stale(judged: &Judged<'_>, facts: &Facts<'_>, says: &mut Behind) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
     let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
@@ -40,8 +59,7 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     if is_told_elsewhere {
         return None;
     }
-    let says = format!("{}, and no process proves it alive", expiry.rule);
-    let message = Sentence::about(&judged.record.title, says);
+    let message = Sentence::about(&judged.record.title, says.of(expiry.rule));
     let evidence = with_record(judged);
     Some(finding(Code::StaleRecord, [judged.key.clone()], message, evidence, Remedy::Park))
 }
@@ -103,14 +121,15 @@ fn is_spared(judged: &Judged<'_>, deletion: &Deletion, facts: &Facts<'_>) -> boo
 
 /// Claims past their own lease that nobody proves to hold.
 fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
-    facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(|claim| {
+    let mut says = Behind::new("; no holder is proven");
+    facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(move |claim| {
         let judged = facts.index.of_key(&claim.record)?;
         if runs_out_alone(judged) {
             return None;
         }
         let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
-        let message =
-            format!("{} {}: {rule}; no holder is proven", claim.resource.kind.name(), claim.resource.id);
+        let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw()).into();
+        let message = Sentence::about(&what, says.of(rule));
         Some(finding(Code::ExpiredClaim, [claim.key.clone()], message, [judged.evidence()], Remedy::Release))
     })
 }
