@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use crate::core::file::FileMeta;
 use crate::core::record::Record;
 use crate::format::FileKind;
-use crate::source::open::{FolderId, is_sure};
+use crate::source::open::FolderId;
 
 /// How many files are kept, with their records some 16 MiB; more are simply read again.
 pub const MAX_KEPT: usize = 16_384;
@@ -34,8 +32,8 @@ pub(super) struct KeptFile {
     pub(super) meta: FileMeta,
     /// Who held a lock on it.
     pub(super) locked_by: Option<u32>,
-    /// When it was read.
-    pub(super) read_at: Timestamp,
+    /// Whether it can have changed since only with another `fstat`.
+    pub(super) is_sure: bool,
     /// What it gave; `None` for a file that means nothing.
     pub(super) record: Option<Arc<Record>>,
 }
@@ -43,7 +41,7 @@ pub(super) struct KeptFile {
 impl KeptFile {
     /// Returns whether a file with these facts must still have the content that was read.
     pub(super) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
-        self.meta == *meta && self.locked_by == locked_by && is_sure(self.read_at, meta.touched_at())
+        self.is_sure && self.meta == *meta && self.locked_by == locked_by
     }
 }
 
@@ -86,11 +84,12 @@ fn place(files: &[Slot], name: &OsStr) -> Result<usize, usize> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::SignedDuration;
+    use jiff::{SignedDuration, Timestamp};
 
     use super::*;
     use crate::core::record::Ownership;
     use crate::format::maia;
+    use crate::source::open::is_sure;
 
     fn meta(touched: i64) -> FileMeta {
         let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(touched);
@@ -105,7 +104,10 @@ mod tests {
             kind: FileKind::Maia(maia::Kind::Learning),
             meta: meta(touched),
             locked_by: None,
-            read_at: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10),
+            is_sure: is_sure(
+                Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10),
+                meta(touched).touched_at(),
+            ),
             record: None,
         };
         assert_eq!(kept.is_of(&now, locked_by), expected);

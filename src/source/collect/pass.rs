@@ -21,7 +21,7 @@ use crate::core::text::Untrusted;
 use crate::format::{self, Base, FileKind, Parsed, Reading, git};
 use crate::source::fence::Fence;
 use crate::source::locks::Locks;
-use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
+use crate::source::open::{Entry, Folder, FolderId, OpenError, image, is_sure};
 use crate::source::opener;
 use crate::source::watch::Names;
 
@@ -164,7 +164,8 @@ impl<'a> Pass<'a> {
         };
         // Only an open file has facts, and only an open file has been parsed.
         let Some(meta) = meta else { return };
-        let read = KeptFile { kind, meta, locked_by, read_at: self.reading.now, record };
+        let is_sure = is_sure(self.reading.now, meta.touched_at());
+        let read = KeptFile { kind, meta, locked_by, is_sure, record };
         self.accept(id, entry.name, format, read);
     }
 
