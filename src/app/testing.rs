@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::finding::{Code, Detected, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::place::{Keeper, PlaceView};
 use crate::core::record::{
@@ -126,7 +126,7 @@ fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus) -> Cla
 }
 
 fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Finding {
-    Finding {
+    Detected {
         code,
         severity: code.severity(),
         subjects: subjects.iter().map(|subject| key(subject)).collect(),
@@ -136,6 +136,7 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
         remedy,
         story: None,
     }
+    .into()
 }
 
 /// One source of a report.

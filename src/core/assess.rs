@@ -70,17 +70,17 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     assess_after(None, snapshot, policy)
 }
 
-/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Evidence that
-/// turns out equal to that of an earlier report is then taken from there, so that two reports which
-/// follow each other hold it once.
+/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Evidence and
+/// findings that turn out equal to those of an earlier report are then taken from there, so that two
+/// reports which follow each other hold them once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
-    let earlier: HashMap<&Key, &RecordView> =
-        earlier.iter().flat_map(|report| &report.records).map(|record| (&record.key, record)).collect();
+    let records = earlier.iter().flat_map(|report| &report.records);
+    let views: HashMap<&Key, &RecordView> = records.map(|record| (&record.key, record)).collect();
     let mut judged = Vec::with_capacity(snapshot.records.len());
     for record in &snapshot.records {
         let mut one = judge_record(record, &world);
-        if let Some(earlier) = earlier.get(&one.key) {
+        if let Some(earlier) = views.get(&one.key) {
             one.share(earlier);
         }
         judged.push(one);
@@ -105,7 +105,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         claims: &claims,
         index: rules::Index::new(&judged, &windows),
     };
-    let mut findings = rules::findings(&facts);
+    let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
     story::tell(&mut findings, &facts);
     Report {
         schema: SCHEMA,

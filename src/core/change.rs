@@ -311,7 +311,7 @@ impl Subject {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::Remedy;
+    use super::super::finding::{Detected, Remedy};
     use super::super::record::ResourceKind;
     use super::super::report::{ContextId, ContextSource, Releasable, ReportHost, SCHEMA};
     use super::*;
@@ -372,7 +372,7 @@ mod tests {
     }
 
     fn finding(message: &str) -> Finding {
-        Finding {
+        Detected {
             code: Code::DeadHolder,
             severity: Code::DeadHolder.severity(),
             subjects: [Key::typed("r-1")].into(),
@@ -381,6 +381,7 @@ mod tests {
             remedy: Remedy::Release,
             story: None,
         }
+        .into()
     }
 
     #[track_caller]

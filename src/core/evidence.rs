@@ -11,7 +11,7 @@ use super::text::Untrusted;
 
 /// One fact that a verdict or finding rests on. Thousands of them say where a record stands and
 /// which PID it states: those are put into words when somebody reads them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// In words of its own, which copies share.
     Told(Arc<Fact>),
@@ -24,7 +24,7 @@ pub enum Evidence {
 }
 
 /// What a piece of evidence states.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     /// What the fact is, such as `pid` or `process start`.
     pub fact: Untrusted,

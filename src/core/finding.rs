@@ -1,6 +1,9 @@
 //! Findings: stable codes, their severity, and what can be done.
 
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 use smol_str::SmolStr;
@@ -204,9 +207,14 @@ impl Serialize for Sentence {
     }
 }
 
-/// One detected problem.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+/// One detected problem. Copies share it: there can be thousands, and mostly a report finds what the
+/// one before it has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding(Arc<Detected>);
+
+/// What a finding states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Detected {
     /// Its stable code.
     pub code: Code,
     /// How bad it is.
@@ -222,4 +230,33 @@ pub struct Finding {
     /// How it came to be, where that can be told.
     #[serde(flatten)]
     pub story: Option<Box<Story>>,
+}
+
+impl Finding {
+    /// Compares by what comes first in a report: the worst, then by code and subjects.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let of = |finding: &Self| (Reverse(finding.severity), finding.code);
+        of(self).cmp(&of(other)).then_with(|| self.subjects.cmp(&other.subjects))
+    }
+}
+
+impl From<Detected> for Finding {
+    fn from(detected: Detected) -> Self {
+        Self(Arc::new(detected))
+    }
+}
+
+impl Deref for Finding {
+    type Target = Detected;
+
+    fn deref(&self) -> &Detected {
+        &self.0
+    }
+}
+
+impl DerefMut for Finding {
+    /// Gives access to a copy of its own where others share it.
+    fn deref_mut(&mut self) -> &mut Detected {
+        Arc::make_mut(&mut self.0)
+    }
 }

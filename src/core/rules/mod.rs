@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 use super::assess::Judged;
 use super::evidence::Evidence;
-use super::finding::{Code, Finding, Remedy, Sentence};
+use super::finding::{Code, Detected, Finding, Remedy, Sentence};
 use super::key::Key;
 use super::record::{Format, Location, RecordKind};
 use super::report::{ClaimView, RecordView, WindowView};
@@ -110,19 +110,29 @@ const FAMILIES: [Family; 11] = [
     leo::findings,
 ];
 
-/// Finds everything, worst first, in a stable order.
-pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
+/// Finds everything, worst first, in a stable order; what an earlier report has found just so is
+/// taken from there.
+pub fn findings(facts: &Facts<'_>, earlier: &[Finding]) -> Vec<Finding> {
     let mut all = Vec::new();
     for family in FAMILIES {
-        let found = family(facts);
-        // There can be thousands: room for as many more would be a large part of what a look takes.
-        all.reserve_exact(found.len());
+        let mut found = family(facts);
+        found.sort_by(Finding::order);
+        share(&mut found, earlier);
         all.extend(found);
     }
-    all.sort_by(|a, b| {
-        b.severity.cmp(&a.severity).then(a.code.cmp(&b.code)).then(a.subjects.cmp(&b.subjects))
-    });
+    all.sort_by(Finding::order);
     all
+}
+
+/// Puts those of an earlier report, which are in order as well, in the place of equal ones.
+fn share(found: &mut [Finding], earlier: &[Finding]) {
+    let mut earlier = earlier.iter().peekable();
+    for finding in found {
+        while earlier.next_if(|one| one.order(finding).is_lt()).is_some() {}
+        if let Some(same) = earlier.peek().filter(|one| **one == finding) {
+            *finding = Finding::clone(same);
+        }
+    }
 }
 
 /// Builds a finding.
@@ -133,7 +143,7 @@ fn finding(
     evidence: impl Into<Shared<Evidence>>,
     remedy: Remedy,
 ) -> Finding {
-    Finding {
+    Detected {
         code,
         severity: code.severity(),
         subjects: subjects.into_iter().collect(),
@@ -142,6 +152,7 @@ fn finding(
         remedy,
         story: None,
     }
+    .into()
 }
 
 /// Returns a verdict's evidence, and where its record stands.

@@ -92,7 +92,7 @@ pub enum Known {
 }
 
 /// One event of a story.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Event {
     /// When it happened; nothing where only its place in the order is known.
     pub at: Option<Timestamp>,
@@ -105,7 +105,7 @@ pub struct Event {
 }
 
 /// How a collision came to be.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Story {
     /// What brought it about.
     pub cause: Cause,
@@ -122,7 +122,9 @@ pub struct Story {
 pub(super) fn tell(findings: &mut [Finding], facts: &Facts<'_>) {
     let stage = Stage::new(facts);
     for finding in findings {
-        finding.story = story(finding, &stage).map(Box::new);
+        if let Some(story) = story(finding, &stage) {
+            finding.story = Some(Box::new(story));
+        }
     }
 }
 
