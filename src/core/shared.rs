@@ -94,7 +94,9 @@ impl<T> FromIterator<T> for Shared<T> {
             (None, _) => Self::default(),
             (Some(item), None) => Self(List::One(item)),
             (Some(first), Some(second)) => {
-                Self(List::Made([first, second].into_iter().chain(items).collect()))
+                let mut all = vec![first, second];
+                all.extend(items);
+                all.into()
             }
         }
     }

@@ -143,16 +143,8 @@ fn finding(
     evidence: impl Into<Shared<Evidence>>,
     remedy: Remedy,
 ) -> Finding {
-    Detected {
-        code,
-        severity: code.severity(),
-        subjects: subjects.into_iter().collect(),
-        message: message.into(),
-        evidence: evidence.into(),
-        remedy,
-        story: None,
-    }
-    .into()
+    let (subjects, message, evidence) = (subjects.into_iter().collect(), message.into(), evidence.into());
+    Detected { code, severity: code.severity(), subjects, message, evidence, remedy, story: None }.into()
 }
 
 /// Returns a verdict's evidence, and where its record stands.
