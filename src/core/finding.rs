@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -184,6 +185,16 @@ impl Sentence {
     pub fn about(about: &Untrusted, says: impl Into<SmolStr>) -> Self {
         Self { about: Some(about.clone()), says: says.into() }
     }
+
+    /// Returns it with no more of a path that it is about than the name at its end, for lists: a row
+    /// that is cut off would tell where the file is, and neither which one nor what is wrong.
+    pub fn brief(&self) -> String {
+        let about = self.about.as_ref().filter(|about| about.raw().starts_with('/'));
+        match about.and_then(|path| Path::new(path.raw()).file_name()) {
+            Some(name) => format!("{}: {}", Untrusted::from_path(Path::new(name)), self.says),
+            None => self.to_string(),
+        }
+    }
 }
 
 impl<S: Into<SmolStr>> From<S> for Sentence {
@@ -258,5 +269,25 @@ impl DerefMut for Finding {
     /// Gives access to a copy of its own where others share it.
     fn deref_mut(&mut self) -> &mut Detected {
         Arc::make_mut(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(about: &str, whole: &str, brief: &str) {
+        let sentence = Sentence::about(&about.into(), "a PID only");
+        assert_eq!((sentence.to_string().as_str(), sentence.brief().as_str()), (whole, brief));
+    }
+
+    #[test]
+    fn in_brief_only_the_name_of_a_file_is_told() {
+        check("/home/dev/.maia/7.json", "/home/dev/.maia/7.json: a PID only", "7.json: a PID only");
+        check("/tmp/a\u{1b}", "/tmp/a\\x1B: a PID only", "a\\x1B: a PID only");
+        check("sre_agent", "sre_agent: a PID only", "sre_agent: a PID only");
+        check("/", "/: a PID only", "/: a PID only");
+        assert_eq!(Sentence::from("/tmp is full").brief(), "/tmp is full");
     }
 }

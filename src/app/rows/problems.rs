@@ -26,7 +26,7 @@ fn row(index: &Index, key: &Key, finding: &Finding) -> Row {
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), badness(Some(finding.severity))),
         Cell::text(finding.code.name(), tone),
-        Cell::text(&finding.message.to_string(), Tone::Plain),
+        Cell::text(&finding.message.brief(), Tone::Plain),
         Cell::text(&words::remedy(finding.remedy), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];
