@@ -92,7 +92,11 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let inode = fstat(&folder).map(|stat| stat.st_ino).unwrap_or_default();
     let mut process = line.process;
     let kept = kept.filter(|kept| kept.process.id == process.id && kept.folder == inode);
-    process.details = Some(details::read(&folder, kept.and_then(|kept| kept.process.details)));
+    let known = kept.and_then(|kept| kept.process.details);
+    process.details = Some(match (process.state, known) {
+        (ProcessState::Zombie, Some(known)) => details::left_of(known),
+        (_, known) => details::read(&folder, known),
+    });
     vouch(&mut process, pidfd.as_ref());
     Closer::Read(Box::new(Kept { process, folder: inode, layout: line.layout }))
 }
@@ -166,5 +170,10 @@ mod tests {
         // It gives up its memory first, and is a zombie a moment later.
         while shell.kept(&mut proc).process.state != ProcessState::Zombie {}
         assert!(!is_as_before(&mut proc, kept.folder, &mut kept));
+        let unknown = shell.kept(&mut proc).process.details.unwrap();
+        let Closer::Read(known) = look(&mut proc, shell.0.id(), Some(Box::new(kept))) else { panic!() };
+        let known = known.process.details.unwrap();
+        assert_eq!((known.uid, known.ns_pids), (unknown.uid, unknown.ns_pids), "what a zombie still tells");
+        assert_eq!((known.exe, known.argv, known.cwd), (unknown.exe, unknown.argv, unknown.cwd));
     }
 }
