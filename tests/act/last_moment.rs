@@ -1,5 +1,7 @@
 //! A holder that comes back between the last look and the move keeps its record.
 
+use std::path::Path;
+
 use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Seen};
@@ -120,27 +122,54 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
     end(agent);
 }
 
+/// Releases the record of a file when another file, or the same, holds no record any more since the
+/// last report.
+fn release_after(stage: &Stage, name: &str, written: &Path) -> Outcome {
+    let mut eyes = stage.eyes();
+    let (reported, before) = (report(&mut eyes), Some(eyes.look()));
+    let mut early = Early { eyes, before };
+    // Between the report and the look at the file itself, both times.
+    std::fs::write(written, "nothing").unwrap();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let now = early.now();
+    let mut lock = state.lock(Patience::Wait, now).unwrap();
+    let key = record(&reported, name).key.clone();
+    let seen = Seen::see(&lock, &reported, release(&key), &stage.rules(), now).unwrap();
+    let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
+    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, &mut early).unwrap();
+    verified.execute(&mut early).unwrap().outcome
+}
+
 #[test]
 fn what_is_no_record_by_now_goes_back() {
     let stage = Stage::new();
     let other = stage.agent();
     let name = format!("{}.json", dead_beside_living(&stage, other.id()).id.pid);
     let path = stage.path("home/.claude/sessions").join(&name);
-    let mut eyes = stage.eyes();
-    let (reported, before) = (report(&mut eyes), Some(eyes.look()));
-    let mut early = Early { eyes, before };
-    // Between the report and the look at the file itself, both times.
-    std::fs::write(&path, "nothing").unwrap();
-    let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let now = early.now();
-    let mut lock = state.lock(Patience::Wait, now).unwrap();
-    let key = record(&reported, &name).key.clone();
-    let seen = Seen::see(&lock, &reported, release(&key), &stage.rules(), now).unwrap();
-    let verified = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut early).unwrap();
-    let outcome = verified.execute(&mut early).unwrap().outcome;
+    let outcome = release_after(&stage, &name, &path);
     assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
     assert!(outcome.detail.ends_with("is no record by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "nothing");
+    end(other);
+}
+
+#[test]
+fn what_belongs_to_a_record_goes_with_it_even_if_it_is_no_record_by_now() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let name = format!("swarm_session_{}.json", agent.id());
+    let companion = format!("home/.maia/sessions/learning_{}", name.trim_start_matches("swarm_"));
+    let session = stage.write(&format!("home/.maia/sessions/{name}"), r#"{"current_agent":"sre_agent"}"#);
+    let companion = stage.write(&companion, r#"{"session_id":"s_1"}"#);
+    end(agent);
+    // Whoever else runs here: it cannot be told whether this one owns the two.
+    let other = stage.agent();
+    let outcome = release_after(&stage, &name, &companion);
+    assert_eq!(outcome.ended, Ended::Done, "{}", outcome.detail);
+    assert!(!session.exists() && !companion.exists());
+    let parked = std::fs::read_dir(stage.state_path().join("parked")).unwrap();
+    let texts = parked.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    assert!(texts.collect::<Vec<_>>().contains(&"nothing".to_owned()));
     end(other);
 }
 
