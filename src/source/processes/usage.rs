@@ -23,6 +23,10 @@ pub(super) struct Usage {
 impl Usage {
     /// Fills in CPU and memory use of the given processes.
     pub(super) fn fill(&mut self, table: &mut ProcessTable, pids: &BTreeSet<u32>, now: Timestamp) {
+        if pids.is_empty() {
+            *self = Self::default();
+            return;
+        }
         if self.is_due(now) {
             self.measure(pids);
             self.measured_at = Some(now);
