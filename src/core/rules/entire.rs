@@ -1,6 +1,7 @@
 //! entire's sessions against git: working trees that are gone, work that no commit has taken,
 //! and what no session owns.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
@@ -28,18 +29,29 @@ const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let snapshot = facts.world.snapshot;
     // Only where all was read does something missing mean anything.
-    let repos: Vec<&Repo> = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo)).collect();
+    let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));
+    let repos: BTreeMap<&Path, &Repo> = whole.map(|repo| (repo.common_dir.as_path(), repo)).collect();
     let states: Vec<State<'_>> = facts.judged.iter().filter_map(|judged| State::of(judged, &repos)).collect();
     let mut found: Vec<Finding> = states.iter().filter_map(without_tree).collect();
     found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
-    let entries: Vec<&Judged<'_>> = facts.judged.iter().filter(|judged| is_current_entry(judged)).collect();
-    for repo in repos {
-        let own: Vec<&State<'_>> = states.iter().filter(|state| std::ptr::eq(state.repo, repo)).collect();
-        let of_repo = entries.iter().filter(|entry| is_of(entry, repo));
-        found.extend(of_repo.filter_map(|entry| registered(entry, repo, &own, snapshot)));
-        found.extend(unowned(repo, &own, snapshot));
+    let own = grouped(states.iter().map(|state| (state.repo.common_dir.as_path(), state)));
+    let entries = facts.judged.iter().filter(|judged| is_current_entry(judged));
+    let entries = grouped(entries.filter_map(|entry| Some((folder_of(entry)?, entry))));
+    for (folder, repo) in repos {
+        let own = own.get(folder).map(Vec::as_slice).unwrap_or_default();
+        let of_repo = entries.get(folder).into_iter().flatten();
+        found.extend(of_repo.filter_map(|entry| registered(entry, repo, own, snapshot)));
+        found.extend(unowned(repo, own, snapshot));
     }
     found
+}
+
+/// Puts together what is of one repository, by its common directory.
+fn grouped<'a, T>(all: impl Iterator<Item = (&'a Path, T)>) -> BTreeMap<&'a Path, Vec<T>> {
+    all.fold(BTreeMap::new(), |mut groups, (folder, one)| {
+        groups.entry(folder).or_default().push(one);
+        groups
+    })
 }
 
 /// A session's state, and the repository that it lies in.
@@ -49,12 +61,11 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn of(judged: &'a Judged<'a>, repos: &[&'a Repo]) -> Option<Self> {
+    fn of(judged: &'a Judged<'a>, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
         let is_state = judged.record.format == Format::Entire && judged.record.kind == RecordKind::Session;
         let Location::File(path) = &judged.record.location else { return None };
         let common_dir = path.parent().and_then(Path::parent).filter(|_| is_state)?;
-        let repo = repos.iter().find(|repo| repo.common_dir == common_dir)?;
-        Some(Self { judged, repo })
+        Some(Self { judged, repo: repos.get(common_dir)? })
     }
 
     /// Returns the branch of its checkpoints, such as `entire/3397a23-e3b0c4`.
@@ -110,8 +121,9 @@ fn is_current_entry(judged: &Judged<'_>) -> bool {
     record.format == Format::Entire && record.kind == RecordKind::Marker && !record.has_ended
 }
 
-fn is_of(entry: &Judged<'_>, repo: &Repo) -> bool {
-    fact(entry.record, "repository").is_some_and(|folder| Path::new(folder.raw()) == repo.common_dir)
+/// Returns the common directory of the repository that an entry is of.
+fn folder_of<'a>(entry: &'a Judged<'_>) -> Option<&'a Path> {
+    fact(entry.record, "repository").map(|folder| Path::new(folder.raw()))
 }
 
 /// An entry of the live registry whose session has ended or is gone (mode E10).
