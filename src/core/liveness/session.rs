@@ -103,7 +103,7 @@ pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -
         return None;
     }
     let table = &world.snapshot.processes;
-    let own = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()?.valid());
+    let own = record.pid();
     let of_own =
         own.and_then(|pid| window_of(table, &world.windows, pid)).map(|window| window.process.id.pid);
     let session = tasks::session_of(record, world);

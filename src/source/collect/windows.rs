@@ -39,8 +39,8 @@ pub(super) fn wanted(table: &ProcessTable, signatures: &Signatures, host: &Host)
 /// it is not asked.
 pub(super) fn is_registered(pid: u32, records: &[Arc<Record>], bound: &Notes) -> bool {
     let names = |record: &Arc<Record>| {
-        let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry);
-        holder.and_then(|holder| holder.pid.as_ref()?.valid()) == Some(pid)
+        let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
+        is_registry && record.pid() == Some(pid)
     };
     bound.notes.iter().any(|note| note.pid == pid) || records.iter().any(names)
 }
