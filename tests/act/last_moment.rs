@@ -10,6 +10,7 @@ use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::assess::Policy;
 use claimtop::core::journal::{Ended, Outcome};
 use claimtop::core::process::{Process, ProcessId};
+use claimtop::core::report::Report;
 use claimtop::core::snapshot::Snapshot;
 use jiff::Timestamp;
 
@@ -59,18 +60,23 @@ impl Witness for Early {
     }
 }
 
-/// Releases the record of a file, with whatever answer is asked for, and looks by `look` once it
-/// was taken.
+/// Releases the record of a file that was reported, with whatever answer is asked for.
+fn release_seen(stage: &Stage, name: &str, reported: &Report, witness: &mut impl Witness) -> Outcome {
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let now = witness.now();
+    let mut lock = state.lock(Patience::Wait, now).unwrap();
+    let key = record(reported, name).key.clone();
+    let seen = Seen::see(&lock, reported, release(&key), &stage.rules(), now).unwrap();
+    let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
+    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, witness).unwrap();
+    verified.execute(witness).unwrap().outcome
+}
+
+/// Releases the record of a file, and looks by `look` once it was taken.
 fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Eyes) -> Snapshot) -> Outcome {
     let mut late = Late { eyes: stage.eyes(), look };
-    let key = record(&report(&mut late.eyes), name).key.clone();
-    let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let now = late.now();
-    let mut lock = state.lock(Patience::Wait, now).unwrap();
-    let seen = Seen::see(&lock, &report(&mut late.eyes), release(&key), &stage.rules(), now).unwrap();
-    let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
-    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, &mut late).unwrap();
-    verified.execute(&mut late).unwrap().outcome
+    let reported = report(&mut late.eyes);
+    release_seen(stage, name, &reported, &mut late)
 }
 
 /// Looks, and sees a process that has ended as if it lived.
@@ -130,14 +136,7 @@ fn release_after(stage: &Stage, name: &str, written: &Path) -> Outcome {
     let mut early = Early { eyes, before };
     // Between the report and the look at the file itself, both times.
     std::fs::write(written, "nothing").unwrap();
-    let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let now = early.now();
-    let mut lock = state.lock(Patience::Wait, now).unwrap();
-    let key = record(&reported, name).key.clone();
-    let seen = Seen::see(&lock, &reported, release(&key), &stage.rules(), now).unwrap();
-    let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
-    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, &mut early).unwrap();
-    verified.execute(&mut early).unwrap().outcome
+    release_seen(stage, name, &reported, &mut early)
 }
 
 #[test]

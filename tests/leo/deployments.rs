@@ -55,7 +55,16 @@ fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
     assert_eq!(surfaces(&database, ITEM), held());
 }
 
-/// Releases by a function of another text, and checks that nothing is changed and what is told.
+/// Releases, and checks that nothing is changed and what is told.
+#[track_caller]
+fn check_kept(database: &Database, ended: Ended, why: &str) {
+    let outcome = Claimtop::new(database).release(SESSION).unwrap().outcome;
+    assert_eq!(outcome.ended, ended, "{}", outcome.detail);
+    assert!(outcome.detail.contains(why), "{}", outcome.detail);
+    assert_eq!(surfaces(database, ITEM), held());
+}
+
+/// Releases by a function of another text.
 #[track_caller]
 fn check_function(body: &str, ended: Ended, why: &str) {
     let database = claimed();
@@ -63,10 +72,7 @@ fn check_function(body: &str, ended: Ended, why: &str) {
         "CREATE OR REPLACE FUNCTION release_sd(p_session_id text, p_reason text DEFAULT 'manual') RETURNS jsonb \
          LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
     ));
-    let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
-    assert_eq!(outcome.ended, ended, "{}", outcome.detail);
-    assert!(outcome.detail.contains(why), "{}", outcome.detail);
-    assert_eq!(surfaces(&database, ITEM), held());
+    check_kept(&database, ended, why);
 }
 
 #[test]
@@ -80,7 +86,7 @@ fn a_function_that_says_no_or_lets_go_of_something_else_is_not_passed_by() {
     );
 }
 
-/// Releases on a server whose commit fails with a code, and compares how that ends and is told.
+/// Releases on a server whose commit fails with a code.
 #[track_caller]
 fn check_commit(code: &str, ended: Ended, why: &str) {
     let database = claimed();
@@ -90,10 +96,7 @@ fn check_commit(code: &str, ended: Ended, why: &str) {
          CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON claude_sessions DEFERRABLE INITIALLY DEFERRED \
          FOR EACH ROW EXECUTE FUNCTION refuse()"
     ));
-    let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
-    assert_eq!(outcome.ended, ended, "{}", outcome.detail);
-    assert!(outcome.detail.contains(why), "{code}: {}", outcome.detail);
-    assert_eq!(surfaces(&database, ITEM), held());
+    check_kept(&database, ended, why);
 }
 
 #[test]
