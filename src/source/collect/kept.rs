@@ -1,13 +1,18 @@
 //! What earlier looks read, so that a file that has not changed is not parsed again.
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
+use std::num::NonZeroU64;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::core::file::FileMeta;
-use crate::core::record::Record;
+use crate::core::record::{Ownership, Record};
 use crate::format::FileKind;
-use crate::source::open::FolderId;
+use crate::source::open::{FolderId, is_sure};
 
 /// How many files are kept, with their records some 16 MiB; more are simply read again.
 pub const MAX_KEPT: usize = 16_384;
@@ -17,50 +22,97 @@ pub const MAX_KEPT: usize = 16_384;
 pub(super) struct Kept {
     /// The files of each folder by name. They are read in that order, so that a list takes less
     /// room than a map and no more time.
-    folders: HashMap<FolderId, Vec<Slot>>,
+    folders: HashMap<FolderId, Vec<KeptFile>>,
     files: usize,
 }
 
-/// A file's name and what was read of it, until that is taken out.
-type Slot = (Box<OsStr>, Option<KeptFile>);
-
 /// What was read of one file.
+#[derive(Clone)]
 pub(super) struct KeptFile {
     /// What it was taken for.
     pub(super) kind: FileKind,
-    /// What `fstat` said.
-    pub(super) meta: FileMeta,
     /// Who held a lock on it.
-    pub(super) locked_by: Option<u32>,
-    /// Whether it can have changed since only with another `fstat`.
-    pub(super) is_sure: bool,
-    /// What it gave; `None` for a file that means nothing.
-    pub(super) record: Option<Arc<Record>>,
+    locked_by: Option<u32>,
+    /// What `fstat` said, where a file of which it says the same must have the same content.
+    print: Option<Print>,
+    gave: Gave,
+}
+
+/// What a file gave. A record knows its file's name, so it is not kept once more.
+#[derive(Clone)]
+enum Gave {
+    Record(Arc<Record>),
+    /// The file of this name means nothing.
+    Nothing(Box<OsStr>),
+}
+
+/// What `fstat` says of a file with one name, in less room: its times in nanoseconds since 1970.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Print {
+    dev: u64,
+    ino: NonZeroU64,
+    size: u64,
+    modified_at: i64,
+    changed_at: i64,
+    ownership: Ownership,
+}
+
+impl Print {
+    /// Returns nothing for a file with more names, or with a time that no file of today has.
+    fn of(meta: &FileMeta) -> Option<Self> {
+        let FileMeta { dev, ino, ownership, links: 1, size, modified_at, changed_at } = *meta else {
+            return None;
+        };
+        let nanos = |at: Timestamp| i64::try_from(at.as_nanosecond()).ok();
+        let (modified_at, changed_at) = (nanos(modified_at)?, nanos(changed_at)?);
+        Some(Self { dev, ino: NonZeroU64::new(ino)?, size, modified_at, changed_at, ownership })
+    }
 }
 
 impl KeptFile {
+    /// Keeps what was read at `read_at` of a file with these facts.
+    pub(super) fn new(
+        (kind, name): (FileKind, &OsStr),
+        (meta, locked_by): (&FileMeta, Option<u32>),
+        record: Option<Arc<Record>>,
+        read_at: Timestamp,
+    ) -> Self {
+        let print = is_sure(read_at, meta.touched_at()).then(|| Print::of(meta)).flatten();
+        let gave = record.map_or_else(|| Gave::Nothing(name.into()), Gave::Record);
+        Self { kind, locked_by, print, gave }
+    }
+
     /// Returns whether a file with these facts must still have the content that was read.
     pub(super) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
-        self.is_sure && self.meta == *meta && self.locked_by == locked_by
+        self.print.is_some() && self.print == Print::of(meta) && self.locked_by == locked_by
+    }
+
+    /// Returns what it gave; `None` for a file that means nothing.
+    pub(super) fn record(&self) -> Option<&Arc<Record>> {
+        match &self.gave {
+            Gave::Record(record) => Some(record),
+            Gave::Nothing(_) => None,
+        }
+    }
+
+    fn name(&self) -> &OsStr {
+        match &self.gave {
+            Gave::Record(record) => record.location.path().map(last_part).unwrap_or_default(),
+            Gave::Nothing(name) => name,
+        }
     }
 }
 
 impl Kept {
-    /// Takes out what was kept of one file.
-    pub(super) fn take(&mut self, folder: FolderId, name: &OsStr) -> Option<KeptFile> {
-        let files = self.folders.get_mut(&folder)?;
-        let at = place(files, name).ok()?;
-        files.get_mut(at)?.1.take()
+    /// Returns what was kept of one file.
+    pub(super) fn of(&self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
+        let files = self.folders.get(&folder)?;
+        files.get(place(files, name).ok()?)
     }
 
     /// Makes room for the files of a folder.
     pub(super) fn reserve(&mut self, folder: FolderId, files: usize) {
         self.folders.entry(folder).or_default().reserve_exact(files.min(MAX_KEPT));
-    }
-
-    /// Returns whether something is kept of one file.
-    pub(super) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
-        self.folders.get(&folder).is_some_and(|files| place(files, name).is_ok())
     }
 
     /// Returns whether one more file may be kept.
@@ -69,27 +121,31 @@ impl Kept {
     }
 
     /// Keeps what was read of one file of which nothing is kept yet.
-    pub(super) fn keep(&mut self, folder: FolderId, name: OsString, file: KeptFile) {
+    pub(super) fn keep(&mut self, folder: FolderId, file: KeptFile) {
         self.files += 1;
         let files = self.folders.entry(folder).or_default();
-        let (Ok(at) | Err(at)) = place(files, &name);
-        files.insert(at, (name.into(), Some(file)));
+        let (Ok(at) | Err(at)) = place(files, file.name());
+        files.insert(at, file);
     }
 }
 
+/// Returns a file's name of its path, at less cost than by all its parts.
+fn last_part(path: &Path) -> &OsStr {
+    let bytes = path.as_os_str().as_bytes();
+    OsStr::from_bytes(bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes))
+}
+
 /// Returns where a file is among those of its folder, or belongs.
-fn place(files: &[Slot], name: &OsStr) -> Result<usize, usize> {
-    files.binary_search_by(|(own, _)| (**own).cmp(name))
+fn place(files: &[KeptFile], name: &OsStr) -> Result<usize, usize> {
+    files.binary_search_by(|own| own.name().cmp(name))
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::{SignedDuration, Timestamp};
+    use jiff::SignedDuration;
 
     use super::*;
-    use crate::core::record::Ownership;
     use crate::format::maia;
-    use crate::source::open::is_sure;
 
     fn meta(touched: i64) -> FileMeta {
         let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(touched);
@@ -100,16 +156,9 @@ mod tests {
     /// Reads a file last changed at `touched`, at 10 s, and asks again.
     #[track_caller]
     fn check(touched: i64, now: FileMeta, locked_by: Option<u32>, expected: bool) {
-        let kept = KeptFile {
-            kind: FileKind::Maia(maia::Kind::Learning),
-            meta: meta(touched),
-            locked_by: None,
-            is_sure: is_sure(
-                Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10),
-                meta(touched).touched_at(),
-            ),
-            record: None,
-        };
+        let kind = FileKind::Maia(maia::Kind::Learning);
+        let read_at = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10);
+        let kept = KeptFile::new((kind, OsStr::new("alpha")), (&meta(touched), None), None, read_at);
         assert_eq!(kept.is_of(&now, locked_by), expected);
     }
 
@@ -119,6 +168,10 @@ mod tests {
         check(5_000, meta(5_001), None, false);
         check(5_000, FileMeta { size: 4, ..meta(5_000) }, None, false);
         check(5_000, FileMeta { ino: 9, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { dev: 9, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { links: 2, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { modified_at: meta(4_999).modified_at, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { ownership: Ownership { uid: 7, mode: 0 }, ..meta(5_000) }, None, false);
         check(5_000, meta(5_000), Some(77), false);
     }
 

@@ -21,7 +21,7 @@ use crate::core::text::Untrusted;
 use crate::format::{self, Base, FileKind, Parsed, Reading, git};
 use crate::source::fence::Fence;
 use crate::source::locks::Locks;
-use crate::source::open::{Entry, Folder, FolderId, OpenError, image, is_sure};
+use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
 use crate::source::opener;
 use crate::source::watch::Names;
 
@@ -136,14 +136,14 @@ impl<'a> Pass<'a> {
 
     fn has_seen(&self, id: FolderId, name: &OsString) -> bool {
         let is_passed = || !self.passed.is_empty() && self.passed.contains(&(id, name.clone()));
-        self.kept.has(id, name) || is_passed()
+        self.kept.of(id, name).is_some() || is_passed()
     }
 
     fn read_file(&mut self, folder: &Folder, id: FolderId, entry: Entry, format: Format, kind: FileKind) {
-        let before = self.before.take(id, &entry.name).filter(|before| before.kind == kind);
+        let before = self.before.of(id, &entry.name).filter(|before| before.kind == kind).cloned();
         let before = match before {
             Some(before) if self.is_unchanged(&before, folder, &entry) => {
-                return self.accept(id, entry.name, format, before);
+                return self.accept((id, entry.name), format, before);
             }
             before => before,
         };
@@ -155,18 +155,17 @@ impl<'a> Pass<'a> {
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
             Parsed::Record(record) => {
-                let known = before.and_then(|before| before.record).filter(|known| *known == record);
+                let known = before.as_ref().and_then(KeptFile::record).filter(|known| **known == record);
                 self.has_news |= known.is_none();
-                Some(known.unwrap_or(record))
+                Some(known.cloned().unwrap_or(record))
             }
             Parsed::Ignored => None,
             Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
         };
         // Only an open file has facts, and only an open file has been parsed.
         let Some(meta) = meta else { return };
-        let is_sure = is_sure(self.reading.now, meta.touched_at());
-        let read = KeptFile { kind, meta, locked_by, is_sure, record };
-        self.accept(id, entry.name, format, read);
+        let read = KeptFile::new((kind, &entry.name), (&meta, locked_by), record, self.reading.now);
+        self.accept((id, entry.name), format, read);
     }
 
     /// Returns whether a file is certain to have the content that was read before.
@@ -177,13 +176,13 @@ impl<'a> Pass<'a> {
         })
     }
 
-    fn accept(&mut self, id: FolderId, name: OsString, format: Format, read: KeptFile) {
-        if read.record.is_some() {
+    fn accept(&mut self, (id, name): (FolderId, OsString), format: Format, read: KeptFile) {
+        if let Some(record) = read.record() {
             self.tallies.record(format);
+            self.records.push(Arc::clone(record));
         }
-        self.records.extend(read.record.clone());
         if self.kept.has_room() {
-            self.kept.keep(id, name, read);
+            self.kept.keep(id, read);
         } else {
             self.passed.insert((id, name));
         }
@@ -195,8 +194,8 @@ impl<'a> Pass<'a> {
         let is_torn = broken.problem.code == Code::TornRecord;
         self.tallies.broken(format);
         self.broken.push(broken);
-        match before.filter(|before| is_torn && before.record.is_some()) {
-            Some(before) => self.accept(id, name, format, before),
+        match before.filter(|before| is_torn && before.record().is_some()) {
+            Some(before) => self.accept((id, name), format, before),
             None => drop(self.passed.insert((id, name))),
         }
     }
