@@ -6,8 +6,8 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
+use lean_string::LeanStr;
 use serde::{Deserialize, Serialize, Serializer};
-use smol_str::SmolStr;
 
 use super::evidence::Evidence;
 use super::key::Key;
@@ -177,12 +177,12 @@ codes! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
     about: Option<Untrusted>,
-    says: SmolStr,
+    says: LeanStr,
 }
 
 impl Sentence {
     /// Says something about a thing: `about: says`.
-    pub fn about(about: &Untrusted, says: impl Into<SmolStr>) -> Self {
+    pub fn about(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
         Self { about: Some(about.clone()), says: says.into() }
     }
 
@@ -197,7 +197,7 @@ impl Sentence {
     }
 }
 
-impl<S: Into<SmolStr>> From<S> for Sentence {
+impl<S: Into<LeanStr>> From<S> for Sentence {
     fn from(says: S) -> Self {
         Self { about: None, says: says.into() }
     }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use lean_string::LeanStr;
 use serde::{Deserialize, Serialize};
-use smol_str::SmolStr;
 
 pub use self::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub use self::format::{DAEMON, EDITOR, Format, LetGo, TASK, TEAM};
@@ -61,12 +61,12 @@ pub struct Problem {
     /// The finding that it raises.
     pub code: Code,
     /// What is wrong, in words, naming the value.
-    pub message: SmolStr,
+    pub message: LeanStr,
 }
 
 impl Problem {
     /// States a problem.
-    pub fn new(code: Code, message: impl Into<SmolStr>) -> Self {
+    pub fn new(code: Code, message: impl Into<LeanStr>) -> Self {
         Self { code, message: message.into() }
     }
 }

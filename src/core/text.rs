@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use lean_string::LeanStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use smol_str::SmolStr;
 
 /// The most combining marks that one base character may carry on the screen.
 const MAX_MARKS: usize = 3;
@@ -22,7 +22,7 @@ const MAX_MARKS: usize = 3;
 /// Copies share one text, so a record, its view and its findings hold it once; a short one, as most
 /// are, is held without any memory of its own.
 #[derive(Clone)]
-pub struct Untrusted(SmolStr);
+pub struct Untrusted(LeanStr);
 
 impl Untrusted {
     /// Takes a string as it came.
@@ -32,7 +32,7 @@ impl Untrusted {
 
     /// Takes one of our own words, which need no copy.
     pub const fn fixed(text: &'static str) -> Self {
-        Self(SmolStr::new_static(text))
+        Self(LeanStr::from_static_str(text))
     }
 
     /// Takes raw bytes; each byte that is not UTF-8 is kept visible as `\xNN`.

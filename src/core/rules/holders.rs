@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use smol_str::SmolStr;
+use lean_string::LeanStr;
 
 use super::entire::left_undone;
 use super::{Facts, count, file_name, finding};
@@ -199,9 +199,11 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
                 judged.record.holder.as_ref()?.host.as_ref().map_or_else(String::new, Untrusted::shown);
             format!("held on host {host}; its processes cannot be seen from here").into()
         }
-        Reason::OtherNamespace => SmolStr::new_static("held in another PID namespace, perhaps a container"),
+        Reason::OtherNamespace => {
+            LeanStr::from_static_str("held in another PID namespace, perhaps a container")
+        }
         Reason::SameProcess if is_inner(judged) => {
-            SmolStr::new_static("held in another PID namespace of this machine, and alive there")
+            LeanStr::from_static_str("held in another PID namespace of this machine, and alive there")
         }
         Reason::SameProcess
         | Reason::ProcessPresent

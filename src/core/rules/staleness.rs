@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use smol_str::SmolStr;
+use lean_string::LeanStr;
 
 use super::{Facts, count, file_name, finding, window_evidence, window_name, with_record};
 use crate::core::assess::Judged;
@@ -35,7 +35,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
 /// Says the same behind each rule: thousands of findings share the few sentences that come of it.
 struct Behind {
     words: &'static str,
-    said: BTreeMap<&'static str, SmolStr>,
+    said: BTreeMap<&'static str, LeanStr>,
 }
 
 impl Behind {
@@ -43,7 +43,7 @@ impl Behind {
         Self { words, said: BTreeMap::new() }
     }
 
-    fn of(&mut self, rule: &'static str) -> SmolStr {
+    fn of(&mut self, rule: &'static str) -> LeanStr {
         self.said.entry(rule).or_insert_with(|| format!("{rule}{}", self.words).into()).clone()
     }
 }
