@@ -9,8 +9,8 @@ use crate::core::finding::{Code, Detected, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::place::{Keeper, PlaceView};
 use crate::core::record::{
-    Binding, Format, Generation, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind,
-    Role, StatedPid, Surface, SurfaceState,
+    Binding, Expiry, Format, Generation, Holder, Location, Ownership, Record, RecordKind, Resource,
+    ResourceKind, Role, StatedPid, Surface, SurfaceState,
 };
 use crate::core::report::*;
 use crate::core::session::{SessionView, Strength};
@@ -86,6 +86,7 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         title: name.into(),
         holder: Some(holder),
         heartbeat_at: Some(ago(190)),
+        expiry: Some(Expiry { at: ago(-710), rule: "heartbeat older than 900 s" }),
         facts: [("persona", "reviewer".into())].into(),
         ..Record::blank(sort, location, Ownership::default(), ago(190))
     };
@@ -102,7 +103,8 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
             ]
             .into(),
         },
-        stale: StaleView { is: false, age_seconds: 190, rule: "heartbeat older than 900 s" },
+        is_stale: false,
+        age_seconds: 190,
         window: None,
     }
 }
@@ -206,7 +208,8 @@ fn records() -> Vec<RecordView> {
     let mut legacy = record("delta", Format::Maia, 2222, VerdictState::Unknown, Reason::WrongRole);
     let read = Arc::make_mut(&mut legacy.record);
     (read.generation, read.variant) = (Generation::Legacy, "G2 context_{PPID}");
-    legacy.stale = StaleView { is: true, age_seconds: 190_000, rule: "file older than 24 h" };
+    read.expiry = Some(Expiry { at: ago(103_600), rule: "file older than 24 h" });
+    (legacy.is_stale, legacy.age_seconds) = (true, 190_000);
     let mut ended = record("epsilon", Format::Entire, 1234, VerdictState::Dead, Reason::OtherBoot);
     Arc::make_mut(&mut ended.record).has_ended = true;
     vec![alpha, beta, dead, legacy, ended]

@@ -125,7 +125,7 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
     row("session", of(record.session_id.as_ref()));
     row("context", of(record.context_id.as_ref()));
     row("sign of life", record.heartbeat_at.map(|at| at.to_string()));
-    row("stale", Some(if record.stale.is { record.stale.rule.to_owned() } else { "no".to_owned() }));
+    row("stale", Some(if record.is_stale { record.stale().rule.to_owned() } else { "no".to_owned() }));
     for claim in report.claims.iter().filter(|claim| claim.record == record.key) {
         row("holds", Some(format!("{} {}", claim.resource.kind.name(), claim.resource.id)));
         row("since", claim.since.map(|at| at.to_string()));

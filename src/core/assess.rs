@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::agent::Signatures;
 use super::claim::{ClaimFacts, judge_claims};
 use super::context::{CONTEXT_VARIABLE, is_valid_id};
@@ -16,8 +14,8 @@ use super::place::place_of;
 use super::process::ProcessState;
 use super::record::{Format, Record, RecordKind, Role};
 use super::report::{
-    ContextId, ContextSource, RecordView, RepoView, Report, ReportHost, SCHEMA, StaleView, Verdict,
-    WindowState, WindowView,
+    ContextId, ContextSource, RecordView, RepoView, Report, ReportHost, SCHEMA, Verdict, WindowState,
+    WindowView,
 };
 use super::rules::{self, Facts};
 use super::session::{Strength, session_of};
@@ -246,12 +244,15 @@ fn repo_of(folder: &Path, world: &World<'_>) -> Option<RepoView> {
 
 fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, Key>) -> RecordView {
     let record = judged.record;
+    let now = world.snapshot.taken_at;
+    let last = record.heartbeat_at.unwrap_or(record.written_at);
     RecordView {
         key: judged.key.clone(),
         record: Arc::clone(record),
         role: role_of(judged),
         verdict: judged.verdict.clone(),
-        stale: staleness(record, world.snapshot.taken_at),
+        is_stale: record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now),
+        age_seconds: now.duration_since(last).as_secs(),
         window: judged.window.and_then(|pid| windows.get(&pid).cloned()),
     }
 }
@@ -264,14 +265,5 @@ fn role_of(judged: &Judged<'_>) -> Role {
         (Role::Unknown | Role::Shell, Some(window)) if pid == Some(window) => Role::Agent,
         (Role::Unknown, Some(_)) => Role::Shell,
         (Role::Agent | Role::Shell | Role::Hook | Role::Daemon | Role::Unknown, _) => stated,
-    }
-}
-
-fn staleness(record: &Record, now: Timestamp) -> StaleView {
-    let last = record.heartbeat_at.unwrap_or(record.written_at);
-    let age_seconds = now.duration_since(last).as_secs();
-    match record.expiry.as_ref() {
-        Some(expiry) => StaleView { is: expiry.at <= now, age_seconds, rule: expiry.rule },
-        None => StaleView { is: false, age_seconds, rule: "its system has no time limit for it" },
     }
 }

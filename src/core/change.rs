@@ -188,7 +188,7 @@ fn is_changed(before: &RecordView, now: &RecordView) -> bool {
         || before.session_id != now.session_id
         || before.window != now.window
         || before.has_ended != now.has_ended
-        || before.stale.is != now.stale.is
+        || before.is_stale != now.is_stale
 }
 
 fn claims(before: &[ClaimView], now: &[ClaimView], told: &mut Told) {

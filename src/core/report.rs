@@ -295,8 +295,10 @@ pub struct RecordView {
     pub role: Role,
     /// Whether that process lives.
     pub verdict: Verdict,
-    /// Staleness by its own rule.
-    pub stale: StaleView,
+    /// Whether it is stale by its own rule.
+    pub is_stale: bool,
+    /// The age in seconds of what that rule looks at; negative when it lies ahead.
+    pub age_seconds: i64,
     /// The window that it belongs to.
     pub window: Option<Key>,
 }
@@ -310,6 +312,13 @@ impl Deref for RecordView {
 }
 
 impl RecordView {
+    /// Returns whether it is stale by its own rule, and by which.
+    pub fn stale(&self) -> StaleView {
+        let own = self.record.expiry.as_ref().map(|expiry| expiry.rule);
+        let rule = own.unwrap_or("its system has no time limit for it");
+        StaleView { is: self.is_stale, age_seconds: self.age_seconds, rule }
+    }
+
     /// Returns what it says about its process.
     pub fn holder_view(&self) -> Option<HolderView<'_>> {
         self.record.holder.as_ref().map(|holder| HolderView {
@@ -337,7 +346,7 @@ impl Serialize for RecordView {
             holder: self.holder_view(),
             verdict: &self.verdict,
             heartbeat_at: self.heartbeat_at,
-            stale: &self.stale,
+            stale: self.stale(),
             ended: self.has_ended,
             window: self.window.as_ref(),
             written_at: self.written_at,
@@ -363,7 +372,7 @@ struct RecordShape<'a> {
     holder: Option<HolderView<'a>>,
     verdict: &'a Verdict,
     heartbeat_at: Option<Timestamp>,
-    stale: &'a StaleView,
+    stale: StaleView,
     ended: bool,
     window: Option<&'a Key>,
     written_at: Timestamp,

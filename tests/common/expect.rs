@@ -154,7 +154,7 @@ fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
     same(&format!("{name} session"), wanted.session.as_ref(), session, out);
     let role = record.holder_view().map(|holder| json_name(&holder.role)).unwrap_or_default();
     same(&format!("{name} role"), wanted.role.as_ref(), role, out);
-    same(&format!("{name} stale"), wanted.stale.as_ref(), record.stale.is, out);
+    same(&format!("{name} stale"), wanted.stale.as_ref(), record.is_stale, out);
     let window = report.windows.iter().find(|window| Some(&window.key) == record.window.as_ref());
     same(&format!("{name} window"), wanted.window.as_ref(), window.map_or(0, |window| window.pid), out);
 }

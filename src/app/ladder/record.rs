@@ -45,11 +45,12 @@ pub(super) fn facts(page: &mut Page, record: &RecordView) {
 }
 
 fn stale(page: &mut Page, record: &RecordView) {
-    if record.stale.is {
-        let age = age::words(record.stale.age_seconds);
-        page.field("Stale", &format!("by its own rule: {} ({age})", record.stale.rule), Tone::Warning);
+    let stale = record.stale();
+    if stale.is {
+        let age = age::words(stale.age_seconds);
+        page.field("Stale", &format!("by its own rule: {} ({age})", stale.rule), Tone::Warning);
     } else {
-        page.field("Stale", &format!("not by its own rule: {}", record.stale.rule), Tone::Dim);
+        page.field("Stale", &format!("not by its own rule: {}", stale.rule), Tone::Dim);
     }
 }
 

@@ -66,7 +66,7 @@ fn verdict(record: &RecordView) -> Cell {
 }
 
 fn stale(record: &RecordView) -> Cell {
-    if record.stale.is { Cell::text("stale", Tone::Warning) } else { Cell::default() }
+    if record.is_stale { Cell::text("stale", Tone::Warning) } else { Cell::default() }
 }
 
 fn form(record: &RecordView) -> Cell {

@@ -101,7 +101,7 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
         .collect();
     report.records.iter().filter(move |record| {
         record.verdict.state == VerdictState::Dead
-            && record.stale.is
+            && record.is_stale
             && record.format != Format::Entire
             && (record.kind != RecordKind::Companion || orphans.contains(&record.key))
     })

@@ -111,14 +111,11 @@ fn holder(holder: HolderView<'_>) -> String {
 }
 
 fn stale(record: &RecordView) -> Cell {
-    if record.stale.is {
-        return Cell::new(format!("yes: {}", record.stale.rule)).toned(Tone::Doubtful);
+    let stale = record.stale();
+    match stale.is {
+        true => Cell::new(format!("yes: {}", stale.rule)).toned(Tone::Doubtful),
+        false => Cell::new(format!("no ({})", stale.rule)),
     }
-    Cell::new(if record.stale.rule.is_empty() {
-        "no".to_owned()
-    } else {
-        format!("no ({})", record.stale.rule)
-    })
 }
 
 /// The ladder itself: each fact in the order in which it was weighed, then the rule.
