@@ -1,0 +1,99 @@
+//! Giving a file new content at once, and parking the old.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+use super::{At, Hands, aside, sha256, shown};
+use crate::act::disk::{Disk, Side, Spot};
+use crate::act::trouble::Trouble;
+use crate::core::file::FileImage;
+use crate::core::journal::Print;
+
+impl<D: Disk> Hands<'_, D> {
+    /// Gives a file new content at once, and parks the old one if it is what `print` says.
+    /// Otherwise everything is as it was.
+    pub(in crate::act) fn exchange(
+        &self,
+        path: &Path,
+        parked: &str,
+        print: &Print,
+        new: &[u8],
+        now: Timestamp,
+    ) -> Result<FileImage, Trouble> {
+        let at = self.at(path)?;
+        let own = aside(parked);
+        let beside = (&at.folder, OsStr::new(&own));
+        let written = self.write_new(beside, new, print.mode, now);
+        let swapped = written.and_then(|()| self.disk.exchange(&at.folder, at.name(), beside.1));
+        if let Err(errno) = swapped {
+            let trouble = match errno {
+                Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
+                errno => Trouble::at("exchange", path)(errno),
+            };
+            // What was written was never in use.
+            return Err(self.without(beside, &path.with_file_name(&own), trouble));
+        }
+        let parked = self.expect(beside, path, print).and_then(|image| {
+            self.park_old(beside, &image, parked)?;
+            Ok(image)
+        });
+        parked.map_err(|trouble| self.exchange_back(&at, beside, new, trouble))
+    }
+
+    /// Parks the old content after an exchange.
+    fn park_old(&self, beside: Spot<'_, D::Folder>, image: &FileImage, parked: &str) -> Result<(), Trouble> {
+        match self.disk.rename_new(beside, self.in_park(parked), Side::Private) {
+            Ok(()) => Ok(()),
+            Err(Errno::XDEV) => {
+                let modified_at = image.meta.map_or(Timestamp::UNIX_EPOCH, |meta| meta.modified_at);
+                let copied = self.copy(image, self.in_park(parked), modified_at);
+                let moved = copied.and_then(|()| {
+                    self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &image.path))
+                });
+                // The old content goes back to its place, so a copy of it is worth nothing.
+                moved.map_err(|trouble| self.without(self.in_park(parked), &self.park_path(parked), trouble))
+            }
+            Err(errno) => Err(Trouble::at("park", &image.path)(errno)),
+        }
+    }
+
+    fn exchange_back(
+        &self,
+        at: &At<D::Folder>,
+        beside: Spot<'_, D::Folder>,
+        new: &[u8],
+        trouble: Trouble,
+    ) -> Trouble {
+        let own = at.path.with_file_name(beside.1);
+        match self.swap(at, beside, &sha256(new)) {
+            Ok(()) => self.without(beside, &own, trouble),
+            Err(_) => Trouble::Stuck(format!(
+                "{trouble}; somebody wrote {} meanwhile, and what was there before lies beside it as {}",
+                shown(&at.path),
+                beside.1.display()
+            )),
+        }
+    }
+
+    /// Exchanges what lies at a place with what lies beside it, if it has this content. When
+    /// somebody has put something else there at the last moment, theirs goes back to its place.
+    pub(in crate::act) fn swap(
+        &self,
+        at: &At<D::Folder>,
+        beside: Spot<'_, D::Folder>,
+        sha256: &str,
+    ) -> Result<(), Errno> {
+        if !self.has_content(at.spot(), sha256) {
+            return Err(Errno::EXIST);
+        }
+        self.disk.exchange(&at.folder, at.name(), beside.1)?;
+        if self.has_content(beside, sha256) {
+            return Ok(());
+        }
+        self.disk.exchange(&at.folder, at.name(), beside.1)?;
+        Err(Errno::EXIST)
+    }
+}

@@ -1,0 +1,70 @@
+//! What lies somewhere, read and compared with what it must be.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{Hands, shown};
+use crate::act::disk::{Disk, Spot};
+use crate::act::trouble::Trouble;
+use crate::core::file::{Content, FileImage};
+use crate::core::journal::Print;
+
+/// Returns the SHA-256 of some bytes in hex digits.
+pub(in crate::act) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns what a file is; `None` when its bytes may not or could not be read.
+pub(in crate::act) fn print_of(image: &FileImage) -> Option<Print> {
+    let (meta, Content::Bytes(bytes)) = (image.meta?, &image.content) else { return None };
+    Some(Print {
+        dev: meta.dev,
+        ino: meta.ino,
+        size: meta.size,
+        mode: meta.ownership.mode,
+        modified_at: meta.modified_at,
+        sha256: sha256(bytes),
+    })
+}
+
+impl<D: Disk> Hands<'_, D> {
+    /// Reads what lies in a spot.
+    pub(in crate::act) fn look(
+        &self,
+        spot: Spot<'_, D::Folder>,
+        path: &Path,
+    ) -> Result<Option<FileImage>, Trouble> {
+        self.disk.image(spot).map_err(Trouble::at("read", path))
+    }
+
+    /// Reads a file and compares it with what it must be.
+    pub(super) fn expect(
+        &self,
+        spot: Spot<'_, D::Folder>,
+        path: &Path,
+        print: &Print,
+    ) -> Result<FileImage, Trouble> {
+        let gone = || Trouble::Changed(format!("{} has gone", shown(path)));
+        let mut image = self.look(spot, path)?.ok_or_else(gone)?;
+        if print_of(&image).as_ref() != Some(print) {
+            return Err(Trouble::Changed(format!("{} is another file or was written since", shown(path))));
+        }
+        image.path = path.to_path_buf().into();
+        Ok(image)
+    }
+
+    /// Returns whether a file with this content lies in a spot.
+    pub(super) fn has_content(&self, spot: Spot<'_, D::Folder>, sha256: &str) -> bool {
+        let image = self.disk.image(spot).ok().flatten();
+        image.and_then(|image| print_of(&image)).is_some_and(|print| print.sha256 == sha256)
+    }
+
+    /// Returns what a parked file is now: a copy on another file system has its own inode.
+    pub(in crate::act) fn current(&self, parked: &str, print: &Print) -> Result<Print, Trouble> {
+        let path = self.park_path(parked);
+        let there = self.look(self.in_park(parked), &path)?.and_then(|image| print_of(&image));
+        let same = there.filter(|there| there.is_copied_by(print));
+        same.ok_or_else(|| Trouble::Changed(format!("{} is not what was parked", shown(&path))))
+    }
+}

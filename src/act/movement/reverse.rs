@@ -1,0 +1,62 @@
+//! Reversing what was done, when what came after it failed.
+
+use super::{At, Hands, back_name, print_of, shown};
+use crate::act::disk::Disk;
+use crate::act::trouble::Trouble;
+use crate::core::journal::{Movement, Print};
+use crate::core::row::RowChange;
+
+impl<D: Disk> Hands<'_, D> {
+    /// Reverses a movement that was done just now, as part of an action that failed later on.
+    pub(in crate::act) fn reverse(&self, movement: &Movement) -> Result<(), Trouble> {
+        match movement {
+            Movement::Take { from, parked, print } => {
+                let print = self.current(parked, print)?;
+                self.put(parked, from, &print, None)
+            }
+            Movement::Put { parked, to, print, touched_at } => {
+                let touched = Print { modified_at: touched_at.unwrap_or(print.modified_at), ..print.clone() };
+                let at = self.at(to)?;
+                let there = self.look(at.spot(), to)?.and_then(|image| print_of(&image));
+                match there.filter(|there| there.is_copied_by(&touched)) {
+                    Some(there) => {
+                        self.take(to, parked, &there)?;
+                        let parked = self.in_park(parked);
+                        self.disk.touch(parked, print.modified_at).map_err(Trouble::at("touch", to))
+                    }
+                    None => Err(Trouble::Changed(format!("{} was written since", shown(to)))),
+                }
+            }
+            Movement::Exchange { path, parked, print, new_sha256 } => {
+                let at = self.at(path)?;
+                if !self.has_content(at.spot(), new_sha256) {
+                    return Err(Trouble::Changed(format!("{} was written since", shown(path))));
+                }
+                let print = self.current(parked, print)?;
+                self.swap_back(&at, parked, &print, new_sha256)
+            }
+            Movement::Rows { format, database, changes, .. } => {
+                let reversed: Vec<_> = changes.iter().map(RowChange::reversed).collect();
+                self.stores.of(*format)?.apply(database, &reversed, &mut || Ok(()))
+            }
+        }
+    }
+
+    /// Puts parked content back in the place of the content that replaced it.
+    fn swap_back(
+        &self,
+        at: &At<D::Folder>,
+        parked: &str,
+        print: &Print,
+        new_sha256: &str,
+    ) -> Result<(), Trouble> {
+        let own = at.path.with_file_name(back_name(parked));
+        self.put(parked, &own, print, None)?;
+        let beside = (&at.folder, own.file_name().unwrap_or_default());
+        self.swap(at, beside, new_sha256).map_err(|errno| {
+            let why = Trouble::at("exchange", &at.path)(errno);
+            Trouble::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
+        })?;
+        self.disk.remove(beside).map_err(Trouble::at("remove the new content of", &at.path))
+    }
+}

@@ -1,0 +1,77 @@
+//! Taking a file out of the world, to look at it where nobody else has it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use super::{At, Hands, aside, shown};
+use crate::act::disk::{Disk, Side, Spot};
+use crate::act::trouble::Trouble;
+use crate::core::file::FileImage;
+use crate::core::journal::Print;
+
+impl<D: Disk> Hands<'_, D> {
+    /// Takes a file out of the world, and looks at it where nobody else has it: returns what was
+    /// taken, if that is what `print` says. Otherwise it is back in its place.
+    pub(in crate::act) fn take(
+        &self,
+        from: &Path,
+        parked: &str,
+        print: &Print,
+    ) -> Result<FileImage, Trouble> {
+        let at = self.at(from)?;
+        match self.disk.rename_new(at.spot(), self.in_park(parked), Side::Private) {
+            Ok(()) => {}
+            Err(Errno::XDEV) => return self.take_far(&at, parked, print),
+            Err(Errno::NOENT) => return Err(Trouble::Changed(format!("{} has gone", shown(from)))),
+            Err(errno) => return Err(Trouble::at("take", from)(errno)),
+        }
+        match self.expect(self.in_park(parked), from, print) {
+            Ok(image) => Ok(image),
+            Err(trouble) => Err(self.give_back(self.in_park(parked), &at, trouble)),
+        }
+    }
+
+    fn take_far(&self, at: &At<D::Folder>, parked: &str, print: &Print) -> Result<FileImage, Trouble> {
+        let own = aside(parked);
+        let beside = (&at.folder, OsStr::new(&own));
+        match self.disk.rename_new(at.spot(), beside, Side::Private) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Err(Trouble::Changed(format!("{} has gone", shown(&at.path)))),
+            Err(errno) => return Err(Trouble::at("take", &at.path)(errno)),
+        }
+        let moved = self.expect(beside, &at.path, print).and_then(|image| {
+            self.copy(&image, self.in_park(parked), print.modified_at)?;
+            self.disk.sync_folder(self.parked).map_err(Trouble::at("bring to the disk", self.parked_path))?;
+            // Whoever had it open may have written meanwhile.
+            let image = self.expect(beside, &at.path, print)?;
+            self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &at.path))?;
+            Ok(image)
+        });
+        moved.map_err(|trouble| {
+            let trouble = self.give_back(beside, at, trouble);
+            // A copy of what is back in its place is worth nothing.
+            self.without(self.in_park(parked), &self.park_path(parked), trouble)
+        })
+    }
+
+    /// Puts a taken file back and returns the trouble that made it necessary, or a worse one.
+    pub(super) fn give_back(
+        &self,
+        taken: Spot<'_, D::Folder>,
+        at: &At<D::Folder>,
+        trouble: Trouble,
+    ) -> Trouble {
+        match self.disk.rename_new(taken, at.spot(), Side::Public) {
+            Ok(()) => trouble,
+            Err(Errno::EXIST) => Trouble::Stuck(format!(
+                "{trouble}; a newer file has come to {}, and the taken one stays parked",
+                shown(&at.path)
+            )),
+            Err(errno) => {
+                Trouble::Stuck(format!("{trouble}; then {}", Trouble::at("put back", &at.path)(errno)))
+            }
+        }
+    }
+}
