@@ -121,6 +121,7 @@ pub fn findings(facts: &Facts<'_>, earlier: &[Finding]) -> Vec<Finding> {
         all.extend(found);
     }
     all.sort_by(Finding::order);
+    all.shrink_to_fit();
     all
 }
 
