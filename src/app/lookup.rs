@@ -70,6 +70,11 @@ impl Index {
         self.keys_of_findings.iter().zip(&self.report.findings)
     }
 
+    /// Returns one of the findings with its key.
+    pub fn nth_finding(&self, at: usize) -> Option<(&Key, &Finding)> {
+        Some((self.keys_of_findings.get(at)?, self.report.findings.get(at)?))
+    }
+
     /// Returns whether there is a thing or a finding of this key.
     pub fn has(&self, key: &Key) -> bool {
         self.window(key).is_some()

@@ -1,6 +1,6 @@
 //! The order of rows: worst first, or by one column.
 
-use super::rows::{Row, Table};
+use super::rows::Row;
 
 /// How the rows of a view are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,15 +39,10 @@ impl Sort {
         };
         Self { direction, ..self }
     }
-}
 
-/// Puts the rows in order; rows that are equal in it stay worst first.
-pub fn arrange(table: &mut Table, sort: Sort) {
-    if let Some(column) = sort.by {
-        table.rows.sort_by_cached_key(|row| key(row, column));
-    }
-    if sort.direction == Direction::Backward {
-        table.rows.reverse();
+    /// Returns what a row is ordered by; nothing where the worst come first.
+    pub(super) fn rank(self, row: &Row) -> Option<(bool, i64, String)> {
+        self.by.map(|column| key(row, column))
     }
 }
 

@@ -18,10 +18,10 @@ use super::geometry::Size;
 use super::layer::Layer;
 use super::lookup::Index;
 use super::msg::{Hints, Position};
-use super::rows::{self, Row, Table};
+use super::rows::{self, Row, Source, Table};
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
-use super::{news, order, pages};
+use super::{news, pages};
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub struct State {
     pub now: Timestamp,
     /// The rows of the shown view, filtered and in order.
     pub table: Table,
+    /// Those that are on the screen, with their cells.
+    visible: Vec<Row>,
 }
 
 impl State {
@@ -122,6 +124,7 @@ impl State {
             size,
             now,
             table: Table::default(),
+            visible: Vec::new(),
         }
     }
 
@@ -221,9 +224,7 @@ impl State {
 
     /// Returns the rows that are on the screen.
     pub fn visible(&self) -> &[Row] {
-        let top = self.place().top.min(self.table.rows.len());
-        let end = (top + self.page()).min(self.table.rows.len());
-        self.table.rows.get(top..end).unwrap_or_default()
+        &self.visible
     }
 
     /// Returns how many rows the table can show.
@@ -233,12 +234,36 @@ impl State {
 
     /// Makes the rows anew and keeps the selection on its thing.
     pub(super) fn refresh(&mut self) {
-        let Some(index) = self.index.clone() else { return };
-        let mut table = rows::table(&index, (&self.history, &self.timeline), self.view, self.told_at());
-        table.rows.retain(|row| self.filter.keeps(row));
-        order::arrange(&mut table, self.place().sort);
-        self.table = table;
+        let Some(source) = self.source() else { return };
+        self.table = rows::table(&source, &self.filter, self.place().sort);
         self.follow();
+    }
+
+    /// Returns what the rows of the shown view are made of.
+    fn source(&self) -> Option<Source<'_>> {
+        let index = self.index.as_deref()?;
+        Some(Source::new(index, (&self.history, &self.timeline), self.view, self.told_at()))
+    }
+
+    /// Tells the ages as they are by now.
+    pub(super) fn pass(&mut self, now: Timestamp) {
+        self.now = now;
+        // A filter can name an age, and the history of a recording goes on.
+        match self.view {
+            View::Windows | View::Sessions | View::Claims | View::Problems if self.filter.is_empty() => {
+                self.fill();
+            }
+            View::Windows | View::Sessions | View::Claims | View::Problems | View::History => self.refresh(),
+        }
+    }
+
+    /// Makes the rows that are on the screen.
+    fn fill(&mut self) {
+        let top = self.place().top.min(self.table.rows.len());
+        let end = (top + self.page()).min(self.table.rows.len());
+        let entries = self.table.rows.get(top..end).unwrap_or_default();
+        let Some(source) = self.source() else { return };
+        self.visible = entries.iter().filter_map(|entry| source.row(entry.at)).collect();
     }
 
     /// Puts the selection on its thing's row, or on the neighbour when the thing is gone.
@@ -251,12 +276,13 @@ impl State {
         self.scroll_to_selection();
     }
 
-    /// Moves the first visible row so that the selected one is on the screen.
+    /// Moves the first visible row so that the selected one is on the screen, and makes the rows there.
     pub(super) fn scroll_to_selection(&mut self) {
         let (rows, page) = (self.table.rows.len(), self.page());
         let place = self.places.of_mut(self.view);
         let lowest = (place.at + 1).saturating_sub(page);
         place.top = place.top.clamp(lowest, place.at).min(rows.saturating_sub(page));
+        self.fill();
     }
 
     /// Returns in how many seconds something on the screen reads differently by age alone.

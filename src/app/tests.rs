@@ -254,7 +254,7 @@ fn ages_are_those_of_the_last_tick() {
     let mut state = seen(testing::busy());
     let later: Timestamp = now() + SignedDuration::from_secs(60);
     assert_eq!(update(&mut state, Msg::Tick(later)), [Effect::Redraw]);
-    let youngest = state.table.rows.iter().find(|row| row.key == key("w-6001"));
+    let youngest = state.visible().iter().find(|row| row.key == key("w-6001"));
     assert!(youngest.is_some_and(|row| row.cells.iter().any(|cell| cell.span.text() == "1 min")));
 }
 

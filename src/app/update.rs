@@ -60,10 +60,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.timeline.remember(past);
             state.refresh();
         }),
-        Msg::Tick(now) => changed(state, |state| {
-            state.now = now;
-            state.refresh();
-        }),
+        Msg::Tick(now) => changed(state, |state| state.pass(now)),
     }
 }
 

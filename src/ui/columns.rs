@@ -54,8 +54,7 @@ pub(super) fn fit(table: &Table, room: u16, gap: u16) -> Vec<Slot> {
 /// Returns the width that shows everything, within the column's limits; `None` when all cells
 /// are empty.
 fn natural(table: &Table, index: usize, column: &Column) -> Option<u16> {
-    let widest =
-        table.rows.iter().filter_map(|row| row.cells.get(index)).map(|cell| cell.span.width()).max()?;
+    let widest = table.widths.get(index).copied()?;
     // Room for the arrow of the sorted column.
     let title = width(column.title) + 1;
     (widest > 0).then(|| columns(widest.max(title)).clamp(column.width.0, column.width.1))

@@ -387,8 +387,13 @@ fn records() {
     let screen = Screen::open(world.claimtop());
     screen.outputs(Duration::from_secs(4));
     let full = screen.resident_mib();
+    screen.master.take_writer().unwrap().write_all(b"2").unwrap();
+    screen.outputs(Duration::from_secs(2));
+    let listed = screen.resident_mib();
     println!(
-        "memory: {empty:.1} MiB empty, {full:.1} MiB with 10,000 records: {:.1} MiB for them",
-        full - empty
+        "memory: {empty:.1} MiB empty, {full:.1} MiB with 10,000 records: {:.1} MiB for them, \
+         {:.1} MiB when they are listed",
+        full - empty,
+        listed - empty
     );
 }

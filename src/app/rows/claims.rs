@@ -22,11 +22,7 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Format", 6, 13, 8),
 ];
 
-pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
-    index.report.claims.iter().map(|claim| row(index, claim, now)).collect()
-}
-
-fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
+pub(super) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let findings = index.findings_near(&claim.key);
     let (mark, tone, word) = of_claim(claim.status);
     let record = index.record(&claim.record);

@@ -21,12 +21,38 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Undo", 6, 8, 3),
 ];
 
-pub(super) fn rows(journal: &History, timeline: &Timeline, now: Timestamp) -> Vec<Row> {
-    let acts = journal.entries.iter().rev().map(|entry| (entry.at, of_entry(entry, now)));
-    let seen = timeline.until(now).map(|(number, past)| (past.at, of_past(number, past, now)));
-    let mut all: Vec<(Timestamp, Row)> = acts.chain(seen).collect();
-    all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    all.into_iter().map(|(_, row)| row).collect()
+/// Something that the history tells.
+pub(super) enum Told<'a> {
+    /// What was done.
+    Act(&'a Entry),
+    /// What was observed, with its number.
+    Seen(u64, &'a Past),
+}
+
+impl Told<'_> {
+    fn at(&self) -> Timestamp {
+        match self {
+            Self::Act(entry) => entry.at,
+            Self::Seen(_, past) => past.at,
+        }
+    }
+
+    /// Makes its row.
+    pub(super) fn row(&self, now: Timestamp) -> Row {
+        match self {
+            Self::Act(entry) => of_entry(entry, now),
+            Self::Seen(number, past) => of_past(*number, past, now),
+        }
+    }
+}
+
+/// Returns all of it, the newest first.
+pub(super) fn told<'a>(journal: &'a History, timeline: &'a Timeline, now: Timestamp) -> Vec<Told<'a>> {
+    let acts = journal.entries.iter().rev().map(Told::Act);
+    let seen = timeline.until(now).map(|(number, past)| Told::Seen(number, past));
+    let mut all: Vec<Told<'_>> = acts.chain(seen).collect();
+    all.sort_by_key(|told| std::cmp::Reverse(told.at()));
+    all
 }
 
 fn of_entry(entry: &Entry, now: Timestamp) -> Row {

@@ -4,20 +4,20 @@ mod claims;
 mod history;
 mod problems;
 mod sessions;
+mod source;
 mod windows;
 
 use jiff::Timestamp;
 
 pub(super) use self::history::{outcome as outcome_of, past_sign};
+pub use self::source::Source;
 
 use crate::core::finding::{Finding, Severity};
-use crate::core::journal::History;
 use crate::core::key::Key;
-use crate::core::timeline::Timeline;
 
-use super::lookup::Index;
+use super::filter::Filter;
+use super::order::{Direction, Sort};
 use super::tone::{Span, Tone, of_severity};
-use super::view::View;
 use super::{age, text};
 
 /// The rows of one view.
@@ -25,10 +25,24 @@ use super::{age, text};
 pub struct Table {
     /// What the columns are.
     pub columns: &'static [Column],
-    /// The rows, in the order in which they are shown.
-    pub rows: Vec<Row>,
+    /// The rows, in the order in which they are shown. There can be thousands: the cells of those
+    /// that are on the screen are made for themselves.
+    pub rows: Vec<Entry>,
+    /// How wide the widest cell of each column is.
+    pub widths: Vec<usize>,
     /// How many rows there are without the filter.
     pub unfiltered: usize,
+}
+
+/// One row without its cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What it shows.
+    pub key: Key,
+    /// The worst finding about it.
+    pub severity: Option<Severity>,
+    /// Which one of its source it is.
+    pub at: usize,
 }
 
 /// One column.
@@ -155,27 +169,33 @@ fn badness(severity: Option<Severity>) -> i64 {
     }
 }
 
-/// Makes the rows of a view, worst first, as they read at `now`.
-pub fn table(index: &Index, past: (&History, &Timeline), view: View, now: Timestamp) -> Table {
-    let (columns, mut rows) = match view {
-        View::Windows => (windows::COLUMNS, windows::rows(index, now)),
-        View::Sessions => (sessions::COLUMNS, sessions::rows(index, now)),
-        View::Claims => (claims::COLUMNS, claims::rows(index, now)),
-        View::Problems => (problems::COLUMNS, problems::rows(index)),
-        View::History => (history::COLUMNS, history::rows(past.0, past.1, now)),
-    };
-    match view {
-        // Whoever looks at claims wants to know which of them can be let go.
-        View::Claims => rows.sort_by_key(|row| (standing(row), badness(row.severity))),
-        View::Sessions => rows.sort_by_key(|row| (badness(row.severity), standing(row))),
-        View::Windows | View::Problems | View::History => rows.sort_by_key(|row| badness(row.severity)),
+/// Chooses and orders the rows of a source; those that are equal in that order stay worst first.
+pub fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
+    let columns = source.columns();
+    let mut widths = vec![0; columns.len()];
+    let mut rows = Vec::new();
+    for (at, row) in (0..source.len()).filter_map(|at| Some((at, source.row(at)?))) {
+        if !filter.keeps(&row) {
+            continue;
+        }
+        for (widest, cell) in widths.iter_mut().zip(&row.cells) {
+            *widest = cell.span.width().max(*widest);
+        }
+        let rank = (sort.rank(&row), source.rank(&row));
+        rows.push((rank, Entry { key: row.key, severity: row.severity, at }));
     }
-    Table { columns, unfiltered: rows.len(), rows }
+    Table { columns, rows: arrange(rows, sort.direction), widths, unfiltered: source.len() }
 }
 
-/// Returns the place of a row's status or verdict, which is its first cell, among all.
-fn standing(row: &Row) -> Option<i64> {
-    row.cells.first().and_then(|cell| cell.order)
+fn arrange<R: Ord>(mut ranked: Vec<(R, Entry)>, direction: Direction) -> Vec<Entry> {
+    ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if direction == Direction::Backward {
+        ranked.reverse();
+    }
+    let mut rows: Vec<Entry> = ranked.into_iter().map(|(_, entry)| entry).collect();
+    // They are put where their ranks have been, too.
+    rows.shrink_to_fit();
+    rows
 }
 
 /// Returns text for a size in bytes, such as `412 MB`.

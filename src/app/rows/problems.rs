@@ -16,11 +16,7 @@ pub(super) const COLUMNS: &[Column] = &[
     sentence("About", 16, 40, 4),
 ];
 
-pub(super) fn rows(index: &Index) -> Vec<Row> {
-    index.findings().map(|(key, finding)| row(index, key, finding)).collect()
-}
-
-fn row(index: &Index, key: &Key, finding: &Finding) -> Row {
+pub(super) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
     let about: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
     let cells = vec![

@@ -27,11 +27,7 @@ pub(super) const COLUMNS: &[Column] = &[
     sentence("Path", 20, 60, 12),
 ];
 
-pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
-    index.report.records.iter().map(|record| row(index, record, now)).collect()
-}
-
-fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
+pub(super) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
     let findings = index.findings_near(&record.key);
     let window = record.window.as_ref().and_then(|key| index.window(key));
     let cells = vec![

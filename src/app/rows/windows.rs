@@ -26,11 +26,7 @@ pub(super) const COLUMNS: &[Column] = &[
     column("TTY", 5, 8, 13),
 ];
 
-pub(super) fn rows(index: &Index, now: Timestamp) -> Vec<Row> {
-    index.report.windows.iter().map(|window| row(index, window, now)).collect()
-}
-
-fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
+pub(super) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let findings = index.findings_near(&window.key);
     let repo = window.repo.as_ref();
     let cells = vec![

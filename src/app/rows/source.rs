@@ -1,0 +1,84 @@
+//! What the rows of a view are made of, one by one.
+
+use jiff::Timestamp;
+
+use super::history::{self, Told};
+use super::{Column, Row, badness, claims, problems, sessions, windows};
+use crate::app::lookup::Index;
+use crate::app::view::View;
+use crate::core::journal::History;
+use crate::core::timeline::Timeline;
+
+/// What the rows of a view are made of, as they read at some moment.
+pub struct Source<'a> {
+    index: &'a Index,
+    view: View,
+    now: Timestamp,
+    /// Of the history alone: what was done and observed, the newest first.
+    told: Vec<Told<'a>>,
+}
+
+impl<'a> Source<'a> {
+    /// Takes the things of a view.
+    pub fn new(
+        index: &'a Index,
+        (journal, timeline): (&'a History, &'a Timeline),
+        view: View,
+        now: Timestamp,
+    ) -> Self {
+        let told = match view {
+            View::History => history::told(journal, timeline, now),
+            View::Windows | View::Sessions | View::Claims | View::Problems => Vec::new(),
+        };
+        Self { index, view, now, told }
+    }
+
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        let report = &self.index.report;
+        match self.view {
+            View::Windows => report.windows.len(),
+            View::Sessions => report.records.len(),
+            View::Claims => report.claims.len(),
+            View::Problems => report.findings.len(),
+            View::History => self.told.len(),
+        }
+    }
+
+    /// Makes the row of one of them.
+    pub fn row(&self, at: usize) -> Option<Row> {
+        let (index, now) = (self.index, self.now);
+        let report = &index.report;
+        Some(match self.view {
+            View::Windows => windows::row(index, report.windows.get(at)?, now),
+            View::Sessions => sessions::row(index, report.records.get(at)?, now),
+            View::Claims => claims::row(index, report.claims.get(at)?, now),
+            View::Problems => problems::row(index, index.nth_finding(at)?),
+            View::History => self.told.get(at)?.row(now),
+        })
+    }
+
+    /// Returns what its columns are.
+    pub(super) fn columns(&self) -> &'static [Column] {
+        match self.view {
+            View::Windows => windows::COLUMNS,
+            View::Sessions => sessions::COLUMNS,
+            View::Claims => claims::COLUMNS,
+            View::Problems => problems::COLUMNS,
+            View::History => history::COLUMNS,
+        }
+    }
+
+    /// Returns what the rows of this view are ordered by: the worst come first.
+    pub(super) fn rank(&self, row: &Row) -> [Option<i64>; 2] {
+        // The place of a status or verdict, which is the first cell, among all.
+        let standing = row.cells.first().and_then(|cell| cell.order);
+        let badness = Some(badness(row.severity));
+        match self.view {
+            // Whoever looks at claims wants to know which of them can be let go.
+            View::Claims => [standing, badness],
+            View::Sessions => [badness, standing],
+            View::Windows | View::Problems | View::History => [badness, None],
+        }
+    }
+}
