@@ -1,0 +1,190 @@
+//! Doing what was verified: journalled, moved, looked at once more, and taken back when it fails.
+
+use super::Seen;
+use crate::act::change::Change;
+use crate::act::disk::Disk;
+use crate::act::entire;
+use crate::act::lock::Lock;
+use crate::act::movement::Hands;
+use crate::act::planned::{Planned, lowered};
+use crate::act::trouble::Trouble;
+use crate::act::witness::Witness;
+use crate::core::file::FileImage;
+use crate::core::journal::{Ended, Intent, Movement, Outcome};
+use crate::core::plan::{Action, Request};
+use crate::format::Release;
+
+/// A plan that was found unchanged under the lock. It cannot outlive the lock.
+pub struct Verified<'l, 's, D: Disk> {
+    pub(super) seen: Seen,
+    pub(super) lock: &'l mut Lock<'s, D>,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Receipt {
+    /// The number of the journal's entry.
+    pub entry: u64,
+    /// What it was about.
+    pub title: String,
+    /// The entry that it undid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+impl<D: Disk> Verified<'_, '_, D> {
+    /// Does it: journals the intent, moves, looks at what was moved, and journals the outcome.
+    ///
+    /// # Errors
+    /// The journal cannot be written, and nothing was touched. What fails later is an outcome.
+    pub fn execute(self, witness: &mut impl Witness) -> Result<Receipt, Trouble> {
+        let Self { seen, lock } = self;
+        let now = witness.now();
+        let guard = seen.peer_lock(&lock.hands())?;
+        let why = seen.plan.why.first().cloned().unwrap_or_default();
+        let movements = lowered(&seen.planned, lock.history.next(), Release { at: now, why: &why });
+        let intent = Intent {
+            action: match seen.request {
+                Request::Act { action, .. } => action,
+                Request::Undo { .. } => Action::Undo,
+            },
+            title: seen.plan.what.clone(),
+            why,
+            movements,
+            undoes: match seen.request {
+                Request::Act { .. } => None,
+                Request::Undo { entry, .. } => Some(entry),
+            },
+            follows: seen.follows,
+        };
+        let entry = lock.begin(&intent, now)?;
+        let outcome = seen.carry_out(&lock.hands(), &intent.movements, witness);
+        drop(guard);
+        lock.finish(entry, outcome.clone(), witness.now())?;
+        Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, outcome })
+    }
+}
+
+impl Seen {
+    /// Takes the lock that the file's own system takes before it writes, where it has one.
+    fn peer_lock<D: Disk>(&self, hands: &Hands<'_, D>) -> Result<Option<D::Lock>, Trouble> {
+        let paths = self.planned.iter().filter_map(|planned| match planned {
+            Planned::Park { path, .. } | Planned::Move { path, .. } | Planned::End { path, .. } => Some(path),
+            Planned::Restore { to, .. } => Some(to),
+            Planned::Row { .. } => None,
+        });
+        match paths.into_iter().find_map(|path| entire::lock_of(path)) {
+            Some(path) => entire::take_lock(hands, &path),
+            None => Ok(None),
+        }
+    }
+
+    fn carry_out<D: Disk>(
+        &self,
+        hands: &Hands<'_, D>,
+        movements: &[Movement],
+        witness: &mut impl Witness,
+    ) -> Outcome {
+        let (mut done, mut taken) = (Vec::new(), Vec::new());
+        for movement in movements {
+            let moved = self.carry(hands, movement, &mut taken, witness);
+            // A take that was done but not believed counts as done.
+            if moved.is_ok() || matches!(moved, Err((_, Progress::Moved))) {
+                done.push(movement);
+            }
+            if let Err((trouble, _)) = moved {
+                return undone(hands, &done, &trouble);
+            }
+        }
+        let settled = movements.last().map_or(Ok(()), |movement| match movement {
+            Movement::Take { .. } => hands
+                .disk
+                .sync_folder(hands.parked)
+                .map_err(Trouble::at("bring to the disk", hands.parked_path)),
+            Movement::Put { to: path, .. } | Movement::Exchange { path, .. } => hands.settle(path),
+            // A commit has reached the disk when it returns.
+            Movement::Rows { .. } => Ok(()),
+        });
+        match settled {
+            Ok(()) => Outcome { ended: Ended::Done, detail: read_back(hands, movements) },
+            Err(trouble) => undone(hands, &done, &trouble),
+        }
+    }
+
+    fn carry<D: Disk>(
+        &self,
+        hands: &Hands<'_, D>,
+        movement: &Movement,
+        taken: &mut Vec<FileImage>,
+        witness: &mut impl Witness,
+    ) -> Result<(), (Trouble, Progress)> {
+        let not = |trouble| (trouble, Progress::NotMoved);
+        match movement {
+            Movement::Take { from, parked, print } => {
+                taken.push(hands.take(from, parked, print).map_err(not)?);
+                self.believe(taken, witness).map_err(|trouble| (trouble, Progress::Moved))
+            }
+            Movement::Put { parked, to, print, touched_at } => {
+                let print = hands.current(parked, print).map_err(not)?;
+                hands.put(parked, to, &print, *touched_at).map_err(not)
+            }
+            Movement::Exchange { path, parked, print, .. } => {
+                let new = self.planned.iter().find_map(|planned| match planned {
+                    Planned::End { path: own, new, .. } if own == path => Some(new.as_slice()),
+                    Planned::End { .. }
+                    | Planned::Park { .. }
+                    | Planned::Move { .. }
+                    | Planned::Restore { .. }
+                    | Planned::Row { .. } => None,
+                });
+                let image = hands.exchange(path, parked, print, new.unwrap_or_default(), witness.now());
+                taken.push(image.map_err(not)?);
+                self.believe(taken, witness).map_err(|trouble| (trouble, Progress::Moved))
+            }
+            Movement::Rows { format, database, changes, backup } => {
+                let backup = backup.as_deref();
+                let change = Change { format: *format, database, changes, backup };
+                change.carry_out(hands, &mut || self.agrees(database, witness)).map_err(not)
+            }
+        }
+    }
+}
+
+/// Says how the rows of a change stand once it was done.
+fn read_back<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> String {
+    let changes = movements.iter().filter_map(Change::of);
+    changes.map(|change| change.read_back(hands)).collect::<Vec<_>>().join("; ")
+}
+
+/// How far a movement came that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Everything is where it was.
+    NotMoved,
+    /// It was done.
+    Moved,
+}
+
+/// Reverses what was done, newest first, and tells the outcome.
+fn undone<D: Disk>(hands: &Hands<'_, D>, done: &[&Movement], trouble: &Trouble) -> Outcome {
+    let stuck: Vec<String> = done
+        .iter()
+        .rev()
+        .filter_map(|movement| hands.reverse(movement).err())
+        .map(|error| error.to_string())
+        .collect();
+    let ended = match trouble {
+        _ if !stuck.is_empty() => Ended::Stuck,
+        Trouble::Stuck(_) => Ended::Stuck,
+        Trouble::Changed(_) | Trouble::Taken(_) => Ended::Changed,
+        Trouble::Unsure(_) => Ended::Unknown,
+        Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Failed { .. } | Trouble::Refused(_) => {
+            Ended::Failed
+        }
+    };
+    let detail = std::iter::once(trouble.to_string()).chain(stuck).collect::<Vec<_>>().join("; then ");
+    Outcome { ended, detail }
+}
