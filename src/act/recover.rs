@@ -4,16 +4,22 @@
 //! only taken is put back, for nobody knows whether it was looked at; what was already put where
 //! it was meant to go stays there. Doing this twice changes nothing.
 
-use std::ffi::OsStr;
+mod exchange;
+mod put;
+mod take;
+
 use std::path::Path;
 
 use jiff::Timestamp;
 use rustix::io::Errno;
 
+use self::exchange::unexchange;
+use self::put::finish_put;
+use self::take::untake;
 use super::change::Change;
-use super::disk::{Disk, Side, Spot};
+use super::disk::{Disk, Spot};
 use super::lock::Lock;
-use super::movement::{At, Hands, aside, back_name, print_of, shown};
+use super::movement::{At, Hands, print_of, shown};
 use super::trouble::Trouble;
 use crate::core::file::Content;
 use crate::core::journal::{Ended, Entry, Movement, Outcome, Print};
@@ -83,71 +89,6 @@ fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Ou
     })
 }
 
-/// Puts back what was taken; a note when something else lies in its place by now.
-fn untake<D: Disk>(
-    hands: &Hands<'_, D>,
-    from: &Path,
-    parked: &str,
-    print: &Print,
-) -> Result<Option<String>, Trouble> {
-    let own = aside(parked);
-    let Some(at) = folder_of(hands, from)? else { return parked_note(hands, from, parked, GONE) };
-    let beside = (&at.folder, OsStr::new(&own));
-    let lies_beside = hands.look(beside, from)?.and_then(|image| image.meta);
-    // Anybody may have made a file of that name; ours has the inode of what was meant.
-    if lies_beside.is_some_and(|meta| (meta.dev, meta.ino) == (print.dev, print.ino)) {
-        // The copy in the park is worth nothing while the file itself is here.
-        remove(hands, parked)?;
-        return back(hands, beside, &at, from);
-    }
-    if hands.look(hands.in_park(parked), from)?.is_none() {
-        return Ok(None);
-    }
-    remove_begun_copy(hands, beside, parked, from)?;
-    let there = read(hands, at.spot(), from)?;
-    let is_back = there.is_some_and(|there| is_original(&there, print) || there.is_copied_by(print));
-    if is_back && is_begun_copy(hands, hands.in_park(parked), at.spot(), from)? {
-        // It is back in its place, itself or as a copy, and only the parked one was left over.
-        remove(hands, parked)?;
-        return Ok(None);
-    }
-    match hands.disk.rename_new(hands.in_park(parked), at.spot(), Side::Public) {
-        Err(Errno::XDEV) => {
-            let print = hands.current(parked, print)?;
-            match hands.put(parked, from, &print, None) {
-                Err(Trouble::Taken(_)) => Ok(Some(taken_note(from, parked))),
-                put => put.map(|()| None),
-            }
-        }
-        Err(Errno::EXIST) => Ok(Some(taken_note(from, parked))),
-        done => done.map(|()| None).map_err(Trouble::at("put back", from)),
-    }
-}
-
-fn back<D: Disk>(
-    hands: &Hands<'_, D>,
-    beside: Spot<'_, D::Folder>,
-    at: &At<D::Folder>,
-    from: &Path,
-) -> Result<Option<String>, Trouble> {
-    match hands.disk.rename_new(beside, at.spot(), Side::Public) {
-        Ok(()) => Ok(None),
-        Err(Errno::EXIST) => {
-            let note = format!(
-                "a newer file is at {}, the older lies beside it as {}",
-                shown(from),
-                beside.1.display()
-            );
-            Ok(Some(note))
-        }
-        Err(errno) => Err(Trouble::at("put back", from)(errno)),
-    }
-}
-
-fn taken_note(from: &Path, parked: &str) -> String {
-    format!("a newer file is at {}, the older stays parked as {parked}", shown(from))
-}
-
 /// Says where the older content stays, since its place is not what it was, and how to have it back:
 /// an entry that was not done cannot be undone. Nothing when it is not parked.
 fn parked_note<D: Disk>(
@@ -165,28 +106,6 @@ fn parked_note<D: Disk>(
             shown(&stays)
         )
     }))
-}
-
-/// Returns whether a put was done, and finishes one that was.
-fn finish_put<D: Disk>(
-    hands: &Hands<'_, D>,
-    to: &Path,
-    parked: &str,
-    print: &Print,
-) -> Result<bool, Trouble> {
-    let Some(at) = folder_of(hands, to)? else { return Ok(false) };
-    let own = aside(parked);
-    let beside = (&at.folder, OsStr::new(&own));
-    if hands.look(hands.in_park(parked), to)?.is_none() {
-        // It has left the park: by the put, or it was never taken.
-        return Ok(read(hands, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256));
-    }
-    remove_begun_copy(hands, beside, parked, to)?;
-    if read(hands, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256) {
-        remove(hands, parked)?;
-        return Ok(true);
-    }
-    Ok(false)
 }
 
 /// Removes a copy of a parked file that is on its way, or a part of one: it is worth nothing
@@ -217,62 +136,6 @@ fn is_begun_copy<D: Disk>(
     })
 }
 
-/// Undoes an exchange that was cut off; a note when somebody has written meanwhile.
-fn unexchange<D: Disk>(
-    hands: &Hands<'_, D>,
-    path: &Path,
-    parked: &str,
-    print: &Print,
-    new_sha256: &str,
-) -> Result<Option<String>, Trouble> {
-    let Some(at) = folder_of(hands, path)? else { return parked_note(hands, path, parked, GONE) };
-    let own = aside(parked);
-    let beside = (&at.folder, OsStr::new(&own));
-    if let Some(ended) = unback(hands, &at, parked, new_sha256)? {
-        return Ok(ended);
-    }
-    let there = read(hands, at.spot(), path)?;
-    let lies_beside = read(hands, beside, path)?;
-    if lies_beside.is_none_or(|lies| !is_same_file(&lies, print)) {
-        // A recovery that was cut off itself may have begun to copy the old content back.
-        remove_begun_copy(hands, beside, parked, path)?;
-    }
-    let Some(lies_beside) = read(hands, beside, path)? else {
-        if there.as_ref().is_some_and(|there| is_original(there, print)) {
-            remove(hands, parked)?;
-            return Ok(None);
-        }
-        let since = match there {
-            None => Some(GONE),
-            Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
-        };
-        if let Some(since) = since {
-            return parked_note(hands, path, parked, since);
-        }
-        if read(hands, hands.in_park(parked), path)?.is_none() {
-            return Ok(None);
-        }
-        let exchange = Movement::Exchange {
-            path: path.to_path_buf(),
-            parked: parked.to_owned(),
-            print: print.clone(),
-            new_sha256: new_sha256.to_owned(),
-        };
-        return hands.reverse(&exchange).map(|()| None);
-    };
-    if is_same_file(&lies_beside, print) {
-        // The copy in the park is worth nothing while the old content itself is here.
-        remove(hands, parked)?;
-        return swap_back(hands, &at, beside, new_sha256);
-    }
-    if there.as_ref().is_some_and(|there| is_same_file(there, print)) || lies_beside.sha256 == new_sha256 {
-        // What lies beside is the new content, or a part of it, and is not in use.
-        hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", path))?;
-        return Ok(None);
-    }
-    Ok(Some(written_note(path, &own)))
-}
-
 /// Returns whether it is the very file that was meant, whatever it says by now.
 fn is_same_file(lies: &Print, print: &Print) -> bool {
     (lies.dev, lies.ino) == (print.dev, print.ino)
@@ -281,50 +144,6 @@ fn is_same_file(lies: &Print, print: &Print) -> bool {
 /// Returns whether it is the very file that was meant, as it was.
 fn is_original(lies: &Print, print: &Print) -> bool {
     is_same_file(lies, print) && lies.sha256 == print.sha256
-}
-
-/// Finishes what an earlier recovery began: it had put the old content beside under a name of
-/// its own, to exchange the two. `None` when it had not come so far.
-fn unback<D: Disk>(
-    hands: &Hands<'_, D>,
-    at: &At<D::Folder>,
-    parked: &str,
-    new_sha256: &str,
-) -> Result<Option<Option<String>>, Trouble> {
-    let own = back_name(parked);
-    let back = (&at.folder, OsStr::new(&own));
-    let Some(lies) = read(hands, back, &at.path)? else { return Ok(None) };
-    if lies.sha256 == new_sha256 {
-        hands.disk.remove(back).map_err(Trouble::at("remove the new content of", &at.path))?;
-        return Ok(Some(None));
-    }
-    let in_park = read(hands, hands.in_park(parked), &at.path)?;
-    if in_park.is_some_and(|in_park| in_park.sha256 == lies.sha256) {
-        hands.disk.remove(back).map_err(Trouble::at("remove the copy of", &at.path))?;
-        return Ok(None);
-    }
-    swap_back(hands, at, back, new_sha256).map(Some)
-}
-
-/// Exchanges the old content back into its place.
-fn swap_back<D: Disk>(
-    hands: &Hands<'_, D>,
-    at: &At<D::Folder>,
-    beside: Spot<'_, D::Folder>,
-    new_sha256: &str,
-) -> Result<Option<String>, Trouble> {
-    match hands.swap(at, beside, new_sha256) {
-        Ok(()) => {
-            hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", &at.path))?;
-            Ok(None)
-        }
-        Err(Errno::EXIST) => Ok(Some(written_note(&at.path, &beside.1.to_string_lossy()))),
-        Err(errno) => Err(Trouble::at("exchange", &at.path)(errno)),
-    }
-}
-
-fn written_note(path: &Path, own: &str) -> String {
-    format!("{} was written meanwhile, the older content lies beside it as {own}", shown(path))
 }
 
 /// Reads what lies somewhere. What cannot be read must not be taken for anything else.
