@@ -1,0 +1,108 @@
+//! What is told of a thing, and the pages over the table with their ways out.
+
+use super::*;
+use crate::app::layer::Layer;
+use crate::app::summary::summary;
+
+#[track_caller]
+fn check_evidence(keys: &str, parts: &[&str]) {
+    let mut state = seen(testing::busy());
+    press(&mut state, keys);
+    let text = panel_text(&state);
+    for part in parts {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn the_evidence_names_facts_values_sources_and_moments() {
+    check_evidence("\n", &["same-worktree", "/proc/4711/cwd, 10:00:00Z", "Context ID", "SD-101", "2 h ago"]);
+    check_evidence(
+        "2j\n",
+        &["no-process", "/proc/3999/stat", "dead-holder", "r shows how to release", "/tmp/gamma"],
+    );
+    check_evidence("3\n", &["two live holders", "unread", "typed confirmation", "same-process"]);
+    check_evidence("4\n", &["two live windows", "About cart api 4711", "About cart tests 4890"]);
+}
+
+#[test]
+fn evidence_of_what_is_gone_says_so() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "\n");
+    look(&mut state, testing::quiet());
+    assert!(panel_text(&state).contains("gone since the last look"));
+}
+
+#[test]
+fn panels_scroll_within_their_lines() {
+    let mut state = seen(testing::busy());
+    update(&mut state, Msg::Resized(Size { width: 60, height: 15 }));
+    press(&mut state, "\nG");
+    let lines = pages::panel(&state).map_or(0, |panel| panel.page.lines.len());
+    assert_eq!(state.layers.last().map(Layer::scroll), Some(lines - state.size.panel_lines()));
+    update(&mut state, Msg::Resized(Size { width: 200, height: 50 }));
+    assert_eq!(state.layers.last().map(Layer::scroll), Some(0));
+}
+
+#[test]
+fn escape_closes_one_level_and_never_quits() {
+    let mut state = seen(testing::busy());
+    press(&mut state, " /cart\n\nr?");
+    assert_eq!(state.layers.len(), 2, "{:?}", state.layers);
+    let left = |state: &State| (state.layers.len(), state.filter.text.len(), state.marks.len());
+    let mut levels = Vec::new();
+    for _ in 0..6 {
+        let effects = press(&mut state, "\u{1b}");
+        assert!(!effects.contains(&Effect::Quit));
+        levels.push(left(&state));
+    }
+    assert_eq!(levels, [(1, 4, 1), (0, 4, 1), (0, 0, 1), (0, 0, 0), (0, 0, 0), (0, 0, 0)]);
+}
+
+#[test]
+fn q_and_control_c_quit_from_anywhere_but_the_filter_takes_a_q() {
+    let mut state = seen(testing::busy());
+    assert_eq!(press(&mut state, "q"), [Effect::Quit]);
+    assert_eq!(press(&mut state, "\n?q"), [Effect::Quit]);
+    let mut state = seen(testing::busy());
+    assert_eq!(press(&mut state, "/q"), [Effect::Redraw]);
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Ctrl('c'))), [Effect::Quit]);
+}
+
+#[track_caller]
+fn check_summary(keys: &str, what: &str, hint: &str) {
+    let mut state = seen(testing::busy());
+    press(&mut state, keys);
+    let said = summary(&state);
+    assert_eq!((said.what.plain().as_str(), said.hint.plain().as_str()), (what, hint));
+}
+
+#[test]
+fn one_sentence_says_what_is_wrong_and_which_key_helps() {
+    check_summary(
+        "2j",
+        "dead-holder: PID 3999 is gone since 3 min and still holds SD-099",
+        "r shows how to release",
+    );
+    check_summary("jj", "suspended-holder: PID 5333 is stopped and keeps its claims", "Enter shows why");
+    check_summary("jjjj", "Nothing wrong found here", "");
+    check_summary("J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
+    check_summary("z", "There is nothing to undo", "");
+}
+
+#[test]
+fn copying_takes_what_names_the_thing() {
+    let mut state = seen(testing::busy());
+    assert_eq!(press(&mut state, "y")[0], Effect::Copy("4711".to_owned()));
+    assert_eq!(press(&mut state, "2jy")[0], Effect::Copy("/tmp/gamma".to_owned()));
+    assert_eq!(press(&mut state, "3y")[0], Effect::Copy("c-SD-101".to_owned()));
+}
+
+#[test]
+fn the_help_lists_the_keys_that_are_active_and_no_others() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "5?");
+    let text = panel_text(&state);
+    assert!(text.contains("Quit") && text.contains("Windows, Sessions"));
+    assert!(!text.contains("filter") && !text.contains("Evidence"));
+}

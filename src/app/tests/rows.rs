@@ -1,0 +1,83 @@
+//! Which rows a view shows, and in which order.
+
+use super::*;
+use crate::app::filter::Focus;
+
+#[test]
+fn every_view_shows_its_things() {
+    let mut state = seen(testing::busy());
+    for (keys, rows) in [("1", 6), ("2", 5), ("3", 7), ("4", 6), ("5", 0)] {
+        press(&mut state, keys);
+        assert_eq!(state.table.rows.len(), rows, "view {keys}");
+    }
+}
+
+#[test]
+fn claims_that_may_be_let_go_stand_above_those_that_are_held() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "3");
+    let sorted =
+        ["c-SD-101", "c-SD-099", "c-feature/old", "c-entire.lock", "c-lock", "c-search", "c-reviewer"];
+    assert_eq!(shown(&state), sorted);
+}
+
+#[test]
+fn among_sessions_with_equal_trouble_the_dead_come_first() {
+    let mut report = testing::busy();
+    report.records.reverse();
+    let mut state = seen(report);
+    press(&mut state, "2");
+    assert_eq!(shown(&state), ["r-alpha", "r-gamma", "r-delta", "r-beta", "r-epsilon"]);
+}
+
+#[track_caller]
+fn check_filter(text: &str, expected: &[&str]) {
+    let mut state = seen(testing::busy());
+    press(&mut state, &format!("/{text}\n"));
+    assert_eq!(shown(&state), expected);
+}
+
+#[test]
+fn the_filter_looks_into_every_cell_in_any_case() {
+    check_filter("CART", &["w-4711", "w-4890"]);
+    check_filter("5120", &["w-5120"]);
+    check_filter("suspended", &["w-5333"]);
+    check_filter("!claude", &["w-5333", "w-5120", "w-6001"]);
+    check_filter("!", &["w-4711", "w-4890", "w-5333", "w-6200", "w-5120", "w-6001"]);
+    check_filter("no such thing", &[]);
+}
+
+#[test]
+fn the_filter_takes_keys_until_it_is_kept_or_cleared() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "/q");
+    assert_eq!((state.filter.focus, state.filter.text.as_str()), (Focus::Text, "q"));
+    press(&mut state, "\n");
+    assert_eq!(state.filter.focus, Focus::Table);
+    press(&mut state, "\u{1b}");
+    assert_eq!((state.filter.text.as_str(), state.table.rows.len()), ("", 6));
+}
+
+#[test]
+fn pasted_text_is_taken_where_text_is_typed_and_acts_nowhere() {
+    let mut state = seen(testing::busy());
+    let paste = |state: &mut State| update(state, Msg::Pasted("r\ny\nq".to_owned()));
+    assert_eq!(paste(&mut state), [Effect::Redraw]);
+    assert!(state.layers.is_empty() && state.filter.text.is_empty());
+    press(&mut state, "/");
+    paste(&mut state);
+    assert_eq!((state.filter.text.as_str(), state.filter.focus), ("ryq", Focus::Text));
+}
+
+#[test]
+fn sorting_goes_through_the_columns_and_back_to_worst_first() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "sss");
+    assert_eq!(shown(&state), ["w-4711", "w-4890", "w-5120", "w-5333", "w-6001", "w-6200"]);
+    press(&mut state, "S");
+    assert_eq!(shown(&state)[0], "w-6200");
+    assert_eq!(state.selected(), Some(&key("w-4711")));
+    let rest = "s".repeat(state.table.columns.len() - 2);
+    press(&mut state, &rest);
+    assert_eq!(state.place().sort.by, None);
+}

@@ -1,0 +1,120 @@
+//! Sheets: what they offer, what confirms it, and what is undone.
+
+use super::*;
+use crate::app::msg::Confirmed;
+use crate::app::sheet::Stage;
+use crate::config::Access;
+use crate::core::journal::{Ended, History};
+use crate::core::plan::{Action, Confirmation, Offer, Place, Request, Told, plan_for};
+
+#[test]
+fn marks_are_kept_by_key_and_planned_together() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "3j  1");
+    assert_eq!(state.marks.len(), 2);
+    press(&mut state, "3r");
+    let asked = |name: &str| Request::Act { key: key(name), action: Action::Release };
+    let sheet = state.sheet().unwrap();
+    assert_eq!(sheet.requests, [asked("c-SD-099"), asked("c-feature/old")]);
+}
+
+/// Opens the sheet of a dead claim and answers as the files would.
+fn sheet_of(keys: &str) -> (State, Vec<Effect>) {
+    let mut state = seen(testing::busy());
+    press(&mut state, keys);
+    let effects = update(&mut state, Msg::Pressed(Press::Char('r')));
+    (state, effects)
+}
+
+fn offered(state: &State, code: Option<&str>) -> Msg {
+    let offer = |request: &Request| {
+        let Request::Act { key, action } = request else { panic!("no undo") };
+        let plan = plan_for(&state.index.as_ref().unwrap().report, key, *action);
+        Offer { request: request.clone(), plan: Ok((plan, code.map(str::to_owned))) }
+    };
+    Msg::Offered(state.sheet().unwrap().requests.iter().map(offer).collect())
+}
+
+#[test]
+fn a_sheet_shows_the_plan_and_y_asks_for_it() {
+    let (mut state, effects) = sheet_of("3j");
+    assert!(matches!(effects.as_slice(), [Effect::Offer(_), Effect::Redraw]));
+    assert!(panel_text(&state).contains("Looking at the files"));
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), [], "nothing is offered yet");
+    let msg = offered(&state, None);
+    update(&mut state, msg);
+    let text = panel_text(&state);
+    for part in ["y does it", "SD-099", "aside", "Undo", "proven dead"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    let effects = update(&mut state, Msg::Pressed(Press::Char('y')));
+    assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
+    let told = Told { title: "park it".to_owned(), ended: Some(Ended::Done), detail: String::new() };
+    update(&mut state, Msg::Told(told));
+    update(&mut state, Msg::Finished);
+    assert!(panel_text(&state).contains("Done: park it"));
+}
+
+#[test]
+fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
+    let (mut state, _) = sheet_of("3j");
+    let msg = offered(&state, Some("aq7"));
+    let Msg::Offered(mut offers) = msg else { unreachable!() };
+    for offer in &mut offers {
+        offer.plan.as_mut().unwrap().0.confirmation = Confirmation::Code;
+    }
+    update(&mut state, Msg::Offered(offers));
+    press(&mut state, "aqx\n");
+    assert!(matches!(state.sheet().unwrap().stage, Stage::Asking), "q is typed and x is wrong");
+    update(&mut state, Msg::Pressed(Press::Backspace));
+    update(&mut state, Msg::Pressed(Press::Char('7')));
+    let effects = update(&mut state, Msg::Pressed(Press::Enter));
+    assert_eq!(effects, [Effect::Act(Confirmed::Typed("aq7".to_owned())), Effect::Redraw]);
+}
+
+#[test]
+fn a_sheet_disables_itself_when_the_world_moves() {
+    let (mut state, _) = sheet_of("3j");
+    let msg = offered(&state, None);
+    update(&mut state, msg);
+    look(&mut state, testing::quiet());
+    assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
+    assert!(panel_text(&state).contains("The world has moved"));
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), []);
+}
+
+#[test]
+fn read_only_shows_and_does_nothing() {
+    let mut state = seen(testing::busy());
+    state.options.access = Access::ReadOnly;
+    press(&mut state, "3j");
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Char('r'))), [Effect::Redraw]);
+    assert!(panel_text(&state).contains("read-only"));
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), []);
+}
+
+#[test]
+fn the_history_is_listed_and_its_entries_are_undone() {
+    let mut state = seen(testing::busy());
+    let line = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"release","title":"park x","why":"dead","movements":[]}}
+{"entry":1,"at":"2026-11-20T09:00:00Z","outcome":{"ended":"done","detail":""}}"#;
+    update(&mut state, Msg::History(Arc::new(History::read(line.as_bytes()))));
+    press(&mut state, "5");
+    assert_eq!(state.table.rows.len(), 1);
+    let effects = update(&mut state, Msg::Pressed(Press::Char('z')));
+    let undo = Request::Undo { entry: 1, place: Place::Own };
+    assert_eq!(effects, [Effect::Offer(vec![undo.clone()]), Effect::Redraw]);
+    let taken = Err("the place is taken: there is a file".to_owned());
+    update(&mut state, Msg::Offered(vec![Offer { request: undo, plan: taken }]));
+    let effects = update(&mut state, Msg::Pressed(Press::Char('b')));
+    let beside = Request::Undo { entry: 1, place: Place::Beside };
+    assert_eq!(effects, [Effect::Offer(vec![beside]), Effect::Redraw]);
+}
+
+#[test]
+fn a_window_without_a_remedy_has_no_sheet() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "m");
+    assert_eq!(state.layers, []);
+    assert_eq!(state.message.as_deref(), Some("There is nothing here to migrate"));
+}
