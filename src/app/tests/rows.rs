@@ -48,6 +48,15 @@ fn the_filter_looks_into_every_cell_in_any_case() {
 }
 
 #[test]
+fn a_filter_that_names_an_age_is_asked_again_when_time_passes() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "/40 s\n");
+    assert_eq!(shown(&state), ["w-6001"]);
+    update(&mut state, Msg::Tick(now() + SignedDuration::from_secs(1)));
+    assert!(shown(&state).is_empty() && state.visible().is_empty());
+}
+
+#[test]
 fn the_filter_takes_keys_until_it_is_kept_or_cleared() {
     let mut state = seen(testing::busy());
     press(&mut state, "/q");

@@ -82,11 +82,18 @@ fn a_click_selects_and_the_wheel_moves() {
 
 proptest::proptest! {
     #[test]
-    fn no_sequence_of_keys_loses_the_selection(keys in "[jkgGnNsSf1-5 rmxzJy?/\n\u{1b}!a-c]{0,60}") {
+    fn no_sequence_of_keys_loses_the_selection(
+        keys in "[jkgGnNsSf1-5 rmxzJy?/\n\u{1b}!a-c]{0,60}",
+        height in 5_u16..30,
+    ) {
         let mut state = seen(testing::busy());
+        update(&mut state, Msg::Resized(Size { width: 80, height }));
         press(&mut state, &keys);
         let place = state.place();
         proptest::prop_assert_eq!(state.table.rows.get(place.at).map(|row| &row.key), place.selected.as_ref());
         proptest::prop_assert!(place.at == 0 || (place.top..place.top + state.visible().len()).contains(&place.at));
+        let rows = state.table.rows.iter().skip(place.top).take(state.page());
+        let on_screen: Vec<&Key> = state.visible().iter().map(|row| &row.key).collect();
+        proptest::prop_assert_eq!(on_screen, rows.map(|row| &row.key).collect::<Vec<_>>());
     }
 }
