@@ -1,0 +1,122 @@
+//! Two looks go in, changes come out.
+
+use super::*;
+use crate::core::finding::{Code, Detected, Finding, Remedy};
+use crate::core::key::Key;
+use crate::core::record::{Resource, ResourceKind};
+use crate::core::report::{
+    ClaimStatus, ClaimView, ContextId, ContextSource, Releasable, Report, ReportHost, SCHEMA, WindowState,
+    WindowView,
+};
+
+fn report() -> Report {
+    Report {
+        schema: SCHEMA,
+        taken_at: Timestamp::UNIX_EPOCH,
+        host: ReportHost { name: "here".to_owned(), boot_id: None, pid_namespace: None },
+        sources: Vec::new(),
+        windows: Vec::new(),
+        records: Vec::new(),
+        claims: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+fn window(pid: u32) -> WindowView {
+    WindowView {
+        key: Key::typed(&format!("w-{pid}")),
+        pid,
+        start_ticks: 1,
+        started_at: None,
+        agent: "claude-code".to_owned(),
+        state: WindowState::Running,
+        context_id: ContextId {
+            value: pid.to_string().into(),
+            source: ContextSource::AgentPid,
+            stable: true,
+        },
+        session_id: None,
+        session: None,
+        place: Default::default(),
+        activity: None,
+        name: None,
+        tty: None,
+        pane: None,
+        cwd: None,
+        repo: None,
+        cpu_percent: None,
+        memory_bytes: None,
+        records: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+fn claim(status: ClaimStatus) -> ClaimView {
+    ClaimView {
+        key: Key::typed("c-1"),
+        resource: Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() },
+        record: Key::typed("r-1"),
+        window: None,
+        since: None,
+        status,
+        surfaces: Vec::new().into(),
+        releasable: Releasable::Confirm,
+    }
+}
+
+fn finding(message: &str) -> Finding {
+    Detected {
+        code: Code::DeadHolder,
+        severity: Code::DeadHolder.severity(),
+        subjects: [Key::typed("r-1")].into(),
+        message: message.into(),
+        evidence: Vec::new().into(),
+        remedy: Remedy::Release,
+        story: None,
+    }
+    .into()
+}
+
+#[track_caller]
+fn check(before: Option<&Report>, now: &Report, expected: &[Kind]) {
+    let kinds: Vec<Kind> = diff(before, now).iter().map(|event| event.event).collect();
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn the_first_look_makes_everything_appear() {
+    let now = Report {
+        windows: vec![window(7)],
+        claims: vec![claim(ClaimStatus::Held)],
+        findings: vec![finding("x")],
+        ..report()
+    };
+    check(None, &now, &[Kind::WindowAppeared, Kind::ClaimChanged, Kind::FindingRaised]);
+    check(Some(&now), &now, &[]);
+    check(Some(&now), &report(), &[Kind::WindowGone, Kind::ClaimChanged, Kind::FindingCleared]);
+}
+
+#[test]
+fn a_claim_tells_how_it_stood() {
+    let before = Report { claims: vec![claim(ClaimStatus::Held)], ..report() };
+    let now = Report { claims: vec![claim(ClaimStatus::Dead)], ..report() };
+    let lines: Vec<String> = diff(Some(&before), &now).iter().map(|change| change.subject.told()).collect();
+    assert_eq!(lines, ["c-1 work-item SD-1: dead, was held"]);
+}
+
+#[test]
+fn a_message_that_counts_time_raises_nothing_anew() {
+    let before = Report { findings: vec![finding("deleted after 5 min")], ..report() };
+    let now = Report { findings: vec![finding("deleted after 4 min")], ..report() };
+    check(Some(&before), &now, &[]);
+}
+
+#[test]
+fn an_event_is_one_flat_object() {
+    let now = Report { windows: vec![window(7)], ..report() };
+    let json = crate::core::json::to_line(&diff(None, &now)).unwrap();
+    assert_eq!(
+        json,
+        r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null}]"#
+    );
+}
