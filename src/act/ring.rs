@@ -7,13 +7,14 @@
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, open};
 use serde::{Deserialize, Serialize};
 
 use crate::core::json;
 use crate::core::timeline::Past;
+use crate::source::open::is_deleted;
 
 /// The bytes of a slot, its newline included.
 const SLOT: usize = 512;
@@ -39,6 +40,7 @@ struct Slot {
 /// The open file.
 #[derive(Debug)]
 pub struct Ring {
+    path: PathBuf,
     file: File,
     next: u64,
 }
@@ -65,7 +67,7 @@ impl Ring {
         let mut slots = read(&file)?;
         slots.sort_by_key(|slot| slot.number);
         let next = slots.last().map_or(0, |slot| slot.number + 1);
-        Ok((Self { file, next }, slots.into_iter().map(|slot| slot.past).collect()))
+        Ok((Self { path: path.to_path_buf(), file, next }, slots.into_iter().map(|slot| slot.past).collect()))
     }
 
     /// Reads what a file holds, oldest first, and changes nothing; empty where there is none.
@@ -83,11 +85,14 @@ impl Ring {
         Ok(slots.into_iter().map(|slot| slot.past).collect())
     }
 
-    /// Keeps one more in place of the oldest.
+    /// Keeps one more in place of the oldest; in a new file where somebody has deleted the other.
     ///
     /// # Errors
-    /// The disk fails.
+    /// The disk fails, or there can be no new file.
     pub fn keep(&mut self, past: &Past) -> io::Result<()> {
+        if is_deleted(&self.file) {
+            (*self, _) = Self::open(&self.path)?;
+        }
         let mut keys = past.keys.clone();
         keys.truncate(KEYS);
         let mut room = TOLD;

@@ -41,11 +41,11 @@ impl Size {
         // One line more than the rows need, so that a window more does not move everything.
         let spare = self.body().saturating_sub(HEAD + 1).saturating_sub(rows);
         if self.width >= 120 {
-            Detail::Right((self.width * 2 / 5).clamp(46, 76))
+            Detail::Right((self.width.saturating_mul(2) / 5).clamp(46, 76))
         } else if spare >= 7 {
             Detail::Below(spare.min(half + 1))
         } else if self.height >= 30 {
-            Detail::Below(self.body() * 2 / 5)
+            Detail::Below(self.body().saturating_mul(2) / 5)
         } else {
             Detail::None
         }

@@ -50,6 +50,8 @@ pub enum Msg {
     Stepped(Position),
     /// What was observed before was read.
     Remembered(Vec<Past>),
+    /// What is observed is kept in memory only, other than was asked for; why.
+    Unkept(String),
 }
 
 /// Whether changes are told or must be looked for.
@@ -81,6 +83,8 @@ pub enum Taped {
     Ended(String),
     /// It cannot be made; why.
     Failed(String),
+    /// It has ended by itself; why.
+    Lost(String),
 }
 
 /// Where to go in a recording.

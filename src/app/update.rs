@@ -61,6 +61,9 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.refresh();
         }),
         Msg::Tick(now) => changed(state, |state| state.pass(now)),
+        Msg::Unkept(why) => changed(state, |state| {
+            state.message = Some(format!("What is observed is not kept: {why}"));
+        }),
     }
 }
 
@@ -69,6 +72,7 @@ fn tell_taped(state: &mut State, taped: Taped) {
         Taped::Begun(path) => (Some(path.clone()), format!("Recording into {path}; w ends it")),
         Taped::Ended(path) => (None, format!("Recorded into {path}; claimtop replay shows it")),
         Taped::Failed(why) => (None, format!("Nothing is recorded: {why}")),
+        Taped::Lost(why) => (None, format!("Nothing is recorded any more: {why}")),
     };
     state.taped = path;
     state.message = Some(message);

@@ -127,7 +127,7 @@ impl Worker {
                 self.ring = Some(ring);
                 self.tell(Msg::Remembered(past));
             }
-            Some(Err(error)) => tracing::warn!(%error, "what is observed is not kept"),
+            Some(Err(error)) => self.tell(Msg::Unkept(error.to_string())),
         }
         self
     }
@@ -151,8 +151,8 @@ impl Worker {
     fn keep(&mut self, past: &[Arc<Past>]) {
         let Some(ring) = &mut self.ring else { return };
         if let Err(error) = past.iter().try_for_each(|past| ring.keep(past)) {
-            tracing::warn!(%error, "what is observed is kept no longer");
             self.ring = None;
+            self.tell(Msg::Unkept(error.to_string()));
         }
     }
 

@@ -6,11 +6,13 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::Level;
+
+use crate::source::open::is_deleted;
 
 /// The most bytes of the log; then it begins anew.
 pub(super) const LIMIT: u64 = 1 << 20;
@@ -29,7 +31,6 @@ pub(super) fn lost() -> u64 {
 /// # Errors
 /// The folder or the file cannot be made, or something else logs already.
 pub fn start(folder: &Path, level: Level) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let file = Capped::open(&folder.join(NAME))?;
     tracing_subscriber::fmt()
         .with_max_level(level)
@@ -43,18 +44,25 @@ pub fn start(folder: &Path, level: Level) -> io::Result<()> {
 /// A file that begins anew when it is full. A disk that refuses a line loses it, which is counted,
 /// and nothing else.
 struct Capped {
+    path: PathBuf,
     file: File,
     size: u64,
 }
 
 impl Capped {
     fn open(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         let size = file.metadata()?.len();
-        Ok(Self { file, size })
+        Ok(Self { path: path.to_path_buf(), file, size })
     }
 
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        if is_deleted(&self.file) {
+            *self = Self::open(&self.path)?;
+        }
         if self.size + line.len() as u64 > LIMIT {
             self.file.set_len(0)?;
             self.size = 0;

@@ -30,7 +30,7 @@ pub use self::bounds::bounds;
 use self::looking::{Audience, Said};
 use self::tape::Tape;
 use crate::act::hand::Hand;
-use crate::app::msg::{Hints, Msg, Position, Step};
+use crate::app::msg::{Hints, Msg, Position, Step, Taped};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::core::diagnosis::Watched;
@@ -136,6 +136,13 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let tape = Switch::from_truth(options.tape.is_some());
+    if let Some((tape, _)) = &options.tape {
+        let sender = sender.clone();
+        tape.tells(Box::new(move |why| {
+            // A screen that has ended needs no telling.
+            let _ = sender.blocking_send(Event::Told(Msg::Taped(Taped::Lost(why))));
+        }));
+    }
     let acting =
         acting::start(hand, Keeping { history: options.history, tape: options.tape }, sender.clone())
             .context("failed to start acting")?;

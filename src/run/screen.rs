@@ -27,6 +27,9 @@ use super::{Event, Replay, calls, clipboard, keyboard, log};
 /// The shortest time between two frames that no key asked for: 30 a second.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.
+const MOST: Size = Size { width: 2_000, height: 500 };
+
 /// Whether the loop goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
@@ -90,7 +93,7 @@ pub(super) async fn show(
 
 fn size() -> anyhow::Result<Size> {
     let (width, height) = crossterm::terminal::size().context("failed to read the terminal's size")?;
-    Ok(Size { width, height })
+    Ok(Size { width: width.min(MOST.width), height: height.min(MOST.height) })
 }
 
 async fn until(at: Option<Instant>) {

@@ -12,6 +12,7 @@ use crate::core::agent::Signatures;
 use crate::core::recording::redact::Redactor;
 use crate::core::recording::{Encoder, Header, VERSION};
 use crate::core::snapshot::Snapshot;
+use crate::source::open::is_deleted;
 
 /// The most bytes of a recording, unless a person asks for more or less: 64 MiB.
 pub const LIMIT: u64 = 64 << 20;
@@ -35,12 +36,16 @@ pub type Tell = Box<dyn FnMut(&[(String, String)]) + Send>;
 /// Asks for a look, so that a recording begins with the present.
 pub type Nudge = Box<dyn Fn() + Send>;
 
+/// Told why a recording has ended before anybody ended it.
+pub type Lost = Box<dyn Fn(String) + Send>;
+
 /// A tape; its copies are one.
 #[derive(Clone)]
 pub struct Tape {
     signatures: Signatures,
     reel: Arc<Mutex<Option<Reel>>>,
     nudge: Arc<Mutex<Option<Nudge>>>,
+    lost: Arc<Mutex<Option<Lost>>>,
 }
 
 /// A recording that is being made.
@@ -68,12 +73,17 @@ pub struct Wish {
 impl Tape {
     /// Makes a tape on which nothing is recorded yet.
     pub fn new(signatures: Signatures) -> Self {
-        Self { signatures, reel: Arc::default(), nudge: Arc::default() }
+        Self { signatures, reel: Arc::default(), nudge: Arc::default(), lost: Arc::default() }
     }
 
     /// Has somebody asked for a look whenever a recording is begun.
     pub fn asks(&self, nudge: Nudge) {
         *self.nudge.lock().unwrap_or_else(PoisonError::into_inner) = Some(nudge);
+    }
+
+    /// Has somebody told whenever a recording ends by itself.
+    pub fn tells(&self, lost: Lost) {
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(lost);
     }
 
     /// Begins a recording in a new file, for its owner only.
@@ -117,15 +127,20 @@ impl Tape {
     pub fn keep(&self, snapshot: &Snapshot, is_event: bool) -> Kept {
         let mut held = self.reel();
         let Some(reel) = held.as_mut() else { return Kept::Off };
-        match reel.keep(snapshot, is_event) {
+        let (kept, why) = match reel.keep(snapshot, is_event) {
             Ok(true) => return Kept::Written,
-            Ok(false) => *held = None,
+            Ok(false) => (Kept::Full, "it is full, and whole".to_owned()),
             Err(error) => {
-                *held = None;
-                return Kept::Failed(error);
+                let why = error.to_string();
+                (Kept::Failed(error), why)
             }
+        };
+        *held = None;
+        drop(held);
+        if let Some(lost) = self.lost.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            lost(why);
         }
-        Kept::Full
+        kept
     }
 
     fn reel(&self) -> std::sync::MutexGuard<'_, Option<Reel>> {
@@ -149,6 +164,9 @@ impl Reel {
         };
         if self.bytes + line.len() as u64 > self.limit {
             return Ok(false);
+        }
+        if is_deleted(&self.file) {
+            return Err(io::Error::other("it was deleted"));
         }
         self.file.write_all(line.as_bytes())?;
         self.bytes += line.len() as u64;

@@ -19,6 +19,7 @@ mod clock;
 mod colors;
 mod crowd;
 mod harm;
+mod kept;
 mod keys;
 mod leaving;
 mod limits;

@@ -37,6 +37,8 @@ fn common_sizes_show_sessions_and_keys() {
 #[test]
 fn no_size_is_too_small_or_too_large() {
     let sizes = [(1, 1), (2, 1), (1, 24), (5, 3), (3, 5), (20, 4), (80, 4), (300, 5), (300, 100), (500, 200)];
+    // More than anybody has; but a terminal may claim to be that large.
+    let sizes = sizes.into_iter().chain([(10_000, 50), (40_000, 2), (u16::MAX, 1), (1, u16::MAX)]);
     for (columns, rows) in sizes {
         let world = World::new();
         let mut screen = Screen::start(world.command(&[], &[]), columns, rows);

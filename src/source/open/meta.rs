@@ -1,5 +1,8 @@
 //! What `stat` says, in the types of the core.
 
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FileType, Stat};
 
@@ -14,6 +17,11 @@ const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// it is changed again.
 pub fn is_sure(read_at: Timestamp, touched_at: Timestamp) -> bool {
     read_at.duration_since(touched_at) >= SURE_AFTER
+}
+
+/// Returns whether an open file has no name any more: what is written into it is lost when it is closed.
+pub fn is_deleted(file: &File) -> bool {
+    file.metadata().is_ok_and(|meta| meta.nlink() == 0)
 }
 
 /// Translates what `stat` says.

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 pub use self::error::{OpenError, words};
 pub use self::image::{image, open_plain, small};
-pub use self::meta::{is_sure, meta_of, sort_name};
+pub use self::meta::{is_deleted, is_sure, meta_of, sort_name};
 use crate::core::file::FileMeta;
 
 /// How a folder is opened: itself, never what a link of its name points to.

@@ -1,0 +1,95 @@
+//! What the program keeps for itself, while its disk fills or its folder is deleted: it goes on, keeps
+//! what comes from then on where it can, and says what it lost.
+
+use std::process::Command;
+
+use crate::apart::is_apart;
+use crate::pty::Screen;
+use crate::world::World;
+
+const STATE: &str = "home/.local/state/claimtop";
+
+/// Starts the program so that it keeps all that it can.
+fn start(world: &World) -> Screen {
+    world.write("home/.config/claimtop/config.toml", "keep_history = true\n");
+    Screen::start(world.command(&["--log-level", "debug"], &[]), 200, 40)
+}
+
+/// Opens the screen and waits for what it shows.
+#[track_caller]
+fn open(world: &World) -> Screen {
+    let mut screen = start(world);
+    screen.wait_for_sessions();
+    screen
+}
+
+/// Writes a record and waits until the screen shows it.
+#[track_caller]
+fn comes(world: &World, screen: &mut Screen, name: &str) {
+    let text = format!(r#"{{"current_agent":"{name}"}}"#);
+    world.write(&format!("home/.maia/sessions/swarm_session_{name}.json"), &text);
+    screen.wait_for(name);
+}
+
+/// Waits until a file of the state folder holds this text.
+#[track_caller]
+fn holds(world: &World, screen: &mut Screen, file: &str, text: &str) {
+    let path = world.path(STATE).join(file);
+    screen.wait_until(&format!("{text:?} in {file}"), |_| {
+        std::fs::read(&path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
+    });
+}
+
+#[test]
+fn a_deleted_state_folder_is_made_anew_and_a_recording_in_it_is_called_lost() {
+    let world = World::new();
+    let mut screen = open(&world);
+    screen.press("w");
+    screen.wait_for("[rec]");
+    comes(&world, &mut screen, "early");
+    holds(&world, &mut screen, "history.ring", "early");
+    std::fs::remove_dir_all(world.path("home/.local")).unwrap();
+    comes(&world, &mut screen, "late");
+    screen.wait_for("Nothing is recorded any more: it was deleted");
+    screen.wait_until("an end of the mark", |screen| !screen.shows("[rec]"));
+    comes(&world, &mut screen, "later");
+    holds(&world, &mut screen, "history.ring", "later");
+    holds(&world, &mut screen, "log/claimtop.log", "looked");
+    screen.press("w");
+    screen.wait_for("Recording into");
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn a_recording_that_the_disk_refuses_is_called_ended() {
+    let name = "kept::a_recording_that_the_disk_refuses_is_called_ended";
+    if !is_apart(name, &["--user", "--map-root-user", "--mount"]) {
+        return;
+    }
+    let world = World::new();
+    let folder = world.path(STATE).join("recordings");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=16k,mode=700", "none"]).arg(&folder);
+    assert!(mount.status().unwrap().success());
+    let mut screen = open(&world);
+    screen.press("w");
+    screen.wait_for("Recording into");
+    for number in 0..30 {
+        comes(&world, &mut screen, &format!("late_{number:02}"));
+    }
+    screen.wait_for("Nothing is recorded any more: ");
+    screen.wait_until("an end of the mark", |screen| !screen.shows("[rec]"));
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn a_history_that_cannot_be_kept_is_told() {
+    let world = World::new();
+    world.write(&format!("{STATE}/history.ring/in_the_way"), "");
+    let mut screen = start(&world);
+    screen.wait_for("What is observed is not kept: ");
+    screen.wait_for_sessions();
+    comes(&world, &mut screen, "late");
+    assert_eq!(screen.end(), 0);
+}
