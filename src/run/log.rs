@@ -3,20 +3,20 @@
 //! It tells of looks, losses and actions: numbers, outcomes and the system's own words. What a
 //! session file says is not in it.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::Level;
 
-use crate::source::open::is_deleted;
-
 /// The most bytes of the log; then it begins anew.
 pub(super) const LIMIT: u64 = 1 << 20;
 const NAME: &str = "claimtop.log";
+/// For its owner only, also where it was there before.
+const MODE: u32 = 0o600;
 
 /// How many lines the disk has refused.
 static LOST: AtomicU64 = AtomicU64::new(0);
@@ -46,7 +46,6 @@ pub fn start(folder: &Path, level: Level) -> io::Result<()> {
 struct Capped {
     path: PathBuf,
     file: File,
-    size: u64,
 }
 
 impl Capped {
@@ -54,22 +53,20 @@ impl Capped {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        let size = file.metadata()?.len();
-        Ok(Self { path: path.to_path_buf(), file, size })
+        let file = OpenOptions::new().append(true).create(true).mode(MODE).open(path)?;
+        file.set_permissions(Permissions::from_mode(MODE))?;
+        Ok(Self { path: path.to_path_buf(), file })
     }
 
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        if is_deleted(&self.file) {
+        // Others may write into it too, and anybody may delete it.
+        let meta = self.file.metadata()?;
+        if meta.nlink() == 0 {
             *self = Self::open(&self.path)?;
-        }
-        if self.size + line.len() as u64 > LIMIT {
+        } else if meta.len() + line.len() as u64 > LIMIT {
             self.file.set_len(0)?;
-            self.size = 0;
         }
-        self.file.write_all(line)?;
-        self.size += line.len() as u64;
-        Ok(())
+        self.file.write_all(line)
     }
 }
 
@@ -90,8 +87,6 @@ impl Write for Capped {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test reads back what was written")]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
-
     use super::*;
 
     #[test]
@@ -110,5 +105,20 @@ mod tests {
         let mut again = Capped::open(&path).unwrap();
         again.write_all(b"end").unwrap();
         assert!(std::fs::read(&path).unwrap().ends_with(b"xend"));
+    }
+
+    #[test]
+    fn one_that_others_write_and_anybody_could_read_is_no_exception() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        std::fs::write(&path, "before").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let mut logs = [Capped::open(&path).unwrap(), Capped::open(&path).unwrap()];
+        for _ in 0..LIMIT / 1_000 {
+            logs.iter_mut().for_each(|log| log.write_all(&[b'x'; 1_000]).unwrap());
+        }
+        let meta = std::fs::metadata(&path).unwrap();
+        assert_eq!(meta.mode() & 0o777, MODE);
+        assert!(meta.len() <= LIMIT, "{}", meta.len());
     }
 }

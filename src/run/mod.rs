@@ -35,9 +35,14 @@ use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::core::diagnosis::Watched;
 use crate::core::report::Report;
+use crate::source::own;
 use crate::source::watch::Hint;
 use crate::ui::Look;
 use crate::ui::theme::{Colors, Palette};
+
+/// The fewest descriptors that are enough for the screen, its threads and one look: some libraries
+/// panic without.
+const FEWEST: u64 = 64;
 
 /// Takes looks at the world.
 pub trait Looker {
@@ -122,6 +127,11 @@ enum Event {
 /// # Errors
 /// When standard output is no terminal or cannot be set up, or when the thread that looks fails.
 pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Options) -> anyhow::Result<()> {
+    let most = own::most_open().unwrap_or(u64::MAX);
+    anyhow::ensure!(
+        most >= FEWEST,
+        "only {most} files may be open at once; the screen needs {FEWEST} (ulimit -n)"
+    );
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -29,6 +29,10 @@ const BUFFER: usize = 64 * 1024;
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 static HOOK: Once = Once::new();
 
+/// Whether the alternate screen is shown. To leave it twice would put the cursor back to where it was
+/// before, and whatever was told meanwhile would be written over.
+static IS_ENTERED: AtomicBool = AtomicBool::new(false);
+
 /// Whether the terminal keeps the title that it had before.
 static IS_TITLE_SAVED: AtomicBool = AtomicBool::new(false);
 
@@ -114,6 +118,7 @@ fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
     if title == Switch::On && !IS_TITLE_SAVED.swap(true, Ordering::SeqCst) {
         execute!(stdout(), Print(SAVE_TITLE))?;
     }
+    IS_ENTERED.store(true, Ordering::SeqCst);
     // Without it pasted text would come as keys, and keys act.
     execute!(stdout(), EnterAlternateScreen, Hide, EnableBracketedPaste)?;
     match mouse {
@@ -125,14 +130,12 @@ fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
 /// Puts the terminal back as far as it still answers; there is nobody to tell if it does not.
 pub(super) fn restore() {
     let _ = disable_raw_mode();
-    let _ = execute!(
-        stdout(),
-        EndSynchronizedUpdate,
-        DisableMouseCapture,
-        DisableBracketedPaste,
-        LeaveAlternateScreen,
-        Show
-    );
+    let mut out = stdout();
+    let _ = queue!(out, EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste, Show);
+    if IS_ENTERED.swap(false, Ordering::SeqCst) {
+        let _ = queue!(out, LeaveAlternateScreen);
+    }
+    let _ = out.flush();
     if IS_TITLE_SAVED.swap(false, Ordering::SeqCst) {
         let _ = execute!(stdout(), Print(RESTORE_TITLE));
     }
@@ -214,6 +217,7 @@ mod tests {
         assert!(place("whole") < place("\u{1b}[?1049l"), "the frame before was drawn");
         assert!(place("\u{1b}[?1000l") < place("broken on purpose"), "the mouse is free before");
         assert!(place("\u{1b}[?1049l") < place("broken on purpose"), "told on the shell's screen");
+        assert_eq!(written.matches("\u{1b}[?1049l").count(), 1, "what is told stays on the screen");
         assert!(place("\u{1b}[?25h") < place("broken on purpose"), "with a cursor");
         assert!(place("broken on purpose\r\n") > 0, "and in the shell's modes");
     }

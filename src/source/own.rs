@@ -2,7 +2,14 @@
 
 use std::time::Duration;
 
+use rustix::process::{Resource, getrlimit};
+
 use crate::core::diagnosis::Cost;
+
+/// Returns how many files this process may have open; `None` for any number.
+pub fn most_open() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
 
 /// Returns what the kernel counts of this process; `None` where it has no `/proc`.
 #[cfg(target_os = "linux")]
@@ -10,7 +17,6 @@ pub fn cost() -> Option<Cost> {
     use super::clock;
     use super::open::small;
     use super::processes::own_pid;
-    use rustix::process::{Resource, getrlimit};
     use std::path::Path;
 
     let text = |name: &str| {
@@ -32,7 +38,7 @@ pub fn cost() -> Option<Cost> {
         resident: line("VmRSS:")? << 10,
         peak: line("VmHWM:")? << 10,
         descriptors: rustix::fs::Dir::read_from(descriptors()?).ok()?.count().saturating_sub(3),
-        descriptor_limit: getrlimit(Resource::Nofile).current,
+        descriptor_limit: most_open(),
         threads: line("Threads:")?,
         wakeups: line("voluntary_ctxt_switches:")?,
         lost_lines: 0,

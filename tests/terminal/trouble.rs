@@ -121,17 +121,38 @@ fn a_full_disk_below_the_log_loses_lines_and_says_so() {
     check_full(&world, screen);
 }
 
-#[test]
-fn a_limit_on_the_size_of_files_ends_nothing() {
-    let world = World::new();
+/// Starts the program under a limit, in the words of the shell.
+fn limited(world: &World, limit: &str) -> Screen {
     let command = world.command(&["--log-level", "debug"], &[]);
     let mut limited = portable_pty::CommandBuilder::new("/bin/sh");
-    // Blocks of 512 or 1,024 bytes, as the shell has it.
-    limited.args(["-c", "ulimit -f 1; exec \"$@\"", "sh"]);
+    limited.args(["-c", &format!("ulimit {limit}; exec \"$@\""), "sh"]);
     limited.args(command.get_argv());
     limited.env_clear();
     limited.env("TERM", "xterm-256color");
-    check_full(&world, Screen::start(limited, 200, 60));
+    Screen::start(limited, 200, 60)
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_ends_nothing() {
+    let world = World::new();
+    // Blocks of 512 or 1,024 bytes, as the shell has it.
+    let screen = limited(&world, "-f 1");
+    check_full(&world, screen);
+}
+
+#[test]
+fn too_few_descriptors_are_told_before_the_screen_opens() {
+    let world = World::new();
+    for few in [12, 16, 20, 40] {
+        let mut screen = limited(&world, &format!("-n {few}"));
+        assert_eq!(screen.wait_for_exit(), 4, "{few}: {}", screen.picture());
+        assert!(screen.shows("files may be open at once"), "{}", screen.picture());
+        screen.check_given_back();
+    }
+    let mut screen = limited(&world, "-n 64");
+    screen.wait_for_sessions();
+    check_goes_on(&world, &mut screen, "late");
+    assert_eq!(screen.end(), 0);
 }
 
 #[test]
