@@ -43,7 +43,7 @@ const SCHEMA: &str = "
 /// The row that a test releases: the iteration of the cut off run.
 pub(crate) const ITERATION: &str = "6";
 
-/// Any process of Obra keeps every database from being changed, also those of other tests.
+/// Any process of Obra keeps every database from being changed, also those of other tests here.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Stage {
@@ -55,6 +55,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
+        crate::alone::alone();
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
