@@ -15,7 +15,7 @@ use crate::source::watch::Hint;
 
 /// The longest rest after a look that took long.
 const LONGEST_REST: Duration = Duration::from_secs(2);
-/// How often to look while changes are told: hints can be missed, on NFS for one.
+/// How often to look while changes are told: a hint can be missed all the same.
 const SAFETY: Duration = Duration::from_secs(60);
 /// When to look again at a file that was being written: by then it is whole, or it is corrupt;
 /// unless the clock was set back, which makes it young for as long.

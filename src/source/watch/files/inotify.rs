@@ -37,6 +37,8 @@ struct Watches {
     ended: HashSet<PathBuf>,
 }
 
+pub(super) use super::remote::kind as remote;
+
 /// One inotify instance and the thread that reads it.
 pub(super) struct Watcher {
     fd: Arc<OwnedFd>,

@@ -8,6 +8,8 @@ mod inotify;
 #[cfg(any(test, not(target_os = "linux")))]
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
 mod others;
+#[cfg(target_os = "linux")]
+mod remote;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -142,6 +144,11 @@ impl Files {
         let Some(watcher) = &mut self.watcher else { return false };
         match watcher.watch(&path, held.1) {
             Ok(()) => {
+                if held.1 == Scope::Contents
+                    && let Some(kind) = system::remote(&path)
+                {
+                    self.notice.lost(format!("what others change on {kind} is not told"));
+                }
                 self.watched.insert(path, held);
                 true
             }

@@ -12,6 +12,11 @@ use crate::source::watch::Hint;
 use crate::source::watch::interest::{Change, Interest, matters};
 use crate::source::watch::notice::Notice;
 
+/// Returns no kind of file system that others may change: that is not asked here.
+pub(super) fn remote(_: &Path) -> Option<&'static str> {
+    None
+}
+
 /// The system's watcher.
 pub(super) struct Watcher(RecommendedWatcher);
 
