@@ -1,7 +1,7 @@
 //! Everything that acting needs, in one hand: the state folder, the eyes and the rules. The
 //! commands and the screen both act with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -32,6 +32,12 @@ impl Hand {
     /// It cannot be made or opened.
     pub fn new(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
         Ok(Self { state: StateFolder::open(System, state)?, eyes, rules })
+    }
+
+    /// Lets only programs below this folder count, where there is one.
+    pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
+        self.eyes.stage = stage;
+        self
     }
 
     /// Adds the databases of a system.

@@ -1,5 +1,6 @@
 //! Who looks at the world again before and while something is done.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -34,15 +35,28 @@ pub struct Eyes {
     pub collector: Collector,
     /// How looks are judged.
     pub policy: Policy,
+    /// The folder below which alone programs count; all do where there is none.
+    pub stage: Option<PathBuf>,
+}
+
+impl Eyes {
+    fn only_on_stage(&self, mut snapshot: Snapshot) -> Snapshot {
+        if let Some(stage) = &self.stage {
+            snapshot.forget_outside(stage);
+        }
+        snapshot
+    }
 }
 
 impl Witness for Eyes {
     fn look(&mut self) -> Snapshot {
-        self.collector.look()
+        let snapshot = self.collector.look();
+        self.only_on_stage(snapshot)
     }
 
     fn look_again(&mut self) -> Snapshot {
-        self.collector.look_again()
+        let snapshot = self.collector.look_again();
+        self.only_on_stage(snapshot)
     }
 
     fn policy(&self) -> &Policy {

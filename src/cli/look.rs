@@ -1,7 +1,7 @@
 //! One look after another: what is read, and what it means.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -83,6 +83,11 @@ impl Looker {
         self
     }
 
+    /// Returns the folder below which alone programs count.
+    pub(crate) fn stage(&self) -> Option<PathBuf> {
+        self.stage.clone()
+    }
+
     /// Returns where looks are recorded, if they are.
     pub(crate) fn tape(&self) -> Option<Tape> {
         self.tape.clone()
@@ -121,7 +126,7 @@ impl Looker {
             None => self.collector.look(),
         };
         if let Some(stage) = &self.stage {
-            forget_others(&mut snapshot, stage);
+            snapshot.forget_outside(stage);
         }
         snapshot
     }
@@ -180,16 +185,4 @@ pub(crate) fn exit(report: &Report) -> Exit {
         SourceState::Ok | SourceState::Partial => false,
     });
     if has_failed && is_useless { Exit::Failed } else { Exit::Fine }
-}
-
-/// Forgets every process whose program is outside of `stage`, and with them whoever started the
-/// stage: inside, nobody outside counts.
-fn forget_others(snapshot: &mut Snapshot, stage: &Path) {
-    let table = &mut snapshot.processes;
-    table.by_pid.retain(|_, process| {
-        let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
-        exe.is_some_and(|exe| Path::new(exe.raw()).starts_with(stage))
-    });
-    table.listed = table.by_pid.keys().copied().collect();
-    snapshot.seen_agents.retain(|seen| table.listed.contains(&seen.id.pid));
 }

@@ -43,11 +43,15 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
             .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))?;
     }
     let tape = looker.tape().unwrap_or_else(|| Tape::new(looker.signatures()));
+    let stage = looker.stage();
     let (looker, hints) = looker.taped(tape.clone()).watched();
     let hand = match settings.effective.config.access {
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
-        Access::Full => Some(act::hand(settings).map_err(|failure| failure.lines().join("; "))),
+        Access::Full => {
+            let hand = act::hand(settings).map(|hand| hand.only_below(stage));
+            Some(hand.map_err(|failure| failure.lines().join("; ")))
+        }
     };
     let config = config(settings);
     // Whoever may change nothing keeps nothing either.

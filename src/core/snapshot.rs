@@ -1,6 +1,6 @@
 //! One moment of the world: everything that was read, before anything is judged.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -52,6 +52,18 @@ impl Snapshot {
     pub fn is_whole(&self, repo: &Repo) -> bool {
         let id = repo.source_id();
         !self.sources.iter().any(|source| source.id == id && source.state != SourceState::Ok)
+    }
+
+    /// Forgets every process whose program is outside of `stage`, and with them whoever started the
+    /// stage: in a made-up world nobody of the machine counts.
+    pub fn forget_outside(&mut self, stage: &Path) {
+        let table = &mut self.processes;
+        table.by_pid.retain(|_, process| {
+            let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
+            exe.is_some_and(|exe| Path::new(exe.raw()).starts_with(stage))
+        });
+        table.listed = table.by_pid.keys().copied().collect();
+        self.seen_agents.retain(|seen| table.listed.contains(&seen.id.pid));
     }
 }
 

@@ -19,3 +19,23 @@ pub(super) fn sequence(call: &Call, notify: Notify) -> Option<String> {
         (Call::Notification(text), Notify::Osc777) => Some(format!("\u{1b}]777;notify;claimtop;{text}\u{7}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(call: Call, notify: Notify, expected: Option<&str>) {
+        assert_eq!(sequence(&call, notify).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_notification_is_written_as_was_asked_for() {
+        let call = || Call::Notification("a dead claim".to_owned());
+        check(call(), Notify::Off, None);
+        check(call(), Notify::Osc9, Some("\u{1b}]9;claimtop: a dead claim\u{7}"));
+        check(call(), Notify::Osc777, Some("\u{1b}]777;notify;claimtop;a dead claim\u{7}"));
+        check(Call::Bell, Notify::Off, Some("\u{7}"));
+        check(Call::Title("claimtop".to_owned()), Notify::Off, Some("\u{1b}]2;claimtop\u{7}"));
+    }
+}

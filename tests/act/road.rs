@@ -237,3 +237,15 @@ fn an_entry_that_cannot_be_undone_says_why() {
     check(undoing, "it is an undo itself");
     check(pruned.entry, "its parked files are gone for good");
 }
+
+#[test]
+fn on_a_stage_nobody_outside_of_it_counts() {
+    let (stage, other) = (Stage::new(), Stage::new());
+    let (agent, stranger) = (stage.agent(), other.agent());
+    let seen = |eyes: &mut Eyes| {
+        let processes = eyes.look().processes;
+        [agent.id(), stranger.id()].map(|pid| processes.get(pid).is_some())
+    };
+    assert_eq!(seen(&mut stage.eyes()), [true, false]);
+    assert_eq!(seen(&mut Eyes { stage: None, ..stage.eyes() }), [true, true]);
+}

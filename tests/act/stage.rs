@@ -86,7 +86,10 @@ impl Stage {
             leo_database: None,
             confined: true,
         };
-        Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } }
+        let collector = Collector::new(places, signatures.clone());
+        // Agents of other test runs could rightly be holders too, and whose namespace cannot be read
+        // while they begin or end.
+        Eyes { collector, policy: Policy { signatures }, stage: Some(self.root.clone()) }
     }
 
     pub(crate) fn rules(&self) -> Rules {

@@ -41,8 +41,11 @@ fn main() {
         leo_database: None,
         confined: true,
     };
-    let mut eyes =
-        Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } };
+    let mut eyes = Eyes {
+        collector: Collector::new(places, signatures.clone()),
+        policy: Policy { signatures },
+        stage: None,
+    };
     let state = StateFolder::open(System, &at("state")).expect("a state folder");
     let file = at("home/.claude/sessions/4000001.json");
     let (mut bare, mut ours) = (Vec::new(), Vec::new());

@@ -115,7 +115,8 @@ impl Stage {
             leo_database: None,
             confined: true,
         };
-        Eyes { collector: Collector::new(places, signatures.clone()), policy: Policy { signatures } }
+        let collector = Collector::new(places, signatures.clone());
+        Eyes { collector, policy: Policy { signatures }, stage: None }
     }
 
     pub(crate) fn state<D: Disk>(&self, disk: D) -> StateFolder<D> {

@@ -41,7 +41,7 @@ pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
         uid: host::host(clock::now()).uid,
         settled_for: Rules::SETTLED_FOR,
     };
-    let eyes = Eyes { collector, policy: Policy { signatures } };
+    let eyes = Eyes { collector, policy: Policy { signatures }, stage: None };
     let hand = Hand::new(&settings.state, eyes, rules).map_err(failure)?;
     let Some(target) = settings.places.leo_database.clone() else { return Ok(hand) };
     let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
