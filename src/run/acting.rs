@@ -127,6 +127,9 @@ impl Worker {
                 self.ring = Some(ring);
                 self.tell(Msg::Remembered(past));
             }
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                tracing::info!("another claimtop keeps what is observed");
+            }
             Some(Err(error)) => self.tell(Msg::Unkept(error.to_string())),
         }
         self

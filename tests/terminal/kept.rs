@@ -1,6 +1,7 @@
 //! What the program keeps for itself, while its disk fills or its folder is deleted: it goes on, keeps
 //! what comes from then on where it can, and says what it lost.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::apart::is_apart;
@@ -92,4 +93,38 @@ fn a_history_that_cannot_be_kept_is_told() {
     screen.wait_for_sessions();
     comes(&world, &mut screen, "late");
     assert_eq!(screen.end(), 0);
+}
+
+/// One keeps the history of all, so nothing is lost.
+#[test]
+fn a_history_that_another_keeps_is_no_trouble() {
+    let world = World::new();
+    let mut first = open(&world);
+    comes(&world, &mut first, "early");
+    holds(&world, &mut first, "history.ring", "early");
+    let mut second = start(&world);
+    second.wait_for_sessions();
+    comes(&world, &mut second, "late");
+    assert!(!String::from_utf8_lossy(&second.written).contains("is not kept"), "{}", second.picture());
+    for screen in [first, second] {
+        assert_eq!(screen.end(), 0);
+    }
+}
+
+#[test]
+fn the_log_is_its_owners_and_holds_nothing_of_a_session() {
+    let world = World::new();
+    world.write("home/.maia/sessions/swarm_session_torn.json", r#"{"query":"a secret wish"#);
+    let mut screen = Screen::start(world.command(&["--log-level", "debug"], &[]), 200, 40);
+    screen.wait_for_sessions();
+    screen.press("x");
+    screen.wait_for("Plan: park");
+    assert_eq!(screen.end(), 0);
+    let path = world.path(STATE).join("log/claimtop.log");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let log = std::fs::read_to_string(path).unwrap();
+    assert!(log.contains("looked"), "{log}");
+    for content in ["alpha_agent", "omega_agent", "secret", "wish"] {
+        assert!(!log.contains(content), "{content} in {log}");
+    }
 }
