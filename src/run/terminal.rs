@@ -65,15 +65,15 @@ impl Guard {
         if is_other_size {
             self.shown = Buffer::empty(next.area);
         }
-        let changes = self.shown.diff(&next);
-        if changes.is_empty() && !is_other_size {
+        let mut changes = self.shown.diff_iter(&next).peekable();
+        if changes.peek().is_none() && !is_other_size {
             return Ok(());
         }
         queue!(self.backend, BeginSynchronizedUpdate)?;
         if is_other_size {
             queue!(self.backend, Clear(ClearType::All))?;
         }
-        self.backend.draw(changes.into_iter())?;
+        self.backend.draw(changes)?;
         execute!(self.backend, EndSynchronizedUpdate)?;
         self.shown = next;
         Ok(())
