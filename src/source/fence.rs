@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Which folders may be read; and where links lead, which one look reads once.
 #[derive(Debug, Default)]
@@ -41,10 +41,23 @@ impl Fence {
         resolve_by(path, |above| self.existing(above))
     }
 
+    /// Returns whether a path leads nowhere else, where that is not known part by part already.
+    fn is_own_place(&self, path: &Path) -> bool {
+        let is_begun = path.parent().is_none_or(|above| self.known.borrow().contains_key(above));
+        let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
+        !is_begun && is_plain && is_free_of_links(path)
+    }
+
     /// Returns where a path leads: where the folder above it does, unless it is a link itself.
     fn existing(&self, path: &Path) -> Option<PathBuf> {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
+        }
+        if self.is_own_place(path) {
+            let place: PathBuf = path.components().collect();
+            let parts = place.ancestors().map(Path::to_path_buf);
+            self.known.borrow_mut().extend(parts.map(|part| (part.clone(), Some(part))));
+            return Some(place);
         }
         let found = match (path.parent(), path.file_name()) {
             (Some(above), Some(name)) if path.is_absolute() => {
@@ -55,6 +68,21 @@ impl Fence {
         self.known.borrow_mut().insert(path.to_path_buf(), found.clone());
         found
     }
+}
+
+/// Returns whether something is there and no part of its path is a link: one question instead of
+/// one for each part. "No" can also mean that the system does not answer it.
+#[cfg(target_os = "linux")]
+fn is_free_of_links(path: &Path) -> bool {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok()
+}
+
+/// Returns `false`: no other system answers for a whole path.
+#[cfg(not(target_os = "linux"))]
+fn is_free_of_links(_path: &Path) -> bool {
+    false
 }
 
 /// Returns where a path leads of which only the last part can be a link.
