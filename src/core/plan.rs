@@ -166,10 +166,13 @@ pub enum Confirmation {
 /// How one file that was moved or parked goes back.
 const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";
 
-/// What makes every plan refuse, whatever it is about.
+/// What makes every plan about a record's file refuse.
 const ALWAYS: [&str; 4] = [
     "the file, its owner or its holder changed since it was seen",
     "the file is younger than 2 s or cannot be parsed",
     "the file is not a plain file of yours with one link",
     "another claimtop is at work on it",
 ];
+
+/// The same for a file that is parked because it cannot be parsed.
+const OF_BROKEN: [&str; 4] = [ALWAYS[0], "the file is younger than 2 s", ALWAYS[2], ALWAYS[3]];

@@ -1,6 +1,6 @@
 //! Plans about one record, by the rule of its system.
 
-use super::{ALWAYS, Action, Confirmation, PUT_BACK, Plan, Step, leo, rows};
+use super::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BACK, Plan, Step, leo, rows};
 use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
 use crate::core::key::Key;
@@ -79,7 +79,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
         why: vec![finding.message.to_string()],
         steps: vec![Step::Park { path }],
         inverse: PUT_BACK.to_owned(),
-        refuses_when: ALWAYS.to_vec(),
+        refuses_when: OF_BROKEN.to_vec(),
         confirmation: Confirmation::Code,
         ..refused(key, "", "")
     }
