@@ -20,10 +20,30 @@ pub const MAX_KEPT: usize = 16_384;
 /// What was read of the files of every folder.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// The files of each folder by name. They are read in that order, so that a list takes less
-    /// room than a map and no more time.
-    folders: HashMap<FolderId, Vec<KeptFile>>,
+    folders: HashMap<FolderId, Files>,
     files: usize,
+}
+
+/// The files of one folder by name. They are read in that order, so that a list takes less room
+/// than a map, and no more time.
+#[derive(Default)]
+struct Files {
+    list: Vec<KeptFile>,
+    /// Which one is likely to be asked for next.
+    next: usize,
+}
+
+impl Files {
+    /// Returns where a file is, or belongs.
+    fn place(&self, name: &OsStr) -> Result<usize, usize> {
+        if self.list.get(self.next).is_some_and(|likely| likely.name() == name) {
+            return Ok(self.next);
+        }
+        match self.list.last() {
+            Some(last) if last.name() >= name => self.list.binary_search_by(|own| own.name().cmp(name)),
+            Some(_) | None => Err(self.list.len()),
+        }
+    }
 }
 
 /// What was read of one file.
@@ -105,14 +125,21 @@ impl KeptFile {
 
 impl Kept {
     /// Returns what was kept of one file.
-    pub(super) fn of(&self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
-        let files = self.folders.get(&folder)?;
-        files.get(place(files, name).ok()?)
+    pub(super) fn of(&mut self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
+        let files = self.folders.get_mut(&folder)?;
+        let at = files.place(name).ok()?;
+        files.next = at + 1;
+        files.list.get(at)
+    }
+
+    /// Returns whether something is kept of one file.
+    pub(super) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
+        self.folders.get(&folder).is_some_and(|files| files.place(name).is_ok())
     }
 
     /// Makes room for the files of a folder.
     pub(super) fn reserve(&mut self, folder: FolderId, files: usize) {
-        self.folders.entry(folder).or_default().reserve_exact(files.min(MAX_KEPT));
+        self.folders.entry(folder).or_default().list.reserve_exact(files.min(MAX_KEPT));
     }
 
     /// Returns whether one more file may be kept.
@@ -124,8 +151,8 @@ impl Kept {
     pub(super) fn keep(&mut self, folder: FolderId, file: KeptFile) {
         self.files += 1;
         let files = self.folders.entry(folder).or_default();
-        let (Ok(at) | Err(at)) = place(files, file.name());
-        files.insert(at, file);
+        let (Ok(at) | Err(at)) = files.place(file.name());
+        files.list.insert(at, file);
     }
 }
 
@@ -133,11 +160,6 @@ impl Kept {
 fn last_part(path: &Path) -> &OsStr {
     let bytes = path.as_os_str().as_bytes();
     OsStr::from_bytes(bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes))
-}
-
-/// Returns where a file is among those of its folder, or belongs.
-fn place(files: &[KeptFile], name: &OsStr) -> Result<usize, usize> {
-    files.binary_search_by(|own| own.name().cmp(name))
 }
 
 #[cfg(test)]
@@ -179,5 +201,26 @@ mod tests {
     fn a_file_that_was_read_right_after_a_change_may_have_changed_once_more() {
         check(9_500, meta(9_500), None, false);
         check(11_000, meta(11_000), None, false);
+    }
+
+    #[test]
+    fn files_are_found_in_whatever_order_they_come_and_are_asked_for() {
+        let (folder, kind) = ((1, 2), FileKind::Maia(maia::Kind::Learning));
+        let mut kept = Kept::default();
+        for name in ["b", "d", "a", "c"] {
+            assert!(!kept.has(folder, OsStr::new(name)), "{name}");
+            let file = KeptFile::new((kind, OsStr::new(name)), (&meta(0), None), None, Timestamp::UNIX_EPOCH);
+            kept.keep(folder, file);
+        }
+        for name in ["a", "b", "c", "d", "a", "c", "b", "d"] {
+            assert_eq!(kept.of(folder, OsStr::new(name)).unwrap().name(), name);
+        }
+        for name in ["", "aa", "e"] {
+            assert!(
+                kept.of(folder, OsStr::new(name)).is_none() && !kept.has(folder, OsStr::new(name)),
+                "{name}"
+            );
+        }
+        assert!(kept.of((1, 3), OsStr::new("a")).is_none());
     }
 }

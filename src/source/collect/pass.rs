@@ -136,7 +136,7 @@ impl<'a> Pass<'a> {
 
     fn has_seen(&self, id: FolderId, name: &OsString) -> bool {
         let is_passed = || !self.passed.is_empty() && self.passed.contains(&(id, name.clone()));
-        self.kept.of(id, name).is_some() || is_passed()
+        self.kept.has(id, name) || is_passed()
     }
 
     fn read_file(&mut self, folder: &Folder, id: FolderId, entry: Entry, format: Format, kind: FileKind) {
