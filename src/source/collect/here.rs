@@ -1,7 +1,7 @@
 //! What is looked for in one folder: the files of all formats that keep some there.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -15,13 +15,18 @@ use crate::format::{self, Base, FileKind, Place};
 pub(super) struct Here {
     places: Vec<&'static Place>,
     own: Vec<(Own, &'static OwnPlace)>,
+    formats: BTreeSet<Format>,
 }
 
 impl Here {
     /// Returns the formats.
-    pub(super) fn formats(&self) -> BTreeSet<Format> {
+    pub(super) fn formats(&self) -> &BTreeSet<Format> {
+        &self.formats
+    }
+
+    fn note_formats(&mut self) {
         let own = self.own.iter().map(|(own, _)| Format::Own(*own));
-        self.places.iter().map(|place| place.format).chain(own).collect()
+        self.formats = self.places.iter().map(|place| place.format).chain(own).collect();
     }
 
     /// Returns the names of what a person described, which no format of ours knows.
@@ -44,15 +49,31 @@ impl Here {
     }
 }
 
-/// Returns what is looked for below a base by folder, so that each is listed once.
-pub(super) fn by_dir(base: Base, own: &[Own]) -> BTreeMap<&'static str, Here> {
-    let mut by_dir: BTreeMap<_, Here> = BTreeMap::new();
-    for place in format::places().filter(|place| place.base == base) {
-        by_dir.entry(place.dir).or_default().places.push(place);
+/// What is looked for below each base by folder, so that each is listed once; the same for every look.
+pub(super) struct Layout(HashMap<Base, BTreeMap<&'static str, Here>>);
+
+impl Layout {
+    /// Lays out all formats: ours, and those that a person has described.
+    pub(super) fn new(own: &[Own]) -> Self {
+        let mut layout = Self(HashMap::new());
+        for place in format::places() {
+            layout.here(place.base, place.dir).places.push(place);
+        }
+        for own in own {
+            for place in &own.definition().places {
+                layout.here(format::own::base(place.root), &place.folder).own.push((*own, place));
+            }
+        }
+        layout.0.values_mut().flat_map(BTreeMap::values_mut).for_each(Here::note_formats);
+        layout
     }
-    for own in own {
-        let here = own.definition().places.iter().filter(|place| format::own::base(place.root) == base);
-        here.for_each(|place| by_dir.entry(&place.folder).or_default().own.push((*own, place)));
+
+    fn here(&mut self, base: Base, dir: &'static str) -> &mut Here {
+        self.0.entry(base).or_default().entry(dir).or_default()
     }
-    by_dir
+
+    /// Returns what is looked for below a base, by folder.
+    pub(super) fn below(&self, base: Base) -> impl Iterator<Item = (&'static str, &Here)> {
+        self.0.get(&base).into_iter().flatten().map(|(dir, here)| (*dir, here))
+    }
 }

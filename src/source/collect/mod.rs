@@ -13,10 +13,12 @@ mod windows;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use self::found::{Found, Roots};
+use self::here::Layout;
 use self::kept::Kept;
 pub use self::kept::MAX_KEPT;
 use self::pass::Pass;
@@ -56,8 +58,7 @@ pub struct Collector {
     bindings: bindings::Reader,
     sessions: sessions::Reader,
     stores: stores::Reader,
-    /// The formats that a person has described.
-    own: Vec<Own>,
+    layout: Arc<Layout>,
     leo: leo::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
@@ -83,7 +84,7 @@ impl Collector {
             bindings: bindings::Reader::default(),
             sessions: sessions::Reader::default(),
             stores: stores::Reader::default(),
-            own: Vec::new(),
+            layout: Arc::new(Layout::new(&[])),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
@@ -93,7 +94,7 @@ impl Collector {
 
     /// Lets it read the formats that a person has described as well.
     pub fn with_own(mut self, own: &[Own]) -> Self {
-        self.own = own.to_vec();
+        self.layout = Arc::new(Layout::new(own));
         self
     }
 
@@ -124,8 +125,8 @@ impl Collector {
         self.fence.forget_links();
         let mut host = host::host(now);
         self.clock.note(&mut host);
-        let own = self.own.clone();
-        let mut round = self.begin(Reading { host: &host, now }, &own);
+        let layout = Arc::clone(&self.layout);
+        let mut round = self.begin(Reading { host: &host, now }, &layout);
         self.read_places(&mut round.pass);
         self.read_repos(&mut round);
         self.read_processes(&mut round);
@@ -133,7 +134,7 @@ impl Collector {
     }
 
     /// Begins a look with what does not lie in the places of a format.
-    fn begin<'a>(&mut self, reading: Reading<'a>, own: &'a [Own]) -> Round<'a> {
+    fn begin<'a>(&mut self, reading: Reading<'a>, layout: &'a Layout) -> Round<'a> {
         let bound = self.bindings.read(&self.places.bindings, &self.fence);
         let databases = self.obra.read(&self.places, &self.fence, &reading);
         let leo = self.leo.read(self.places.leo_database.as_ref(), &reading, &self.fence);
@@ -142,7 +143,7 @@ impl Collector {
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
         let stores = self.stores.begin(&self.places, &self.fence, &reading);
         found.add(stores.cwds(), &self.fence);
-        let pass = Pass::new(reading, own, std::mem::take(&mut self.kept));
+        let pass = Pass::new(reading, layout, std::mem::take(&mut self.kept));
         Round {
             reading,
             bound,

@@ -9,12 +9,11 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 
 use super::health::Tallies;
-use super::here::{Here, by_dir};
+use super::here::{Here, Layout};
 use super::kept::{Kept, KeptFile};
 use super::listing;
 use crate::core::file::FileMeta;
 use crate::core::finding::Code;
-use crate::core::own::Own;
 use crate::core::record::{Format, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -28,8 +27,7 @@ use crate::source::watch::Names;
 /// What one pass has read so far.
 pub(super) struct Pass<'a> {
     reading: Reading<'a>,
-    /// The formats that a person has described.
-    own: &'a [Own],
+    layout: &'a Layout,
     /// What the look before kept, and what this one keeps.
     before: Kept,
     kept: Kept,
@@ -51,10 +49,10 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Begins a pass.
-    pub(super) fn new(reading: Reading<'a>, own: &'a [Own], before: Kept) -> Self {
+    pub(super) fn new(reading: Reading<'a>, layout: &'a Layout, before: Kept) -> Self {
         Self {
             reading,
-            own,
+            layout,
             before,
             kept: Kept::default(),
             locks: None,
@@ -93,12 +91,11 @@ impl<'a> Pass<'a> {
         }
         // Opened once for all that lies below it.
         let opened = listing::base(at);
-        for (dir, places) in by_dir(base, self.own) {
-            let formats = places.formats();
+        for (dir, places) in self.layout.below(base) {
             self.folders.extend(listing::watched(at, dir));
             for folder in listing::fitting(&opened, dir) {
-                if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, &places, &formats)) {
-                    formats.iter().for_each(|format| self.tallies.failure(*format, &error));
+                if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, places)) {
+                    places.formats().iter().for_each(|format| self.tallies.failure(*format, &error));
                 }
             }
         }
@@ -106,24 +103,19 @@ impl<'a> Pass<'a> {
 
     fn refuse(&mut self, base: Base, at: &Path) {
         let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
-        for format in by_dir(base, self.own).values().flat_map(Here::formats) {
-            self.tallies.note(format, why.clone());
+        for format in self.layout.below(base).flat_map(|(_, here)| here.formats()) {
+            self.tallies.note(*format, why.clone());
         }
     }
 
-    fn read_folder(
-        &mut self,
-        folder: &Folder,
-        places: &Here,
-        formats: &BTreeSet<Format>,
-    ) -> Result<(), OpenError> {
+    fn read_folder(&mut self, folder: &Folder, places: &Here) -> Result<(), OpenError> {
         let id = folder.id()?;
         let entries = folder.entries(|name| places.recognise(name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
         for name in places.own_names() {
             self.names.entry(folder.path().to_path_buf()).or_default().insert(name.to_owned());
         }
-        formats.iter().for_each(|format| self.tallies.folder(*format));
+        places.formats().iter().for_each(|format| self.tallies.folder(*format));
         self.kept.reserve(id, entries.len());
         for entry in entries {
             let Some((format, kind)) = places.recognise(&entry.name) else { continue };
