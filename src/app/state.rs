@@ -249,11 +249,10 @@ impl State {
     pub(super) fn pass(&mut self, now: Timestamp) {
         self.now = now;
         // A filter can name an age, and the history of a recording goes on.
-        match self.view {
-            View::Windows | View::Sessions | View::Claims | View::Problems if self.filter.is_empty() => {
-                self.fill();
-            }
-            View::Windows | View::Sessions | View::Claims | View::Problems | View::History => self.refresh(),
+        if self.filter.is_empty() && self.view != View::History {
+            self.fill();
+        } else {
+            self.refresh();
         }
     }
 
