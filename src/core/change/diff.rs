@@ -13,8 +13,8 @@ use crate::core::report::{ClaimView, RecordView, Report, WindowView};
 /// there appears.
 pub fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let mut subjects = Vec::new();
-    windows(before.map_or(&[], |report| &report.windows), &now.windows, &mut subjects);
-    records(before.map_or(&[], |report| &report.records), &now.records, &mut subjects);
+    things(before.map_or(&[], |report| &report.windows), &now.windows, &WINDOWS, &mut subjects);
+    things(before.map_or(&[], |report| &report.records), &now.records, &RECORDS, &mut subjects);
     claims(before.map_or(&[], |report| &report.claims), &now.claims, &mut subjects);
     findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
     subjects.into_iter().map(|(event, subject)| Change { at: now.taken_at, event, subject }).collect()
@@ -22,16 +22,44 @@ pub fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
 
 type Told = Vec<(Kind, Subject)>;
 
-fn windows(before: &[WindowView], now: &[WindowView], told: &mut Told) {
-    let earlier = by_key(before, |window| &window.key);
-    let later = by_key(now, |window| &window.key);
-    for gone in before.iter().filter(|window| !later.contains_key(&window.key)) {
-        told.push((Kind::WindowGone, of_window(gone)));
-    }
-    for window in now {
-        match earlier.get(&window.key) {
-            None => told.push((Kind::WindowAppeared, of_window(window))),
-            Some(other) if has_moved(other, window) => told.push((Kind::WindowChanged, of_window(window))),
+/// What is told of things that come, change and go.
+struct Sort<T> {
+    key: fn(&T) -> &Key,
+    /// Whether one says something else than before.
+    has_changed: fn(&T, &T) -> bool,
+    subject: fn(&T) -> Subject,
+    appeared: Kind,
+    changed: Kind,
+    gone: Kind,
+}
+
+const WINDOWS: Sort<WindowView> = Sort {
+    key: |window| &window.key,
+    has_changed: has_moved,
+    subject: of_window,
+    appeared: Kind::WindowAppeared,
+    changed: Kind::WindowChanged,
+    gone: Kind::WindowGone,
+};
+
+const RECORDS: Sort<RecordView> = Sort {
+    key: |record| &record.key,
+    has_changed: is_changed,
+    subject: of_record,
+    appeared: Kind::RecordAppeared,
+    changed: Kind::RecordChanged,
+    gone: Kind::RecordGone,
+};
+
+fn things<T>(before: &[T], now: &[T], sort: &Sort<T>, told: &mut Told) {
+    let earlier = by_key(before, sort.key);
+    let later = by_key(now, sort.key);
+    let gone = before.iter().filter(|one| !later.contains_key((sort.key)(one)));
+    told.extend(gone.map(|one| (sort.gone, (sort.subject)(one))));
+    for one in now {
+        match earlier.get((sort.key)(one)) {
+            None => told.push((sort.appeared, (sort.subject)(one))),
+            Some(other) if (sort.has_changed)(other, one) => told.push((sort.changed, (sort.subject)(one))),
             Some(_) => {}
         }
     }
@@ -43,21 +71,6 @@ fn has_moved(before: &WindowView, now: &WindowView) -> bool {
         || before.session_id != now.session_id
         || before.cwd != now.cwd
         || before.context_id != now.context_id
-}
-
-fn records(before: &[RecordView], now: &[RecordView], told: &mut Told) {
-    let earlier = by_key(before, |record| &record.key);
-    let later = by_key(now, |record| &record.key);
-    for gone in before.iter().filter(|record| !later.contains_key(&record.key)) {
-        told.push((Kind::RecordGone, of_record(gone)));
-    }
-    for record in now {
-        match earlier.get(&record.key) {
-            None => told.push((Kind::RecordAppeared, of_record(record))),
-            Some(other) if is_changed(other, record) => told.push((Kind::RecordChanged, of_record(record))),
-            Some(_) => {}
-        }
-    }
 }
 
 /// Evidence carries times of its own and says nothing that verdict and file do not.
