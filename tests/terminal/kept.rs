@@ -2,7 +2,6 @@
 //! what comes from then on where it can, and says what it lost.
 
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 
 use crate::apart::is_apart;
 use crate::pty::Screen;
@@ -68,11 +67,7 @@ fn a_recording_that_the_disk_refuses_is_called_ended() {
         return;
     }
     let world = World::new();
-    let folder = world.path(STATE).join("recordings");
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=16k,mode=700", "none"]).arg(&folder);
-    assert!(mount.status().unwrap().success());
+    world.small_disk(&format!("{STATE}/recordings"), "16k");
     let mut screen = open(&world);
     screen.press("w");
     screen.wait_for("Recording into");

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::Command;
 
 use crate::apart::is_apart;
 use crate::pty::Screen;
@@ -111,11 +110,7 @@ fn a_full_disk_below_the_log_loses_lines_and_says_so() {
         return;
     }
     let world = World::new();
-    let state = world.path("home/.local/state");
-    std::fs::create_dir_all(&state).unwrap();
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=4k,mode=700", "none"]).arg(&state);
-    assert!(mount.status().unwrap().success());
+    let state = world.small_disk("home/.local/state", "4k");
     std::fs::write(state.join("full"), [b'x'; 4_096]).unwrap();
     let screen = Screen::start(world.command(&["--log-level", "debug"], &[]), 200, 60);
     check_full(&world, screen);

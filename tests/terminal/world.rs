@@ -71,6 +71,16 @@ impl World {
         self.folder.path().join(below)
     }
 
+    /// Puts a small disk of its own where a folder is, such as one of `4k`; in a mount namespace.
+    pub(crate) fn small_disk(&self, below: &str, size: &str) -> PathBuf {
+        let folder = self.path(below);
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "none"]).arg(&folder);
+        assert!(mount.status().unwrap().success());
+        folder
+    }
+
     /// Prepares the program with more arguments and environment.
     pub(crate) fn command(&self, more: &[&str], environment: &[(&str, &str)]) -> CommandBuilder {
         let folder = |below| self.path(below).to_string_lossy().into_owned();
