@@ -153,19 +153,23 @@ const TICKS: SignedDuration = SignedDuration::from_millis(20);
 
 /// Returns whether the PID is known to have been an agent's when the record was last written:
 /// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
-/// that ended before may have left its PID to the very helper that wrote the record.
+/// that ended before may have left its PID to the very helper that wrote the record, and what
+/// began before the agent was born may have been written by a helper that had its PID first, and
+/// was slow.
 fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
     let doubt = world.snapshot.host.clock_doubt;
-    let was_there = |start: u64, last_at: Timestamp| {
+    let is_after = |start: u64, at: Timestamp| {
         let started = world.snapshot.host.wall_clock(start);
-        started.is_some_and(|at| record.written_at.duration_since(at) >= TICKS + doubt)
-            && last_at.duration_since(record.written_at) >= doubt
+        started.is_some_and(|started| at.duration_since(started) >= TICKS + doubt)
     };
-    let by_us = world
-        .snapshot
-        .seen_agents
-        .iter()
-        .find(|agent| agent.id.pid == pid && was_there(agent.id.start_ticks, agent.last_seen_at));
+    let was_there = |start: u64, last_at: Timestamp| {
+        is_after(start, record.written_at) && last_at.duration_since(record.written_at) >= doubt
+    };
+    let is_its_own = |start: u64| record.started_at.is_none_or(|began| is_after(start, began));
+    let by_us = world.snapshot.seen_agents.iter().find(|agent| {
+        let start = agent.id.start_ticks;
+        agent.id.pid == pid && was_there(start, agent.last_seen_at) && is_its_own(start)
+    });
     if let Some(agent) = by_us {
         ladder.add(
             "role",
