@@ -47,6 +47,12 @@ pub trait Disk {
     /// The system refuses; what is no plain file is no error but an image that says so.
     fn image(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<FileImage>, Errno>;
 
+    /// Returns a process that has a file open and can write into it, as far as can be seen.
+    ///
+    /// # Errors
+    /// The system refuses; that there is no such file is no error.
+    fn writer_of(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<u32>, Errno>;
+
     /// Makes a new file, for the owner only.
     ///
     /// # Errors

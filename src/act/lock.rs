@@ -124,11 +124,9 @@ impl<'s, D: Disk> Lock<'s, D> {
         }
     }
 
-    /// Journals an intent and brings it to the disk; returns the entry's number.
-    pub(super) fn begin(&mut self, intent: &Intent, now: Timestamp) -> Result<u64, Trouble> {
-        let entry = self.history.next();
-        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Keeping::Synced)?;
-        Ok(entry)
+    /// Journals an intent under a number and brings it to the disk.
+    pub(super) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), Trouble> {
+        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Keeping::Synced)
     }
 
     /// Journals an outcome. Losing it loses nothing: the next lock finds out again.

@@ -2,9 +2,10 @@
 //! byte, whatever fails in it and wherever it is cut off.
 //!
 //! Within one file system a movement is one rename that cannot clobber. To another one, the
-//! file is first renamed to a name of claimtop's own in its folder, so that nobody else has it;
-//! then copied, brought to the disk, read back and compared, with mode and times; and only then
-//! is the first copy removed. What is cut off in between, [`super::recover`] puts back.
+//! file is first renamed to a name of claimtop's own in its folder, so that nobody else can open
+//! it. When nobody is seen to have it open for writing, it is copied, brought to the disk, read
+//! back and compared, with mode and times; and only then is the first copy removed. What is cut
+//! off in between, [`super::recover`] puts back.
 
 mod copy;
 mod exchange;
@@ -16,10 +17,13 @@ mod take;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 pub(super) use self::print::{print_of, sha256};
 use super::disk::{Disk, Spot};
 use super::rows::Stores;
 use super::trouble::Trouble;
+use crate::core::journal::Movement;
 use crate::core::text::Untrusted;
 
 /// A disk with the folder where things are parked.
@@ -68,6 +72,36 @@ impl<D: Disk> Hands<'_, D> {
         let parent = path.parent().unwrap_or(Path::new("/"));
         let folder = self.disk.folder(parent).map_err(Trouble::at("open the folder", parent))?;
         Ok(At { folder, path: path.to_path_buf() })
+    }
+
+    /// Opens the folder of a file; `None` when it has gone.
+    pub(super) fn at_if_any(&self, path: &Path) -> Result<Option<At<D::Folder>>, Trouble> {
+        match self.at(path) {
+            Ok(at) => Ok(Some(at)),
+            Err(Trouble::Failed { errno: Errno::NOENT, .. }) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Returns whether nothing lies under the names that a movement makes for itself.
+    pub(super) fn is_free(&self, movement: &Movement) -> Result<bool, Trouble> {
+        let (parked, from) = match movement {
+            Movement::Take { from: path, parked, .. } | Movement::Exchange { path, parked, .. } => {
+                (parked, Some(path))
+            }
+            Movement::Rows { backup: Some(parked), .. } => (parked, None),
+            // What is put was taken before, and was parked under its name then.
+            Movement::Rows { backup: None, .. } | Movement::Put { .. } => return Ok(true),
+        };
+        let is_free = |spot, path: &Path| Ok(self.look(spot, path)?.is_none());
+        let is_parked_free = is_free(self.in_park(parked), &self.park_path(parked))?;
+        let Some(at) = from.map(|from| self.at_if_any(from)).transpose()?.flatten() else {
+            return Ok(is_parked_free);
+        };
+        let [own, back] = [aside(parked), back_name(parked)];
+        Ok(is_parked_free
+            && is_free((&at.folder, OsStr::new(&own)), &at.path)?
+            && is_free((&at.folder, OsStr::new(&back)), &at.path)?)
     }
 
     pub(super) fn in_park<'b>(&'b self, parked: &'b str) -> Spot<'b, D::Folder> {

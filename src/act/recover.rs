@@ -19,7 +19,7 @@ use self::take::untake;
 use super::change::Change;
 use super::disk::{Disk, Spot};
 use super::lock::Lock;
-use super::movement::{At, Hands, print_of, shown};
+use super::movement::{Hands, print_of, shown};
 use super::trouble::Trouble;
 use crate::core::file::Content;
 use crate::core::journal::{Ended, Entry, Movement, Outcome, Print};
@@ -130,10 +130,19 @@ fn is_begun_copy<D: Disk>(
     path: &Path,
 ) -> Result<bool, Trouble> {
     let (copy, whole) = (hands.look(copy, path)?, hands.look(whole, path)?);
-    Ok(match (copy.map(|image| image.content), whole.map(|image| image.content)) {
-        (Some(Content::Bytes(copy)), Some(Content::Bytes(whole))) => whole.starts_with(&copy),
-        _ => false,
-    })
+    let (Some(copy), Some(whole)) = (copy, whole) else { return Ok(false) };
+    begins(&copy.content, &whole.content).ok_or_else(|| Trouble::at("read", path)(Errno::IO))
+}
+
+/// Returns whether a content is the beginning of another one; `None` when one of them could not be
+/// read this time.
+fn begins(begun: &Content, whole: &Content) -> Option<bool> {
+    match (begun, whole) {
+        (Content::Failed(_), _) | (_, Content::Failed(_)) => None,
+        (Content::Bytes(begun), Content::Bytes(whole)) => Some(whole.starts_with(begun)),
+        // A link, a folder and the like is no copy.
+        (Content::Refused(_), _) | (_, Content::Refused(_)) => Some(false),
+    }
 }
 
 /// Returns whether it is the very file that was meant, whatever it says by now.
@@ -165,15 +174,6 @@ fn read<D: Disk>(
             modified_at: Timestamp::UNIX_EPOCH,
             sha256: String::new(),
         })),
-    }
-}
-
-/// Opens the folder of a path; `None` when it has gone.
-fn folder_of<D: Disk>(hands: &Hands<'_, D>, path: &Path) -> Result<Option<At<D::Folder>>, Trouble> {
-    match hands.at(path) {
-        Ok(at) => Ok(Some(at)),
-        Err(Trouble::Failed { errno: Errno::NOENT, .. }) => Ok(None),
-        Err(trouble) => Err(trouble),
     }
 }
 

@@ -18,6 +18,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::disk::{Disk, Keeping, Patience, Side, Spot};
 use crate::core::file::FileImage;
 use crate::source::open::{self, Entry, Folder, OpenError};
+use crate::source::opener;
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
@@ -50,6 +51,10 @@ impl Disk for System {
             None => None,
             Some((sort, _)) => open::image(folder, &Entry { sort, ..entry }),
         })
+    }
+
+    fn writer_of(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
+        Ok(folder.look_at(name).and_then(|(_, meta)| opener::writer_of(name, &meta)))
     }
 
     fn create(&self, (folder, name): Spot<'_, Folder>) -> Result<File, Errno> {

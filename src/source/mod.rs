@@ -10,7 +10,7 @@ pub(crate) mod leo;
 pub mod locks;
 pub(crate) mod obra;
 pub mod open;
-mod opener;
+pub(crate) mod opener;
 pub mod own;
 pub mod postgres;
 pub mod processes;

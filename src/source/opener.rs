@@ -3,13 +3,17 @@
 use std::ffi::{CStr, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-use super::open::meta_of;
+use super::open::{meta_of, small};
 use super::processes::own_pid;
 use crate::core::file::FileMeta;
+
+/// How much of what the kernel says of a descriptor is read, in bytes; its flags come second.
+const INFO: usize = 4 << 10;
 
 /// A file that is asked for.
 pub(super) struct File {
@@ -21,18 +25,40 @@ pub(super) struct File {
 
 /// Returns a process other than ourselves that has a file open: the first that is found.
 pub(super) fn of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
+    first(name, meta, |_, _| true)
+}
+
+/// Returns a process other than ourselves that has a file open and can write into it: the first
+/// that is found. Those of other users and of PID namespaces above ours are not seen.
+pub(crate) fn writer_of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
+    first(name, meta, can_write)
+}
+
+fn first(name: &OsStr, meta: &FileMeta, is_wanted: fn(u32, &CStr) -> bool) -> Option<u32> {
     let file = File { name: name.as_bytes().to_vec(), id: (meta.dev, meta.ino) };
     let pids = Dir::read_from(folder("/proc").ok()?).ok()?.filter_map(|entry| {
         std::str::from_utf8(entry.ok()?.file_name().to_bytes()).ok()?.parse::<u32>().ok()
     });
-    pids.filter(|pid| *pid != own_pid()).find(|pid| has_open(*pid, &file))
+    pids.filter(|pid| *pid != own_pid()).find(|pid| has_open(*pid, &file, is_wanted))
 }
 
-fn has_open(pid: u32, file: &File) -> bool {
+fn has_open(pid: u32, file: &File, is_wanted: fn(u32, &CStr) -> bool) -> bool {
     let Ok(fds) = descriptors(pid) else { return false };
     let Ok(mut listing) = Dir::read_from(&fds) else { return false };
     let files = std::slice::from_ref(file);
-    listing.any(|entry| entry.is_ok_and(|entry| which(&fds, entry.file_name(), files).is_some()))
+    let is_it = |number: &CStr| which(&fds, number, files).is_some() && is_wanted(pid, number);
+    listing.any(|entry| entry.is_ok_and(|entry| is_it(entry.file_name())))
+}
+
+/// Returns whether a descriptor is open for writing, as its flags say (proc(5),
+/// `/proc/<pid>/fdinfo`); where they cannot be read, it may be.
+fn can_write(pid: u32, number: &CStr) -> bool {
+    let number = number.to_string_lossy();
+    let info = small(Path::new(&format!("/proc/{pid}/fdinfo/{number}")), INFO).unwrap_or_default();
+    let info = String::from_utf8_lossy(&info);
+    let octal = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = octal.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
+    flags.is_none_or(|flags| flags & OFlags::ACCMODE.bits() != OFlags::RDONLY.bits())
 }
 
 /// Opens the folder of a process's descriptors.

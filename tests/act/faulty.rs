@@ -90,6 +90,11 @@ impl Disk for Faulty {
         System.image(spot)
     }
 
+    fn writer_of(&self, spot: Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
+        self.call()?;
+        System.writer_of(spot)
+    }
+
     fn create(&self, spot: Spot<'_, Folder>) -> Result<Self::File, Errno> {
         self.call()?;
         System.create(spot)

@@ -17,4 +17,5 @@ mod program;
 mod races;
 mod road;
 mod stage;
+mod strangers;
 mod undo;

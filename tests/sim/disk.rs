@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::baton::{Baton, Tried};
 use crate::files::USER;
 use crate::world::World;
+use crate::writers;
 
 /// What a disk does otherwise than it says; all but the first are controls that must be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +134,14 @@ impl Disk for SimDisk {
         )
     }
 
+    fn writer_of(&self, spot: Spot<'_, PathBuf>) -> Result<Option<u32>, Errno> {
+        let path = path(spot);
+        self.call(
+            || format!("who writes {}", path.display()),
+            |world| Ok(world.files.at(&path).and_then(|inode| writers::writer_of(world, inode))),
+        )
+    }
+
     fn create(&self, spot: Spot<'_, PathBuf>) -> Result<PathBuf, Errno> {
         let path = path(spot);
         self.call(
@@ -217,7 +226,10 @@ impl Disk for SimDisk {
             || format!("remove {}", path.display()),
             |world| match self.lie {
                 Lie::RemovesNothing => Ok(()),
-                Lie::None | Lie::RenamesOver | Lie::TearsOutcomes => world.files.unlink(&path),
+                Lie::None | Lie::RenamesOver | Lie::TearsOutcomes => {
+                    world.removed.extend(world.files.at(&path));
+                    world.files.unlink(&path)
+                }
             },
         )
     }

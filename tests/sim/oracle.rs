@@ -7,7 +7,8 @@
 //!
 //! **No byte lost.** Every content that a system wrote whole, and did not itself overwrite or
 //! remove, lies somewhere after every single call; and when nothing is under way any more, it
-//! lies there exactly once.
+//! lies there exactly once. One thing is excused: what a program writes into a file that is being
+//! copied to another file system, when it opened it before and no claimtop can see that it did.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

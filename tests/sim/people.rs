@@ -79,6 +79,15 @@ pub(crate) struct Sights {
     pub(crate) has_pidfd: bool,
 }
 
+impl Sights {
+    /// Returns whether it can be seen which files somebody has open: only of one's own user's
+    /// processes, and of those in one's own PID namespace and below (proc(5)).
+    pub(crate) fn sees_into(self, who: &Person) -> bool {
+        let is_here = self.container.is_none_or(|own| who.inside.is_some_and(|(inside, _)| inside == own));
+        is_here && who.uid == USER && !who.is_hidden
+    }
+}
+
 /// Everybody who ever lived.
 #[derive(Default)]
 pub(crate) struct People {

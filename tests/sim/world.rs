@@ -1,6 +1,6 @@
 //! The whole world of one seed, and what happens in it by itself.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -42,6 +42,8 @@ pub(crate) struct World {
     pub(crate) people: People,
     pub(crate) ledger: Ledger,
     pub(crate) pending: Vec<Pending>,
+    /// The inodes of which a claimtop removed a name.
+    pub(crate) removed: BTreeSet<u64>,
     /// Who holds which lock file: its inode, and the number of the hold.
     pub(crate) locks: BTreeMap<u64, u64>,
     pub(crate) steps_left: usize,
@@ -67,6 +69,7 @@ impl World {
             people: People::default(),
             ledger: Ledger::default(),
             pending: Vec::new(),
+            removed: BTreeSet::new(),
             locks: BTreeMap::new(),
             steps_left: crate::STEPS,
             tally: Tally::default(),

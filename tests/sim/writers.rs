@@ -59,13 +59,35 @@ pub(crate) fn go_on(world: &mut World) {
             world.ledger.retire(old);
             let version = world.ledger.add(life, &bytes);
             world.fill(inode, &bytes);
-            // The file has lost its last name meanwhile, and nobody can find these bytes.
-            if world.files.all().all(|(_, own, _)| own != inode) {
+            if is_nobodys_fault(world, life, inode) {
                 world.ledger.retire(Some(version));
             }
         }
         Pending::Fill { .. } => {}
     }
+}
+
+/// Returns whether nobody can find what was written into a file, and no claimtop could help it. One
+/// that removed the file could, if it could see who had it open; on the way to another file system
+/// it is about to.
+fn is_nobodys_fault(world: &World, life: Life, inode: u64) -> bool {
+    let is_unseen = !world.climate.sights.sees_into(&world.people.all[life]);
+    let mut names = world.files.all().filter(|(_, own, _)| *own == inode).map(|(path, _, _)| path).peekable();
+    if names.peek().is_none() {
+        return is_unseen || !world.removed.contains(&inode);
+    }
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    is_unseen && names.all(|path| name(path).is_some_and(|name| name.starts_with(".claimtop-")))
+}
+
+/// Returns somebody alive who has a file open to write into it, and of whom that can be seen.
+pub(crate) fn writer_of(world: &World, inode: u64) -> Option<u32> {
+    let all = world.pending.iter().filter_map(|pending| match pending {
+        Pending::Fill { life, inode: open, .. } if *open == inode => Some(&world.people.all[*life]),
+        Pending::Fill { .. } | Pending::Rename { .. } => None,
+    });
+    let mut seen = all.filter(|who| who.state.is_alive() && world.climate.sights.sees_into(who));
+    seen.next().map(|who| who.pid)
 }
 
 /// Replaces a file, as its own system does.

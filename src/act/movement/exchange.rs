@@ -26,38 +26,24 @@ impl<D: Disk> Hands<'_, D> {
         let at = self.at(path)?;
         let own = aside(parked);
         let beside = (&at.folder, OsStr::new(&own));
-        let written = self.write_new(beside, new, print.mode, now);
-        let swapped = written.and_then(|()| self.disk.exchange(&at.folder, at.name(), beside.1));
-        if let Err(errno) = swapped {
-            let trouble = match errno {
-                Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
-                errno => Trouble::at("exchange", path)(errno),
-            };
+        let failed = |errno| match errno {
+            Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
+            errno => Trouble::at("exchange", path)(errno),
+        };
+        let own_path = path.with_file_name(&own);
+        self.write_new(beside, &own_path, new, &Print { modified_at: now, ..print.clone() }, failed)?;
+        if let Err(errno) = self.disk.exchange(&at.folder, at.name(), beside.1) {
             // What was written was never in use.
-            return Err(self.without(beside, &path.with_file_name(&own), trouble));
+            return Err(self.without(beside, &own_path, failed(errno)));
         }
-        let parked = self.expect(beside, path, print).and_then(|image| {
-            self.park_old(beside, &image, parked)?;
-            Ok(image)
-        });
-        parked.map_err(|trouble| self.exchange_back(&at, beside, new, trouble))
-    }
-
-    /// Parks the old content after an exchange.
-    fn park_old(&self, beside: Spot<'_, D::Folder>, image: &FileImage, parked: &str) -> Result<(), Trouble> {
-        match self.disk.rename_new(beside, self.in_park(parked), Side::Private) {
-            Ok(()) => Ok(()),
-            Err(Errno::XDEV) => {
-                let modified_at = image.meta.map_or(Timestamp::UNIX_EPOCH, |meta| meta.modified_at);
-                let copied = self.copy(image, self.in_park(parked), modified_at);
-                let moved = copied.and_then(|()| {
-                    self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &image.path))
-                });
-                // The old content goes back to its place, so a copy of it is worth nothing.
-                moved.map_err(|trouble| self.without(self.in_park(parked), &self.park_path(parked), trouble))
+        let taken = self.expect(beside, path, print).and_then(|image| {
+            match self.disk.rename_new(beside, self.in_park(parked), Side::Private) {
+                Ok(()) => Ok(image),
+                Err(Errno::XDEV) => self.park_far(beside, path, parked, print),
+                Err(errno) => Err(Trouble::at("park", path)(errno)),
             }
-            Err(errno) => Err(Trouble::at("park", &image.path)(errno)),
-        }
+        });
+        taken.map_err(|trouble| self.exchange_back(&at, beside, new, trouble))
     }
 
     fn exchange_back(

@@ -6,10 +6,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::{At, Hands, aside, print_of, shown};
+use super::{At, Hands, aside, shown};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::trouble::Trouble;
-use crate::core::file::FileImage;
 use crate::core::journal::Print;
 
 impl<D: Disk> Hands<'_, D> {
@@ -21,15 +20,14 @@ impl<D: Disk> Hands<'_, D> {
         print: &Print,
         touched_at: Option<Timestamp>,
     ) -> Result<(), Trouble> {
-        let own = self.park_path(parked);
-        let image = self.expect(self.in_park(parked), &own, print)?;
+        self.expect(self.in_park(parked), &self.park_path(parked), print)?;
         let parent = to.parent().unwrap_or(Path::new("/"));
         self.disk.make_folder(parent).map_err(Trouble::at("make", parent))?;
         let at = self.at(to)?;
         match self.disk.rename_new(self.in_park(parked), at.spot(), Side::Public) {
             Ok(()) => {}
             Err(Errno::XDEV) => {
-                return self.put_far(&image, parked, &at, touched_at.unwrap_or(print.modified_at));
+                return self.put_far(parked, &at, print, touched_at.unwrap_or(print.modified_at));
             }
             Err(errno) => return Err(self.refused(&at, errno)),
         }
@@ -42,39 +40,28 @@ impl<D: Disk> Hands<'_, D> {
 
     fn put_far(
         &self,
-        image: &FileImage,
         parked: &str,
         at: &At<D::Folder>,
+        print: &Print,
         modified_at: Timestamp,
     ) -> Result<(), Trouble> {
-        let own = aside(parked);
-        let beside = (&at.folder, OsStr::new(&own));
-        let placed = self.copy(image, beside, modified_at).and_then(|()| {
-            let renamed = self.disk.rename_new(beside, at.spot(), Side::Public);
-            renamed.map_err(|errno| self.refused(at, errno))
-        });
-        if let Err(trouble) = placed {
+        let (first, own) = (self.in_park(parked), aside(parked));
+        let (beside, beside_path) = ((&at.folder, OsStr::new(&own)), at.path.with_file_name(&own));
+        let image = self.settled(first, &self.park_path(parked), print)?;
+        self.copy(&image, beside, &beside_path, modified_at)?;
+        if let Err(errno) = self.disk.rename_new(beside, at.spot(), Side::Public) {
             // The parked file is untouched, so a copy of it is worth nothing.
-            return Err(self.without(beside, &at.path.with_file_name(&own), trouble));
+            return Err(self.without(beside, &beside_path, self.refused(at, errno)));
         }
         let folder = self.disk.sync_folder(&at.folder);
-        let left = folder.and_then(|()| self.disk.remove(self.in_park(parked)));
-        left.map_err(|errno| self.retreat(image, at, beside, Trouble::at("move", &at.path)(errno)))
-    }
-
-    /// Takes back a copy that was just put somewhere, while the parked file is still there.
-    fn retreat(
-        &self,
-        image: &FileImage,
-        at: &At<D::Folder>,
-        beside: Spot<'_, D::Folder>,
-        trouble: Trouble,
-    ) -> Trouble {
-        let content = print_of(image).map(|print| print.sha256).unwrap_or_default();
-        match self.take_back(at, beside, &content, trouble) {
-            Ok(trouble) => self.without(beside, &at.path.with_file_name(beside.1), trouble),
-            Err(stuck) => Trouble::Stuck(format!("{stuck}; it is parked as well")),
-        }
+        let left = folder.and_then(|()| self.remove_first(first));
+        left.map_err(|errno| {
+            let trouble = Trouble::at("move", &at.path)(errno);
+            match self.take_back(at, beside, &print.sha256, trouble) {
+                Ok(trouble) => self.without_second(first, beside, &beside_path, trouble),
+                Err(stuck) => Trouble::Stuck(format!("{stuck}; it is parked as well")),
+            }
+        })
     }
 
     /// Takes back what was just put somewhere, and returns the trouble that made it necessary.

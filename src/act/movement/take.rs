@@ -41,19 +41,8 @@ impl<D: Disk> Hands<'_, D> {
             Err(Errno::NOENT) => return Err(Trouble::Changed(format!("{} has gone", shown(&at.path)))),
             Err(errno) => return Err(Trouble::at("take", &at.path)(errno)),
         }
-        let moved = self.expect(beside, &at.path, print).and_then(|image| {
-            self.copy(&image, self.in_park(parked), print.modified_at)?;
-            self.disk.sync_folder(self.parked).map_err(Trouble::at("bring to the disk", self.parked_path))?;
-            // Whoever had it open may have written meanwhile.
-            let image = self.expect(beside, &at.path, print)?;
-            self.disk.remove(beside).map_err(Trouble::at("remove the first copy of", &at.path))?;
-            Ok(image)
-        });
-        moved.map_err(|trouble| {
-            let trouble = self.give_back(beside, at, trouble);
-            // A copy of what is back in its place is worth nothing.
-            self.without(self.in_park(parked), &self.park_path(parked), trouble)
-        })
+        let moved = self.park_far(beside, &at.path, parked, print);
+        moved.map_err(|trouble| self.give_back(beside, at, trouble))
     }
 
     /// Puts a taken file back and returns the trouble that made it necessary, or a worse one.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::{GONE, folder_of, is_original, is_same_file, parked_note, read, remove, remove_begun_copy};
+use super::{GONE, is_original, is_same_file, parked_note, read, remove, remove_begun_copy};
 use crate::act::disk::{Disk, Spot};
 use crate::act::movement::{At, Hands, aside, back_name, shown};
 use crate::act::trouble::Trouble;
@@ -19,7 +19,7 @@ pub(super) fn unexchange<D: Disk>(
     print: &Print,
     new_sha256: &str,
 ) -> Result<Option<String>, Trouble> {
-    let Some(at) = folder_of(hands, path)? else { return parked_note(hands, path, parked, GONE) };
+    let Some(at) = hands.at_if_any(path)? else { return parked_note(hands, path, parked, GONE) };
     let own = aside(parked);
     let beside = (&at.folder, OsStr::new(&own));
     if let Some(ended) = unback(hands, &at, parked, new_sha256)? {

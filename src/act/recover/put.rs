@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::{folder_of, read, remove, remove_begun_copy};
+use super::{read, remove, remove_begun_copy};
 use crate::act::disk::Disk;
 use crate::act::movement::{Hands, aside};
 use crate::act::trouble::Trouble;
@@ -16,7 +16,7 @@ pub(super) fn finish_put<D: Disk>(
     parked: &str,
     print: &Print,
 ) -> Result<bool, Trouble> {
-    let Some(at) = folder_of(hands, to)? else { return Ok(false) };
+    let Some(at) = hands.at_if_any(to)? else { return Ok(false) };
     let own = aside(parked);
     let beside = (&at.folder, OsStr::new(&own));
     if hands.look(hands.in_park(parked), to)?.is_none() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::{GONE, folder_of, is_begun_copy, is_original, parked_note, read, remove, remove_begun_copy};
+use super::{GONE, is_begun_copy, is_original, parked_note, read, remove, remove_begun_copy};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::movement::{At, Hands, aside, shown};
 use crate::act::trouble::Trouble;
@@ -19,7 +19,7 @@ pub(super) fn untake<D: Disk>(
     print: &Print,
 ) -> Result<Option<String>, Trouble> {
     let own = aside(parked);
-    let Some(at) = folder_of(hands, from)? else { return parked_note(hands, from, parked, GONE) };
+    let Some(at) = hands.at_if_any(from)? else { return parked_note(hands, from, parked, GONE) };
     let beside = (&at.folder, OsStr::new(&own));
     let lies_beside = hands.look(beside, from)?.and_then(|image| image.meta);
     // Anybody may have made a file of that name; ours has the inode of what was meant.
@@ -41,7 +41,13 @@ pub(super) fn untake<D: Disk>(
     }
     match hands.disk.rename_new(hands.in_park(parked), at.spot(), Side::Public) {
         Err(Errno::XDEV) => {
-            let print = hands.current(parked, print)?;
+            let Some(print) = read(hands, hands.in_park(parked), from)?.filter(|own| own.is_copied_by(print))
+            else {
+                return Ok(Some(format!(
+                    "a copy of {} that is not whole is parked as {parked}",
+                    shown(from)
+                )));
+            };
             match hands.put(parked, from, &print, None) {
                 Err(Trouble::Taken(_)) => Ok(Some(taken_note(from, parked))),
                 put => put.map(|()| None),

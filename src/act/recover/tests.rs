@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
+use super::begins;
 use crate::act::disk::{Disk, Patience};
 use crate::act::lock::StateFolder;
 use crate::act::movement::print_of;
@@ -50,7 +51,7 @@ impl Scene {
     fn begin(&self, movements: Vec<Movement>) {
         let (title, why) = (String::new(), String::new());
         let intent = Intent { action: Action::Release, title, why, movements, undoes: None, follows: None };
-        self.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(&intent, now()).unwrap();
+        self.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
     }
 
     fn place(&self, name: &str) -> PathBuf {
@@ -122,6 +123,15 @@ fn a_begun_copy_goes_even_when_a_newer_file_has_come() {
     scene.write(scene.folder.path(), ASIDE, "the cl", "2026-11-20T21:59:00Z");
     scene.write(scene.folder.path(), "claim", "a newer one", "2026-11-20T21:59:30Z");
     scene.check(Ended::Stuck, Some("a newer one"), None, Some("the claim"));
+}
+
+#[test]
+fn what_cannot_be_read_is_not_taken_for_a_strangers() {
+    let bytes = |text: &str| Content::Bytes(text.into());
+    let (whole, unread) = (bytes("the claim"), Content::Failed("too many open files".to_owned()));
+    assert_eq!(begins(&bytes("the cl"), &whole), Some(true));
+    assert_eq!(begins(&bytes("another"), &whole), Some(false));
+    assert_eq!((begins(&unread, &whole), begins(&bytes("the cl"), &unread)), (None, None));
 }
 
 #[test]

@@ -45,7 +45,8 @@ impl<D: Disk> Verified<'_, '_, D> {
         let now = witness.now();
         let guard = seen.peer_lock(&lock.hands())?;
         let why = seen.plan.why.first().cloned().unwrap_or_default();
-        let movements = lowered(&seen.planned, lock.history.next(), Release { at: now, why: &why });
+        let (entry, movements) =
+            free(lock, |entry| lowered(&seen.planned, entry, Release { at: now, why: &why }))?;
         let intent = Intent {
             action: match seen.request {
                 Request::Act { action, .. } => action,
@@ -60,11 +61,29 @@ impl<D: Disk> Verified<'_, '_, D> {
             },
             follows: seen.follows,
         };
-        let entry = lock.begin(&intent, now)?;
+        lock.begin(entry, &intent, now)?;
         let outcome = seen.carry_out(&lock.hands(), &intent.movements, witness);
         drop(guard);
         lock.finish(entry, outcome.clone(), witness.now())?;
         Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, outcome })
+    }
+}
+
+/// Returns the next number whose names are all free, with the movements of that number: where the
+/// journal was lost, something of an earlier one may lie under such a name.
+fn free<D: Disk>(
+    lock: &Lock<'_, D>,
+    lowered: impl Fn(u64) -> Vec<Movement>,
+) -> Result<(u64, Vec<Movement>), Trouble> {
+    let mut entry = lock.history.next();
+    loop {
+        let movements = lowered(entry);
+        let hands = lock.hands();
+        let are_free = movements.iter().try_fold(true, |so_far, one| Ok(so_far && hands.is_free(one)?))?;
+        if are_free {
+            return Ok((entry, movements));
+        }
+        entry += 1;
     }
 }
 
