@@ -39,6 +39,7 @@ fn climate(dice: &mut Dice) -> Climate {
         faults: [0, 0, 10, 40][dice.roll(4)],
         crashes: [0, 0, 10, 30][dice.roll(4)],
         clock_steps: dice.happens(300),
+        loses_journal: dice.happens(150),
         foreigners: dice.happens(300),
         containers,
         tells_taken_first: dice.happens(300),

@@ -25,6 +25,8 @@ pub(crate) struct Climate {
     pub(crate) crashes: usize,
     /// Whether the clock is set now and then.
     pub(crate) clock_steps: bool,
+    /// Whether somebody deletes the journal now and then.
+    pub(crate) loses_journal: bool,
     /// Whether others' processes and files are about.
     pub(crate) foreigners: bool,
     pub(crate) containers: bool,
@@ -42,6 +44,8 @@ pub(crate) struct World {
     pub(crate) people: People,
     pub(crate) ledger: Ledger,
     pub(crate) pending: Vec<Pending>,
+    /// Whether a journal was lost: nobody can put right what was under way then.
+    pub(crate) lost_journal: bool,
     /// The inodes of which a claimtop removed a name.
     pub(crate) removed: BTreeSet<u64>,
     /// Who holds which lock file: its inode, and the number of the hold.
@@ -69,6 +73,7 @@ impl World {
             people: People::default(),
             ledger: Ledger::default(),
             pending: Vec::new(),
+            lost_journal: false,
             removed: BTreeSet::new(),
             locks: BTreeMap::new(),
             steps_left: crate::STEPS,
@@ -152,6 +157,10 @@ impl World {
             self.booted_at += step;
             self.clock_doubt += step.abs();
             self.note(|| format!("the clock is set by {} s", step.as_secs()));
+        }
+        if self.climate.loses_journal && self.dice.happens(80) {
+            self.note(|| "the journal is deleted".to_owned());
+            self.lost_journal |= self.files.unlink(&Self::path(STATE, "journal.jsonl")).is_ok();
         }
     }
 

@@ -299,6 +299,11 @@ fn migrate(world: &mut World, life: Life) {
     }
     world.ledger.disown(old.version);
     let _ = world.files.unlink(&from);
+    // A claimtop was killed between two copies and one of them is carried off: nobody can know
+    // any more that the other is needless.
+    if world.files.all().filter(|(_, _, inode)| inode.version == old.version).count() > 1 {
+        world.ledger.retire(old.version);
+    }
 }
 
 /// An agent that ends in good order takes its registry file along.
