@@ -283,13 +283,14 @@ fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {
 }
 
 fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {
-    let inner = |process: &Process| {
-        let numbers = &process.details.as_ref()?.ns_pids;
-        numbers.last().copied().filter(|_| numbers.len() > 1 && !has_exited(process))
+    // The first number is its own here; each further one counts a namespace deeper.
+    let inner = |process: &'_ Process| -> Vec<u32> {
+        let details = process.details.as_ref().filter(|_| !has_exited(process));
+        details.map(|details| details.ns_pids.iter().skip(1).copied().collect()).unwrap_or_default()
     };
     let mut index: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
     for process in snapshot.processes.by_pid.values() {
-        if let Some(number) = inner(process) {
+        for number in inner(process) {
             index.entry(number).or_default().push(process);
         }
     }
