@@ -38,14 +38,26 @@ fn hidden(mounts: &str) -> Option<&str> {
 }
 
 /// Returns whether we are the root of the whole machine, and not only of a user namespace
-/// (user_namespaces(7)). Neither changes while we run.
+/// (user_namespaces(7)), with the capability that `hidepid` asks for (capabilities(7),
+/// `CAP_SYS_PTRACE`). Neither changes while we run.
 fn sees_everything() -> bool {
     static SEES: OnceLock<bool> = OnceLock::new();
     *SEES.get_or_init(|| {
         let map = small(Path::new("/proc/self/uid_map"), 64 << 10).unwrap_or_default();
         let map = String::from_utf8_lossy(&map);
-        geteuid().is_root() && map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+        let status = small(Path::new("/proc/self/status"), 64 << 10).unwrap_or_default();
+        geteuid().is_root()
+            && map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+            && may_trace(&String::from_utf8_lossy(&status))
     })
+}
+
+/// Returns whether a process may look into all others, by the line `CapEff` of its status.
+fn may_trace(status: &str) -> bool {
+    const SYS_PTRACE: u32 = 19;
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    set.is_some_and(|set| set >> SYS_PTRACE & 1 == 1)
 }
 
 #[cfg(test)]
@@ -69,6 +81,13 @@ mod tests {
         check("rw,gid=5,hidepid=2", Some("2"));
         check("rw,hidepid=invisible", Some("invisible"));
         check("rw,hidepid=ptraceable", Some("ptraceable"));
+    }
+
+    #[test]
+    fn root_that_gave_up_a_capability_does_not_see_everything() {
+        assert!(may_trace("Name:\tclaimtop\nCapPrm:\t0\nCapEff:\t000001ffffffffff\n"));
+        assert!(!may_trace("Name:\tclaimtop\nCapEff:\t000001fffff7ffff\n"));
+        assert!(!may_trace(""));
     }
 
     #[test]
