@@ -4,7 +4,7 @@ use super::absent::{absent, gone};
 use super::{Answer, Ladder, alive, dead, unknown};
 use crate::core::evidence::Evidence;
 use crate::core::process::Process;
-use crate::core::record::{Holder, Record, Role, StatedPid};
+use crate::core::record::{Holder, Location, Record, Role, StatedPid};
 use crate::core::report::Reason;
 use crate::core::text::Untrusted;
 use crate::core::window::window_of;
@@ -121,7 +121,10 @@ pub(super) fn is_younger(record: &Record, process: &Process, world: &World<'_>, 
     is_younger
 }
 
+/// Returns whether a process is of another user than a record's file, and cannot have written into
+/// it either. A row has no owner, and root writes everywhere.
 pub(super) fn is_foreign(record: &Record, process: &Process) -> bool {
     let uid = process.details.as_ref().and_then(|details| details.uid);
-    uid.is_some_and(|uid| uid != record.ownership.uid)
+    let is_file = matches!(record.location, Location::File(_));
+    is_file && uid.is_some_and(|uid| uid != record.ownership.uid && uid != 0)
 }
