@@ -37,12 +37,21 @@ fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
     evidence.extend(heirs.iter().map(|window| window_evidence(window)));
     let subjects = std::iter::once(judged.key.clone()).chain(heirs.iter().map(|window| window.key.clone()));
     let title = &judged.record.title;
-    if let [only] = heirs.as_slice() {
+    let is_younger = |window: &WindowView| {
+        window.started_at.is_some_and(|at| facts.world.is_after(at, judged.record.written_at))
+    };
+    if let [only] = heirs.as_slice()
+        && !is_younger(only)
+    {
         let message = format!("{title}: the machine-wide legacy file; only {} can own it", window_name(only));
         return finding(Code::LegacyRecord, subjects, message, evidence, Remedy::Migrate);
     }
     let message = match heirs.len() {
         0 => format!("{title}: the machine-wide legacy file has no owner; the next window would inherit it"),
+        1 => format!(
+            "{title}: the machine-wide legacy file was written before the only window that could adopt it \
+             started: whose it was cannot be told, and that window would inherit it"
+        ),
         n => format!(
             "{title}: the machine-wide legacy file could be any of {n} windows'; the first to look adopts it"
         ),
