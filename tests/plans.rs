@@ -16,7 +16,7 @@ use claimtop::core::finding::Code;
 use claimtop::core::key::Key;
 use claimtop::core::plan::{Action, Confirmation, Plan, Step, plan_for};
 use claimtop::core::record::Location;
-use claimtop::core::report::{RecordView, Report};
+use claimtop::core::report::{RecordView, Releasable, Report};
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 
@@ -167,4 +167,34 @@ fn the_table_of_plans_is_as_it_was_read() {
         "the table has changed, write it anew and read it; new lines:\n{}",
         news.join("\n")
     );
+}
+
+/// What the list of claims promises is what the sheet then asks for.
+#[test]
+fn a_claim_says_how_its_plan_is_confirmed() {
+    let mut wrong = BTreeMap::<String, usize>::new();
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for claim in &report.claims {
+            let plan = plan_for(&report, &claim.key, Action::Release);
+            let asked = match plan.confirmation {
+                Confirmation::Yes => Releasable::Yes,
+                Confirmation::Code | Confirmation::FullName => Releasable::Confirm,
+                Confirmation::Refused => Releasable::No,
+            };
+            if claim.releasable != asked {
+                let record = report.records.iter().find(|record| record.key == claim.record).unwrap();
+                let what = format!(
+                    "{}, {:?}: {:?}, but {:?} ({})",
+                    sort_of(record),
+                    claim.status,
+                    claim.releasable,
+                    asked,
+                    plan.what
+                );
+                *wrong.entry(what).or_default() += 1;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -11,11 +11,12 @@ use super::evidence::Evidence;
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::place::place_of;
+use super::plan::{Known, releasable};
 use super::process::ProcessState;
 use super::record::{Format, Record, RecordKind, Role};
 use super::report::{
-    ContextId, ContextSource, RecordView, RepoView, Report, ReportHost, SCHEMA, Verdict, WindowState,
-    WindowView,
+    ContextId, ContextSource, RecordView, Releasable, RepoView, Report, ReportHost, SCHEMA, Verdict,
+    WindowState, WindowView,
 };
 use super::rules::{self, Facts};
 use super::session::{Strength, session_of};
@@ -105,7 +106,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     };
     let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
     story::tell(&mut findings, &facts);
-    Report {
+    let mut report = Report {
         schema: SCHEMA,
         taken_at: snapshot.taken_at,
         host: ReportHost {
@@ -118,7 +119,20 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         records,
         claims,
         findings,
+    };
+    let ways = ways_of_letting_go(&report, snapshot.host.uid);
+    for (claim, way) in report.claims.iter_mut().zip(ways) {
+        claim.releasable = way;
     }
+    report
+}
+
+/// Returns how each claim may be let go; claims stand in the order of their records.
+fn ways_of_letting_go(report: &Report, uid: u32) -> Vec<Releasable> {
+    let of_records = report.records.iter().flat_map(|record| record.claims.iter().map(move |_| record));
+    let both = of_records.zip(&report.claims);
+    let known = Known::new(report);
+    both.map(|(record, claim)| releasable(&known, record, claim, record.ownership.uid != uid)).collect()
 }
 
 /// Groups keys by the window that they belong to.

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::assess::Judged;
 use super::key::Key;
-use super::process::Process;
-use super::record::{Format, LetGo, Record, Resource, ResourceKind, StatedClaim, SurfaceState};
-use super::report::{ClaimStatus, ClaimView, Reason, Releasable, VerdictState};
+use super::record::{Format, Record, Resource, ResourceKind, StatedClaim, SurfaceState};
+use super::report::{ClaimStatus, ClaimView, Releasable, VerdictState};
 use super::world::World;
 
 /// What claims are judged from.
@@ -37,7 +36,8 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
             since: claim.since.or(judged.record.started_at),
             status,
             surfaces: claim.surfaces.clone(),
-            releasable: releasable(judged, claim, status, facts.world),
+            // Its plan says so, once there is a report to plan on.
+            releasable: Releasable::No,
         }
     });
     let mut views: Vec<ClaimView> = views.collect();
@@ -132,41 +132,4 @@ fn status(judged: &Judged<'_>, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> C
         VerdictState::Unknown if is_past => ClaimStatus::Expired,
         VerdictState::Unknown => ClaimStatus::Unproven,
     }
-}
-
-/// Decides how a claim may be let go. Dead needs one key; but a PID that was taken over by
-/// another agent could be the clock's fault, so that asks for more.
-fn releasable(
-    judged: &Judged<'_>,
-    claim: &StatedClaim,
-    status: ClaimStatus,
-    world: &World<'_>,
-) -> Releasable {
-    if !is_known(claim) || judged.record.ownership.uid != world.snapshot.host.uid {
-        return Releasable::No;
-    }
-    let is_dead = judged.verdict.state == VerdictState::Dead;
-    match judged.record.format.let_go(judged.record.kind) {
-        LetGo::Never => return Releasable::No,
-        LetGo::OnlyDead if !is_dead => return Releasable::No,
-        LetGo::OnlyDead | LetGo::ByVerdict => {}
-    }
-    let is_taken_by_agent = judged.verdict.reason == Reason::BornLater
-        && holder_process(judged.record, world)
-            .is_some_and(|process| world.windows.iter().any(|window| window.process.id == process.id));
-    match status {
-        ClaimStatus::Dead if !is_taken_by_agent => Releasable::Yes,
-        ClaimStatus::Dead
-        | ClaimStatus::Contested
-        | ClaimStatus::Ghost
-        | ClaimStatus::Expired
-        | ClaimStatus::Unproven
-        | ClaimStatus::Quiet
-        | ClaimStatus::Held => Releasable::Confirm,
-    }
-}
-
-fn holder_process<'a>(record: &Record, world: &World<'a>) -> Option<&'a Process> {
-    let pid = record.pid()?;
-    world.snapshot.processes.get(pid)
 }

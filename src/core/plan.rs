@@ -8,7 +8,7 @@ mod rows;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::about::plan_for;
+pub use self::about::{Known, plan_for, releasable};
 use super::journal::Ended;
 use super::key::Key;
 use super::record::Format;

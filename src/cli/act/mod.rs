@@ -24,7 +24,7 @@ use crate::act::witness::Eyes;
 use crate::config::Access;
 use crate::core::assess::Policy;
 use crate::core::finding::{Code, Remedy};
-use crate::core::plan::{Action, Confirmation};
+use crate::core::plan::{Action, Confirmation, Known};
 use crate::core::record::{Format, RecordKind};
 use crate::core::report::{RecordView, Report, VerdictState};
 use crate::source::{Collector, clock, host};
@@ -99,10 +99,12 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
         .filter(|finding| finding.code == Code::OrphanCompanion)
         .filter_map(|finding| finding.subjects.first())
         .collect();
+    let known = Known::new(report);
     report.records.iter().filter(move |record| {
         record.verdict.state == VerdictState::Dead
             && record.is_stale
             && record.format != Format::Entire
+            && known.user_of(record).is_none()
             && (record.kind != RecordKind::Companion || orphans.contains(&record.key))
     })
 }

@@ -1,11 +1,13 @@
 //! Plans about one record, by the rule of its system.
 
+use std::collections::HashMap;
+
 use super::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BACK, Plan, Step, leo, rows};
 use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
 use crate::core::key::Key;
-use crate::core::record::{Format, Location, RecordKind};
-use crate::core::report::{RecordView, Report, VerdictState};
+use crate::core::record::{Binding, Format, Location, RecordKind};
+use crate::core::report::{ClaimView, Reason, RecordView, Releasable, Report, VerdictState};
 use crate::core::text::Untrusted;
 
 /// Plans an action on a record or claim, or on a file that could not be read as one. A window
@@ -13,12 +15,64 @@ use crate::core::text::Untrusted;
 pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let claim = report.claims.iter().find(|claim| &claim.key == key);
     let wanted = claim.map_or(key, |claim| &claim.record);
-    match report.records.iter().find(|record| &record.key == wanted) {
-        Some(record) => {
-            let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
-            About { report, key, record, name }.plan(action)
+    let Some(record) = report.records.iter().find(|record| &record.key == wanted) else {
+        return broken(report, key, action);
+    };
+    let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
+    let is_foreign =
+        report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects.contains(&record.key));
+    let user = Known::new(report).user_of(record);
+    About { report, key, record, claim, name, is_foreign, user }.plan(action)
+}
+
+/// Decides how a claim of a record may be let go: as its plan asks for.
+pub fn releasable(known: &Known<'_>, record: &RecordView, claim: &ClaimView, is_foreign: bool) -> Releasable {
+    let (report, key) = (known.report, &claim.key);
+    let (name, user) = (String::new(), known.user_of(record));
+    let about = About { report, key, record, claim: Some(claim), name, is_foreign, user };
+    if about.never(Action::Release).is_some() {
+        return Releasable::No;
+    }
+    match about.confirmation() {
+        Confirmation::Yes => Releasable::Yes,
+        Confirmation::Code | Confirmation::FullName => Releasable::Confirm,
+        Confirmation::Refused => Releasable::No,
+    }
+}
+
+/// A report with what is asked of it again and again.
+pub struct Known<'a> {
+    report: &'a Report,
+    /// The sessions of which some record's holder lives, with that record.
+    living: HashMap<&'a Untrusted, &'a RecordView>,
+}
+
+impl<'a> Known<'a> {
+    /// Looks through a report once.
+    pub fn new(report: &'a Report) -> Self {
+        // A held lock means that its own CLI is at work, and a companion says nothing by itself.
+        let alive = report.records.iter().filter(|record| {
+            record.verdict.state == VerdictState::Alive
+                && !matches!(record.kind, RecordKind::Lock | RecordKind::Companion)
+        });
+        let living = alive.filter_map(|record| Some((record.session_id.as_ref()?, record))).collect();
+        Self { report, living }
+    }
+
+    /// Says who may use what a dead holder has left, so that a plain yes is not enough: a living
+    /// window that has the PID by now, where only times tell the two apart and by a copy of its own
+    /// system the record may even be its own; or whoever another record of the session proves alive.
+    pub fn user_of(&self, record: &RecordView) -> Option<String> {
+        let holder = record.holder.as_ref().filter(|_| record.verdict.state == VerdictState::Dead)?;
+        let is_by_time = matches!(record.verdict.reason, Reason::BornLater | Reason::OtherBoot);
+        let pid = record.pid().filter(|_| is_by_time);
+        if let Some(window) = self.report.windows.iter().find(|window| Some(window.pid) == pid) {
+            return Some(format!("{} has this PID by now and may use the record", window.agent));
         }
-        None => broken(report, key, action),
+        // A registry has one file for each process, and is not used by another one.
+        let session = record.session_id.as_ref().filter(|_| holder.binding != Binding::Registry)?;
+        let other = self.living.get(session)?;
+        Some(format!("the session lives by another record: {}", other.location.text()))
     }
 }
 
@@ -27,8 +81,14 @@ pub(super) struct About<'a> {
     pub(super) report: &'a Report,
     pub(super) key: &'a Key,
     pub(super) record: &'a RecordView,
+    /// The claim that it is about, if it is about one alone.
+    pub(super) claim: Option<&'a ClaimView>,
     /// What a person would have to type.
     pub(super) name: String,
+    /// Whether the record's file is another user's.
+    pub(super) is_foreign: bool,
+    /// Who may use what its dead holder has left.
+    pub(super) user: Option<String>,
 }
 
 impl About<'_> {
@@ -45,17 +105,22 @@ impl About<'_> {
     fn release(self) -> Plan {
         Plan {
             what: what(self.report, self.record, self.key),
-            why: why(self.record),
+            why: why(self.record, self.user.clone()),
             steps: steps(self.report, self.record, self.key),
             follows: follows(self.report, self.record, self.key),
             inverse: inverse(self.record).to_owned(),
             refuses_when: refuses_when(self.record),
-            confirmation: match self.record.verdict.state {
-                VerdictState::Dead => Confirmation::Yes,
-                VerdictState::Unknown => Confirmation::Code,
-                VerdictState::Alive => Confirmation::FullName,
-            },
+            confirmation: self.confirmation(),
             ..self.empty()
+        }
+    }
+
+    fn confirmation(&self) -> Confirmation {
+        match self.record.verdict.state {
+            VerdictState::Dead if self.user.is_some() => Confirmation::Code,
+            VerdictState::Dead => Confirmation::Yes,
+            VerdictState::Unknown => Confirmation::Code,
+            VerdictState::Alive => Confirmation::FullName,
         }
     }
 
@@ -148,7 +213,7 @@ fn refuses_when(record: &RecordView) -> Vec<&'static str> {
     }
 }
 
-fn why(record: &RecordView) -> Vec<String> {
+fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
     let verdict = &record.verdict;
     let state = match verdict.state {
         VerdictState::Alive => "the holder lives: a live window would lose this",
@@ -157,7 +222,7 @@ fn why(record: &RecordView) -> Vec<String> {
     };
     let facts = verdict.evidence.iter().map(Evidence::fact);
     let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
-    std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(facts).collect()
+    std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(user).chain(facts).collect()
 }
 
 fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {

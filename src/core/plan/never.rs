@@ -2,7 +2,6 @@
 
 use super::about::{About, is_row};
 use super::{Action, leo, rows};
-use crate::core::finding::Code;
 use crate::core::git::WORKTREE_LOCK;
 use crate::core::record::{DAEMON, EDITOR, Format, LetGo, RecordKind};
 use crate::core::report::{RecordView, VerdictState};
@@ -11,12 +10,15 @@ impl About<'_> {
     /// Decides whether it is never done, and says what to do instead.
     pub(super) fn never(&self, action: Action) -> Option<(&'static str, &'static str)> {
         let record = self.record;
-        let about = |code: Code| {
-            self.report.findings.iter().any(|f| f.code == code && f.subjects.contains(&record.key))
-        };
         let is_dead = record.verdict.state == VerdictState::Dead;
-        if about(Code::ForeignOwner) {
+        if self.is_foreign {
             return Some(("the file belongs to another user", "claimtop never touches other users' files"));
+        }
+        if self.claim.is_some_and(|claim| !claim.is_known()) {
+            return Some((
+                "whether anything is held is not known: it is kept where claimtop could not look",
+                "name the database with --postgres; or release the session itself",
+            ));
         }
         match (record.format, action) {
             (_, Action::Undo) => Some(("this is no entry of the journal", "undo an entry of the journal")),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::core::key::Key;
-use crate::core::record::{Resource, Surface};
+use crate::core::record::{Resource, Surface, SurfaceState};
 use crate::core::shared::Shared;
 
 /// How a claim stands.
@@ -73,4 +73,11 @@ pub struct ClaimView {
     pub surfaces: Shared<Surface>,
     /// Whether it can be released.
     pub releasable: Releasable,
+}
+
+impl ClaimView {
+    /// Returns whether any place that was read says that it is held.
+    pub fn is_known(&self) -> bool {
+        self.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
+    }
 }
