@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use claimtop::core::finding::Code;
+use claimtop::core::finding::{Code, Remedy};
 use claimtop::core::key::Key;
 use claimtop::core::plan::{Action, Confirmation, Plan, Step, plan_for};
 use claimtop::core::record::Location;
@@ -193,6 +193,33 @@ fn a_claim_says_how_its_plan_is_confirmed() {
                     plan.what
                 );
                 *wrong.entry(what).or_default() += 1;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What a finding offers can be done.
+#[test]
+fn no_remedy_is_refused() {
+    let mut wrong = BTreeMap::<String, usize>::new();
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for finding in &report.findings {
+            let action = match finding.remedy {
+                Remedy::Release => Action::Release,
+                Remedy::Park => Action::Park,
+                Remedy::Migrate => Action::Migrate,
+                Remedy::Undo | Remedy::None => continue,
+            };
+            let plans: Vec<_> = finding.subjects.iter().map(|key| plan_for(&report, key, action)).collect();
+            if plans.iter().all(|plan| plan.confirmation == Confirmation::Refused) {
+                let plan = plans.last().unwrap();
+                let record = report.records.iter().find(|record| record.key == plan.record);
+                let sort = record.map_or_else(String::new, sort_of);
+                *wrong
+                    .entry(format!("{}: {action:?} of {sort}: {}", finding.code.name(), plan.what))
+                    .or_default() += 1;
             }
         }
     }

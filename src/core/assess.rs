@@ -1,6 +1,6 @@
 //! Judges a snapshot: windows, verdicts, claims and findings, each with its evidence.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use super::agent::Signatures;
 use super::claim::{ClaimFacts, judge_claims};
 use super::context::{CONTEXT_VARIABLE, is_valid_id};
 use super::evidence::Evidence;
+use super::finding::{Finding, Remedy};
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::place::place_of;
-use super::plan::{Known, releasable};
+use super::plan::{Action, Known, releasable};
 use super::process::ProcessState;
 use super::record::{Format, Record, RecordKind, Role};
 use super::report::{
@@ -124,7 +125,36 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     for (claim, way) in report.claims.iter_mut().zip(ways) {
         claim.releasable = way;
     }
+    let useless = useless_offers(&report, snapshot.host.uid);
+    for at in useless {
+        report.findings.get_mut(at).map(Finding::offer_nothing);
+    }
     report
+}
+
+/// Returns the places of the findings that offer what would be refused for everything they are about.
+fn useless_offers(report: &Report, uid: u32) -> Vec<usize> {
+    let known = Known::new(report);
+    let refused = |action: Action| -> HashSet<&Key> {
+        let records = report.records.iter();
+        let records = records.filter(|record| known.is_refused(record, action, record.ownership.uid != uid));
+        records.map(|record| &record.key).collect()
+    };
+    let mut released = refused(Action::Release);
+    let claims = report.claims.iter().filter(|claim| claim.releasable == Releasable::No);
+    released.extend(claims.map(|claim| &claim.key));
+    let migrated = refused(Action::Migrate);
+    let is_useless = |finding: &Finding| {
+        let refused = match finding.remedy {
+            Remedy::Release | Remedy::Park => &released,
+            Remedy::Migrate => &migrated,
+            Remedy::Undo | Remedy::None => return false,
+        };
+        // Nothing is ever done to a window.
+        finding.subjects.iter().all(|key| key.as_str().starts_with('w') || refused.contains(key))
+    };
+    let all = report.findings.iter().enumerate();
+    all.filter(|(_, finding)| is_useless(finding)).map(|(at, _)| at).collect()
 }
 
 /// Returns how each claim may be let go; claims stand in the order of their records.

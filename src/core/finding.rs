@@ -251,6 +251,13 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Takes back what was offered.
+    pub fn offer_nothing(&mut self) {
+        Arc::make_mut(&mut self.0).remedy = Remedy::None;
+    }
+}
+
 impl From<Detected> for Finding {
     fn from(detected: Detected) -> Self {
         Self(Arc::new(detected))

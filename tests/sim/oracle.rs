@@ -93,7 +93,12 @@ fn places(world: &World, version: Version) -> Vec<PathBuf> {
 }
 
 /// Where an entry that ended as stuck may have left one copy too many, and of what.
-struct Stuck(Vec<(Version, Vec<PathBuf>)>);
+struct Stuck {
+    /// What each stuck entry was about.
+    about: Vec<Version>,
+    /// Where any entry could put each content: what one has left, later ones may have moved.
+    places: Vec<(Version, Vec<PathBuf>)>,
+}
 
 impl Stuck {
     /// Reads it from the journal. Only a disk that refuses leads to it: what is cut off is put
@@ -102,16 +107,19 @@ impl Stuck {
         let is_stuck =
             |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Stuck);
         let stuck = history.entries.iter().filter(is_stuck).filter(|_| world.climate.faults > 0);
-        Self(stuck.flat_map(|entry| left_by(world, entry)).collect())
+        Self {
+            about: stuck.flat_map(|entry| left_by(world, entry)).map(|(version, _)| version).collect(),
+            places: history.entries.iter().flat_map(|entry| left_by(world, entry)).collect(),
+        }
     }
 
-    /// Returns whether all but one of the places are those of stuck entries about this content,
-    /// one for each.
+    /// Returns whether all but one of the places are those of entries about this content, one for
+    /// each of them that is stuck.
     fn explains(&self, version: Version, lies: &[PathBuf]) -> bool {
-        let about = self.0.iter().filter(|(own, _)| *own == version);
-        let told = about.clone().flat_map(|(_, places)| places);
+        let told = self.places.iter().filter(|(own, _)| *own == version).flat_map(|(_, places)| places);
         let told = told.filter(|place| lies.contains(place)).collect::<BTreeSet<_>>();
-        lies.len() <= 1 + told.len().min(about.count())
+        let stuck = self.about.iter().filter(|own| **own == version).count();
+        lies.len() <= 1 + told.len().min(stuck)
     }
 }
 

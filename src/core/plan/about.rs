@@ -59,6 +59,13 @@ impl<'a> Known<'a> {
         Self { report, living }
     }
 
+    /// Returns whether nothing that a plan about a record could do is ever done.
+    pub fn is_refused(&self, record: &RecordView, action: Action, is_foreign: bool) -> bool {
+        let (report, key, name) = (self.report, &record.key, String::new());
+        let about = About { report, key, record, claim: None, name, is_foreign, user: None };
+        about.never(action).is_some()
+    }
+
     /// Says who may use what a dead holder has left, so that a plain yes is not enough: a living
     /// window that has the PID by now, where only times tell the two apart and by a copy of its own
     /// system the record may even be its own; or whoever another record of the session proves alive.
