@@ -14,6 +14,7 @@ mod apart;
 mod context;
 mod formats;
 mod program;
+mod sources;
 #[cfg(target_os = "linux")]
 mod watching;
 mod world;

@@ -7,9 +7,15 @@ use super::failure::Outcome;
 use super::look::{self, Looker};
 use super::output::{Paint, Shape, Tone, print, terminal_width};
 use super::words::{self, count};
+use crate::app::counts;
 use crate::core::finding::Severity;
 use crate::core::json;
 use crate::core::report::{ClaimStatus, Report};
+use crate::core::snapshot::SourceHealth;
+use crate::core::text::shown;
+
+/// The source of the windows.
+const PROCESSES: &str = "processes";
 
 /// Looks once and prints it; JSON is the whole snapshot, whatever the view.
 ///
@@ -39,14 +45,37 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         Some(View::Claims) => tables::claims(report),
         Some(View::Problems) => tables::problems(&report.findings),
     };
+    let is_all_read = unread(report, view.or(Some(View::Windows))).is_empty();
     let body = match table {
         Ok(columns) => columns.laid_out(paint, width),
-        Err(nothing) => format!("{}\n", paint.paint(Tone::Dim, nothing)),
+        Err(nothing) if is_all_read => format!("{}\n", paint.paint(Tone::Dim, nothing.known)),
+        Err(nothing) => format!("{}\n", paint.paint(Tone::Doubtful, nothing.unknown)),
     };
-    match view {
+    let body = match view {
         None => format!("{body}\n{}", summary(report, paint)),
         Some(View::Windows | View::Sessions | View::Claims | View::Problems) => body,
+    };
+    body + &missing(&unread(report, view), paint)
+}
+
+/// Returns the sources of a view that were not read completely; without one, those of all views.
+fn unread(report: &Report, view: Option<View>) -> Vec<&SourceHealth> {
+    let is_meant = |source: &&SourceHealth| match view {
+        None | Some(View::Problems) => true,
+        Some(View::Windows) => source.id == PROCESSES,
+        Some(View::Sessions | View::Claims) => source.id != PROCESSES,
+    };
+    counts::troubled(report).filter(is_meant).collect()
+}
+
+/// Says which sources could not be read, and why.
+fn missing(sources: &[&SourceHealth], paint: Paint) -> String {
+    if sources.is_empty() {
+        return String::new();
     }
+    let line = |source: &&SourceHealth| format!("  {}: {}\n", shown(&source.id), source.detail);
+    let lines: String = sources.iter().map(line).collect();
+    format!("\n{}\n{lines}", paint.paint(Tone::Doubtful, "Not everything could be read:"))
 }
 
 /// Counts what the other views hold, worst first, and names the views.

@@ -7,10 +7,19 @@ use crate::core::finding::Finding;
 use crate::core::report::{Report, WindowView};
 
 /// A table, or what to say where there is nothing to put into one.
-pub(crate) type Laid = Result<Columns, &'static str>;
+pub(crate) type Laid = Result<Columns, Nothing>;
 
-fn laid(columns: Columns, rows: usize, nothing: &'static str) -> Laid {
-    if rows == 0 { Err(nothing) } else { Ok(columns) }
+/// What to say of an empty table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nothing {
+    /// Where everything was read.
+    pub(crate) known: &'static str,
+    /// Where something could not be read.
+    pub(crate) unknown: &'static str,
+}
+
+fn laid(columns: Columns, nothing: Nothing) -> Laid {
+    if columns.is_empty() { Err(nothing) } else { Ok(columns) }
 }
 
 /// Lists the windows.
@@ -31,7 +40,11 @@ pub(crate) fn windows(report: &Report) -> Laid {
             Cell::maybe(words::workplace(window)),
         ]);
     }
-    laid(columns, report.windows.len(), "No agent is running here.")
+    let nothing = Nothing {
+        known: "No agent is running here.",
+        unknown: "It is not known whether an agent is running here.",
+    };
+    laid(columns, nothing)
 }
 
 /// Says what the agent says that it does, else what its process does.
@@ -62,7 +75,11 @@ pub(crate) fn sessions(report: &Report) -> Laid {
             Cell::new(&record.location).toned(Tone::Dim),
         ]);
     }
-    laid(columns, report.records.len(), "No session record was found.")
+    let nothing = Nothing {
+        known: "No session record was found.",
+        unknown: "It is not known whether there are session records.",
+    };
+    laid(columns, nothing)
 }
 
 /// Lists the claims.
@@ -82,7 +99,9 @@ pub(crate) fn claims(report: &Report) -> Laid {
             Cell::new(&claim.resource.id),
         ]);
     }
-    laid(columns, report.claims.len(), "Nothing is claimed.")
+    let nothing =
+        Nothing { known: "Nothing is claimed.", unknown: "It is not known whether anything is claimed." };
+    laid(columns, nothing)
 }
 
 /// Lists findings, in the order in which they are given.
@@ -98,5 +117,7 @@ pub(crate) fn problems(findings: &[Finding]) -> Laid {
             Cell::new(crate::core::text::shown(&finding.message.to_string())),
         ]);
     }
-    laid(columns, findings.len(), "No problem was found.")
+    let nothing =
+        Nothing { known: "No problem was found.", unknown: "It is not known whether there is a problem." };
+    laid(columns, nothing)
 }
