@@ -7,7 +7,7 @@ use super::act::{failure, hand};
 use super::ask::said_yes;
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome};
-use super::output::{Paint, Tone, print, terminal_width};
+use super::output::{Paint, Tone, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use super::words;
 use crate::config::Access;
@@ -109,18 +109,23 @@ pub(crate) fn prune(settings: &Settings, yes: bool) -> Outcome {
     let outdated = hand.outdated(kept_for).map_err(failure)?;
     let days = settings.effective.config.kept.days;
     if outdated.is_empty() {
-        print(&format!("Nothing is parked for longer than {days} days.\n"))?;
+        print_if_heard(&format!("Nothing is parked for longer than {days} days.\n"))?;
         return Ok(Exit::Fine);
     }
     for parked in &outdated {
         let age = words::age(parked.since, hand.now());
-        print(&format!("entry {}  {age}  {} bytes  {}\n", parked.entry, parked.size, shown(&parked.name)))?;
+        print_if_heard(&format!(
+            "entry {}  {age}  {} bytes  {}\n",
+            parked.entry,
+            parked.size,
+            shown(&parked.name)
+        ))?;
     }
     if !yes && !said_yes(&format!("Remove {} for good", words::count(outdated.len(), "file")))? {
-        print("not done: --yes removes them for good; then they cannot be undone\n")?;
+        print_if_heard("not done: --yes removes them for good; then they cannot be undone\n")?;
         return Ok(Exit::Refused);
     }
     hand.prune(&outdated, kept_for).map_err(failure)?;
-    print(&format!("removed {}\n", words::count(outdated.len(), "parked file")))?;
+    print_if_heard(&format!("removed {}\n", words::count(outdated.len(), "parked file")))?;
     Ok(Exit::Fine)
 }

@@ -86,6 +86,17 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
+/// Writes a whole text at once for those who act: that the reader has gone stops nothing.
+///
+/// # Errors
+/// The writing failed for another reason.
+pub(crate) fn print_if_heard(text: &str) -> Result<(), Failure> {
+    match print(text) {
+        Err(Failure { error: None, .. }) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Writes a line to the standard error output, if anybody still hears it: a terminal that has
 /// hung up must not make a panic of it.
 pub(crate) fn complain(line: &str) {

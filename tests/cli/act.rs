@@ -74,6 +74,32 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert!(journal.out.split_whitespace().any(is_age), "{journal:?}");
 }
 
+/// Runs the program for a reader that has gone, and returns its exit code.
+fn unheard(world: &World, arguments: &[&str]) -> Option<i32> {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    world.command(arguments).stdout(writer).status().unwrap().code()
+}
+
+#[test]
+fn a_reader_that_has_gone_stops_nothing_of_what_is_done() {
+    let world = World::new();
+    let paths = [dead_window(&world), dead_window(&world)];
+    for path in &paths {
+        settled(&world, &["release", path, "--dry-run"]);
+    }
+    assert_eq!(unheard(&world, &["release", &paths[0]]), Some(3), "nobody has confirmed it");
+    assert!(std::fs::exists(&paths[0]).unwrap());
+    assert_eq!(unheard(&world, &["release", &paths[0], "--yes"]), Some(0));
+    assert_eq!(unheard(&world, &["release", &paths[1], "--yes", "--json"]), Some(0));
+    assert!(paths.iter().all(|path| !std::fs::exists(path).unwrap()));
+    assert_eq!(unheard(&world, &["undo", "7", "--yes"]), Some(3));
+    let config = world.write("config.toml", "keep_parked_days = 0\n");
+    let prune = ["journal", "--prune", "--yes", "--config", config.to_str().unwrap()];
+    assert_eq!(unheard(&world, &prune), Some(0));
+    assert_eq!(std::fs::read_dir(world.path("home/.local/state/claimtop/parked")).unwrap().count(), 0);
+}
+
 #[test]
 fn a_live_holder_is_not_released_by_a_plain_yes() {
     let world = World::new();

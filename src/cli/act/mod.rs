@@ -160,13 +160,13 @@ fn carry_out(
             Some(text) if seen.plan.confirmation != Confirmation::Yes => Answer::Typed(text.clone()),
             _ if is_yes => Answer::Yes,
             Some(_) | None => {
-                told.unconfirmed(&seen)?;
+                told.unconfirmed(&seen);
                 continue;
             }
         };
         match hand.carry_out(seen, &answer) {
-            Ok(carried) => told.carried(&carried)?,
-            Err(trouble) => told.trouble(Some(&title), &trouble)?,
+            Ok(carried) => told.carried(&carried),
+            Err(trouble) => told.trouble(Some(&title), &trouble),
         }
     }
     told.end()
@@ -183,10 +183,10 @@ fn planned(
     for seen in hand.see(report, requests).map_err(failure)? {
         match seen {
             Ok(seen) => {
-                told.plan(&seen)?;
+                told.plan(&seen);
                 chosen.push(seen);
             }
-            Err(trouble) => told.trouble(None, &trouble)?,
+            Err(trouble) => told.trouble(None, &trouble),
         }
     }
     Ok(chosen)

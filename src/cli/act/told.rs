@@ -6,7 +6,7 @@ use crate::act::follow::Carried;
 use crate::act::road::{Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::cli::failure::{Exit, Failure, Outcome};
-use crate::cli::output::{Paint, Shape, Tone, print};
+use crate::cli::output::{Paint, Shape, Tone, print_if_heard};
 use crate::core::journal::Ended;
 use crate::core::json;
 use crate::core::plan::{Confirmation, Plan, Step};
@@ -15,11 +15,13 @@ use crate::core::text::shown;
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.action.v1";
 
-/// What was told so far.
+/// What was told so far. An output that fails never stops what is being done: it is told at the
+/// end, and of a reader that has gone nothing is.
 pub(super) struct Told {
     shape: Shape,
     answer: Object,
     worst: Exit,
+    unheard: Option<Failure>,
 }
 
 #[derive(Serialize)]
@@ -48,39 +50,37 @@ struct Refused {
 impl Told {
     pub(super) fn new(shape: Shape) -> Self {
         let answer = Object { schema: SCHEMA, plans: Vec::new(), receipts: Vec::new(), refused: Vec::new() };
-        Self { shape, answer, worst: Exit::Fine }
+        Self { shape, answer, worst: Exit::Fine, unheard: None }
     }
 
     /// Ends a command that has nothing to act on.
-    pub(super) fn nothing(self) -> Outcome {
+    pub(super) fn nothing(mut self) -> Outcome {
         if let Shape::Text(paint) = self.shape {
-            print(&format!("{}\n", paint.paint(Tone::Good, "There is nothing to do.")))?;
+            self.say(&format!("{}\n", paint.paint(Tone::Good, "There is nothing to do.")));
         }
         self.end()
     }
 
-    pub(super) fn plan(&mut self, seen: &Seen) -> Result<(), Failure> {
+    pub(super) fn plan(&mut self, seen: &Seen) {
         let code = (seen.plan.confirmation == Confirmation::Code).then(|| seen.code());
         if let Shape::Text(paint) = self.shape {
-            print(&text(&seen.plan, paint))?;
+            self.say(&text(&seen.plan, paint));
         }
         self.answer.plans.push(ShownPlan { plan: seen.plan.clone(), code });
-        Ok(())
     }
 
     /// Tells what was done, and what followed, line by line.
-    pub(super) fn carried(&mut self, carried: &Carried) -> Result<(), Failure> {
-        self.receipt(&carried.receipt)?;
+    pub(super) fn carried(&mut self, carried: &Carried) {
+        self.receipt(&carried.receipt);
         for followed in &carried.followed {
             match &followed.end {
-                Ok(receipt) => self.receipt(receipt)?,
-                Err(trouble) => self.trouble(Some(&followed.title), trouble)?,
+                Ok(receipt) => self.receipt(receipt),
+                Err(trouble) => self.trouble(Some(&followed.title), trouble),
             }
         }
-        Ok(())
     }
 
-    fn receipt(&mut self, receipt: &Receipt) -> Result<(), Failure> {
+    fn receipt(&mut self, receipt: &Receipt) {
         let outcome = &receipt.outcome;
         let (word, tone, exit) = match outcome.ended {
             Ended::Done => ("done", Tone::Good, Exit::Fine),
@@ -101,23 +101,22 @@ impl Told {
             } else {
                 String::new()
             };
-            print(&format!(
+            self.say(&format!(
                 "{} {}{detail}{}\n",
                 paint.paint(tone, word),
                 shown(&receipt.title),
                 paint.paint(Tone::Dim, &undo)
-            ))?;
+            ));
         }
         self.answer.receipts.push(receipt.clone());
-        Ok(())
     }
 
-    pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &Trouble) -> Result<(), Failure> {
-        self.refused(what, &trouble.to_string(), super::exit(trouble))
+    pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &Trouble) {
+        self.refused(what, &trouble.to_string(), super::exit(trouble));
     }
 
     /// Says what a plan asks for that was not given.
-    pub(super) fn unconfirmed(&mut self, seen: &Seen) -> Result<(), Failure> {
+    pub(super) fn unconfirmed(&mut self, seen: &Seen) {
         let wanted = match seen.plan.confirmation {
             Confirmation::Yes => "--yes does it".to_owned(),
             Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
@@ -126,17 +125,16 @@ impl Told {
             }
             Confirmation::Refused => "it is never done".to_owned(),
         };
-        self.refused(Some(&seen.plan.what.clone()), &wanted, Exit::Refused)
+        self.refused(Some(&seen.plan.what), &wanted, Exit::Refused);
     }
 
-    fn refused(&mut self, what: Option<&str>, why: &str, exit: Exit) -> Result<(), Failure> {
+    fn refused(&mut self, what: Option<&str>, why: &str, exit: Exit) {
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
             let about = what.map(|what| format!("{}: ", shown(what))).unwrap_or_default();
-            print(&format!("{} {about}{}\n", paint.paint(Tone::Doubtful, "not done"), shown(why)))?;
+            self.say(&format!("{} {about}{}\n", paint.paint(Tone::Doubtful, "not done"), shown(why)));
         }
         self.answer.refused.push(Refused { what: what.map(str::to_owned), why: why.to_owned() });
-        Ok(())
     }
 
     fn worsen(&mut self, exit: Exit) {
@@ -145,11 +143,17 @@ impl Told {
         }
     }
 
-    pub(super) fn end(self) -> Outcome {
-        if self.shape == Shape::Json {
-            print(&format!("{}\n", json::to_string_pretty(&self.answer)?))?;
+    fn say(&mut self, text: &str) {
+        if let Err(failure) = print_if_heard(text) {
+            self.unheard.get_or_insert(failure);
         }
-        Ok(self.worst)
+    }
+
+    pub(super) fn end(mut self) -> Outcome {
+        if self.shape == Shape::Json {
+            self.say(&format!("{}\n", json::to_string_pretty(&self.answer)?));
+        }
+        self.unheard.map_or(Ok(self.worst), Err)
     }
 }
 
