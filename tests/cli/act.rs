@@ -49,6 +49,7 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     let shown = settled(&world, &["release", &path, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(shown.out.contains("steps    1. put"), "{shown:?}");
+    assert!(shown.out.contains("  confirm  --yes does it\n"), "{shown:?}");
     let unconfirmed = world.run(&["release", &path]);
     assert_eq!(unconfirmed.code, 3);
     assert!(unconfirmed.out.contains("--yes does it"), "{unconfirmed:?}");
@@ -127,6 +128,8 @@ fn a_code_is_good_for_one_state_only() {
     assert_eq!(shown.code, 0, "{shown:?}");
     let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
     let code = code.as_str().unwrap().to_owned();
+    let confirm = format!("  confirm  --confirm {code} does it, for this state only\n");
+    assert!(shown.out.contains(&confirm), "{shown:?}");
     std::fs::write(&path, "[6]").unwrap();
     let refused = settled(&world, &["park", &path, "--confirm", &code]);
     assert_eq!(refused.code, 3, "{refused:?}");

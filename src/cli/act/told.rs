@@ -64,7 +64,7 @@ impl Told {
     pub(super) fn plan(&mut self, seen: &Seen) {
         let code = (seen.plan.confirmation == Confirmation::Code).then(|| seen.code());
         if let Shape::Text(paint) = self.shape {
-            self.say(&text(&seen.plan, paint));
+            self.say(&text(seen, paint));
         }
         self.answer.plans.push(ShownPlan { plan: seen.plan.clone(), code });
     }
@@ -117,15 +117,7 @@ impl Told {
 
     /// Says what a plan asks for that was not given.
     pub(super) fn unconfirmed(&mut self, seen: &Seen) {
-        let wanted = match seen.plan.confirmation {
-            Confirmation::Yes => "--yes does it".to_owned(),
-            Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
-            Confirmation::FullName => {
-                format!("--confirm {:?} does it, although a live window holds it", shown(&seen.plan.name))
-            }
-            Confirmation::Refused => "it is never done".to_owned(),
-        };
-        self.refused(Some(&seen.plan.what), &wanted, Exit::Refused);
+        self.refused(Some(&seen.plan.what), &wanted(seen), Exit::Refused);
     }
 
     fn refused(&mut self, what: Option<&str>, why: &str, exit: Exit) {
@@ -157,8 +149,21 @@ impl Told {
     }
 }
 
-/// Lays a plan out: what, why, steps, how it is undone.
-fn text(plan: &Plan, paint: Paint) -> String {
+/// Says what confirms a plan.
+fn wanted(seen: &Seen) -> String {
+    match seen.plan.confirmation {
+        Confirmation::Yes => "--yes does it".to_owned(),
+        Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
+        Confirmation::FullName => {
+            format!("--confirm {:?} does it, although a live window holds it", shown(&seen.plan.name))
+        }
+        Confirmation::Refused => "it is never done".to_owned(),
+    }
+}
+
+/// Lays a plan out: what, why, steps, how it is undone, what confirms it.
+fn text(seen: &Seen, paint: Paint) -> String {
+    let plan = &seen.plan;
     let mut out = format!("{}\n", paint.paint(Tone::Heading, &shown(&plan.what)));
     let mut line = |name: &str, text: &str| {
         out.push_str(&format!("  {} {}\n", paint.paint(Tone::Dim, &format!("{name:<8}")), shown(text)));
@@ -172,6 +177,7 @@ fn text(plan: &Plan, paint: Paint) -> String {
         line(if at == 0 { "then" } else { "" }, &words(step));
     }
     line("undo", &plan.inverse);
+    line("confirm", &wanted(seen));
     out
 }
 
