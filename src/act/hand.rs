@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::disk::Patience;
 use super::follow::{self, Carried};
-use super::lock::StateFolder;
+use super::lock::{Lock, Peek, StateFolder};
 use super::prune::{self, Parked};
 use super::road::{Answer, Request, Rules, Seen};
 use super::rows::Rows;
@@ -20,9 +20,35 @@ use crate::core::report::Report;
 
 /// What acts.
 pub struct Hand {
-    state: StateFolder<System>,
+    state: State,
     eyes: Eyes,
     rules: Rules,
+}
+
+/// The state folder, to act with or to look at.
+enum State {
+    Acting(StateFolder<System>),
+    Looking(Peek),
+}
+
+impl State {
+    fn acting(&self) -> Result<&StateFolder<System>, Trouble> {
+        match self {
+            Self::Acting(state) => Ok(state),
+            Self::Looking(_) => Err(looks_only()),
+        }
+    }
+
+    fn renewed(&mut self) -> Result<&StateFolder<System>, Trouble> {
+        match self {
+            Self::Acting(state) => state.renew().map(|()| &*state),
+            Self::Looking(_) => Err(looks_only()),
+        }
+    }
+}
+
+fn looks_only() -> Trouble {
+    Trouble::Never("this claimtop only looks".to_owned())
 }
 
 impl Hand {
@@ -31,7 +57,16 @@ impl Hand {
     /// # Errors
     /// It cannot be made or opened.
     pub fn new(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
-        Ok(Self { state: StateFolder::open(System, state)?, eyes, rules })
+        Ok(Self { state: State::Acting(StateFolder::open(System, state)?), eyes, rules })
+    }
+
+    /// Opens the state folder as it is, if there is one, to look only: nothing is made in it, and
+    /// nothing can be done.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    pub fn looking(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
+        Ok(Self { state: State::Looking(Peek::open(state)?), eyes, rules })
     }
 
     /// Lets only programs below this folder count, where there is one.
@@ -42,7 +77,11 @@ impl Hand {
 
     /// Adds the databases of a system.
     pub fn with(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
-        self.state.stores.insert(format, rows);
+        let stores = match &mut self.state {
+            State::Acting(state) => &mut state.stores,
+            State::Looking(peek) => peek.stores(),
+        };
+        stores.insert(format, rows);
         self
     }
 
@@ -60,11 +99,15 @@ impl Hand {
         report: &Report,
         requests: &[Request],
     ) -> Result<Vec<Result<Seen, Trouble>>, Trouble> {
-        self.state.renew()?;
-        let now = self.eyes.now();
-        let lock = self.state.lock(Patience::Wait, now)?;
-        let see = |request: &Request| Seen::see(&lock, report, request.clone(), &self.rules, now);
-        Ok(requests.iter().map(see).collect())
+        let (now, rules) = (self.eyes.now(), &self.rules);
+        let see_all = |lock: &Lock<'_, System>| {
+            let see = |request: &Request| Seen::see(lock, report, request.clone(), rules, now);
+            requests.iter().map(see).collect()
+        };
+        Ok(match &self.state {
+            State::Looking(peek) => peek.shown(see_all),
+            State::Acting(_) => see_all(&self.state.renewed()?.lock(Patience::Wait, now)?),
+        })
     }
 
     /// Does what was seen, if the answer is what it asks for, and then what follows.
@@ -72,8 +115,7 @@ impl Hand {
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Carried, Trouble> {
-        self.state.renew()?;
-        follow::carry_out(&self.state, seen, answer, &mut self.eyes)
+        follow::carry_out(self.state.renewed()?, seen, answer, &mut self.eyes)
     }
 
     /// Reads the journal.
@@ -81,7 +123,10 @@ impl Hand {
     /// # Errors
     /// It cannot be read.
     pub fn history(&self) -> Result<History, Trouble> {
-        self.state.history()
+        match &self.state {
+            State::Acting(state) => state.history(),
+            State::Looking(peek) => Ok(peek.history().clone()),
+        }
     }
 
     /// Returns the moment.
@@ -94,7 +139,7 @@ impl Hand {
     /// # Errors
     /// The journal or the parked folder cannot be read.
     pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, Trouble> {
-        let lock = self.state.lock(Patience::Wait, self.eyes.now())?;
+        let lock = self.state.acting()?.lock(Patience::Wait, self.eyes.now())?;
         prune::outdated(&lock, self.eyes.now(), kept_for)
     }
 
@@ -104,7 +149,7 @@ impl Hand {
     /// Something cannot be removed; what was removed until then is journalled.
     pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), Trouble> {
         let now = self.eyes.now();
-        let mut lock = self.state.lock(Patience::Wait, now)?;
+        let mut lock = self.state.acting()?.lock(Patience::Wait, now)?;
         prune::prune(&mut lock, shown, now, kept_for)
     }
 }

@@ -80,7 +80,7 @@ impl<D: Disk> StateFolder<D> {
             errno => Trouble::at("lock", &path)(errno),
         })?;
         let journal = self.journal()?;
-        let mut lock = Lock { state: self, _guard: guard, history: History::read(&journal) };
+        let mut lock = Lock { state: self, _guard: Some(guard), history: History::read(&journal) };
         if journal.last().is_some_and(|byte| *byte != b'\n') {
             lock.append(b"\n", Keeping::Lazy)?;
         }
@@ -105,10 +105,58 @@ impl StateFolder<System> {
     }
 }
 
+/// The state folder as it is, to look only: nothing of it is made, locked or recovered.
+pub(super) struct Peek {
+    /// Never handed out: where there is no folder, another one stands for it.
+    state: StateFolder<System>,
+    history: History,
+}
+
+impl Peek {
+    /// Opens what there is; there may be nothing.
+    pub(super) fn open(path: &Path) -> Result<Self, Trouble> {
+        let parked_path = path.join(PARKED);
+        let there = |path: &Path| match System.folder(path) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(Trouble::at("open", path)(errno)),
+        };
+        let any = || System.folder(Path::new("/")).map_err(Trouble::at("open", Path::new("/")));
+        let (folder, parked) = (there(path)?, there(&parked_path)?);
+        let is_there = folder.is_some();
+        let state = StateFolder {
+            disk: System,
+            path: path.to_path_buf(),
+            parked_path,
+            folder: folder.map_or_else(any, Ok)?,
+            parked: parked.map_or_else(any, Ok)?,
+            stores: Stores::default(),
+        };
+        let history = if is_there { state.history()? } else { History::default() };
+        Ok(Self { state, history })
+    }
+
+    /// Returns the databases of the systems that have some.
+    pub(super) fn stores(&mut self) -> &mut Stores {
+        &mut self.state.stores
+    }
+
+    /// Returns the journal as it was.
+    pub(super) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Lets a look at files see the journal and the folder, as it would under the lock.
+    pub(super) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
+        look(&Lock { state: &self.state, _guard: None, history: self.history.clone() })
+    }
+}
+
 /// The held lock: only with it anything is done.
 pub struct Lock<'s, D: Disk> {
     state: &'s StateFolder<D>,
-    _guard: D::Lock,
+    /// `None` only within a [`Peek`], which does nothing.
+    _guard: Option<D::Lock>,
     /// The journal up to now.
     pub history: History,
 }

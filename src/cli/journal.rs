@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::act::{failure, hand};
+use super::act::{failure, hand, looking};
 use super::ask::said_yes;
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome};
@@ -35,7 +35,7 @@ struct Shown<'a> {
 /// # Errors
 /// The journal cannot be read, or the output cannot be written.
 pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
-    let hand = hand(settings)?;
+    let hand = looking(settings)?;
     let history = hand.history().map_err(failure)?;
     if json {
         let entries =

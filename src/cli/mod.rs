@@ -182,11 +182,7 @@ fn present(scene: &mut Scene) -> Result<report::Material, Failure> {
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = Ring::read(&state.join("history.ring")).unwrap_or_default();
-    // Where nothing was ever done there is no folder, and looking makes none.
-    let acts = match state.is_dir() {
-        true => act::hand(&scene.settings)?.history().map_err(act::failure)?.entries,
-        false => Vec::new(),
-    };
+    let acts = act::looking(&scene.settings)?.history().map_err(act::failure)?.entries;
     Ok(report::Material { report, past, acts })
 }
 

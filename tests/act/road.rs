@@ -70,6 +70,31 @@ fn a_state_folder_that_was_deleted_or_replaced_is_made_anew() {
 }
 
 #[test]
+fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let path = stage.register(agent.id(), start_ticks(agent.id()));
+    end(agent);
+    let mut looking = Hand::looking(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let report = looking.report();
+    let request = release(&record(&report, path.file_name().unwrap().to_str().unwrap()).key);
+    let seen = looking.see(&report, std::slice::from_ref(&request)).unwrap().remove(0).unwrap();
+    assert_eq!(
+        looking.carry_out(seen.clone(), &Answer::Yes).unwrap_err().to_string(),
+        "this claimtop only looks"
+    );
+    assert!(path.exists() && !stage.state_path().exists());
+
+    let mut acting = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let again = acting.see(&report, &[request]).unwrap().remove(0).unwrap();
+    assert_eq!(again.code(), seen.code());
+    // Whoever acts keeps nobody from looking.
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let _lock = state.lock(Patience::Wait, looking.now()).unwrap();
+    assert!(looking.see(&report, &[seen.request().clone()]).unwrap().remove(0).is_ok());
+}
+
+#[test]
 fn a_taken_place_is_told_and_restored_beside() {
     let stage = Stage::new();
     let agent = stage.agent();

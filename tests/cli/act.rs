@@ -75,6 +75,42 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert!(journal.out.split_whitespace().any(is_age), "{journal:?}");
 }
 
+#[test]
+fn looking_makes_nothing_and_needs_no_state_folder() {
+    let world = World::new();
+    let path = dead_window(&world);
+    for arguments in [&["journal"][..], &["clean", "--dry-run"], &["--read-only", "clean", "--dry-run"]] {
+        assert_eq!(world.run(arguments).code, 0, "{arguments:?}");
+    }
+    assert_eq!(settled(&world, &["release", &path, "--dry-run"]).code, 0);
+    assert_eq!(world.run(&["undo", "--dry-run"]).code, 3);
+    assert!(!std::fs::exists(world.path("home/.local")).unwrap());
+
+    // Nobody can make a folder below a file.
+    world.write("home/.local/state", "in the way");
+    let journal = world.run(&["journal"]);
+    assert_eq!((journal.code, journal.out.as_str()), (0, "Nothing was ever done.\n"), "{journal:?}");
+    let shown = world.run(&["release", &path, "--dry-run"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert_eq!(world.run(&["release", &path, "--yes"]).code, 4);
+}
+
+#[test]
+fn a_dry_run_reads_the_journal_and_adds_nothing_to_it() {
+    let world = World::new();
+    let path = dead_window(&world);
+    settled(&world, &["release", &path, "--yes"]);
+    // What breaks off in it is put right by whoever acts next.
+    let journal = world.path("home/.local/state/claimtop/journal.jsonl");
+    let kept = [std::fs::read(&journal).unwrap(), b"{\"entry".to_vec()].concat();
+    std::fs::write(&journal, &kept).unwrap();
+    let shown = world.run(&["undo", "--dry-run"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.out.contains("undo entry 1: "), "{shown:?}");
+    assert_eq!(std::fs::read(&journal).unwrap(), kept);
+    assert_eq!(world.run(&["undo", "--yes"]).code, 0);
+}
+
 /// Runs the program for a reader that has gone, and returns its exit code.
 fn unheard(world: &World, arguments: &[&str]) -> Option<i32> {
     let (reader, writer) = std::io::pipe().unwrap();

@@ -4,6 +4,7 @@
 mod told;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::anyhow;
 
@@ -34,6 +35,21 @@ use crate::source::{Collector, clock, host};
 /// # Errors
 /// The state folder cannot be made or opened.
 pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
+    over(settings, Hand::new)
+}
+
+/// Makes the hand that only looks: it makes nothing in the state folder, and needs none.
+///
+/// # Errors
+/// There is one, and it cannot be read.
+pub(crate) fn looking(settings: &Settings) -> Result<Hand, Failure> {
+    over(settings, Hand::looking)
+}
+
+fn over(
+    settings: &Settings,
+    open: impl FnOnce(&Path, Eyes, Rules) -> Result<Hand, Trouble>,
+) -> Result<Hand, Failure> {
     let signatures = signatures(settings)?;
     let collector = Collector::new(settings.places.clone(), signatures.clone()).with_own(&settings.formats);
     let rules = Rules {
@@ -42,7 +58,7 @@ pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
         settled_for: Rules::SETTLED_FOR,
     };
     let eyes = Eyes { collector, policy: Policy { signatures }, stage: None };
-    let hand = Hand::new(&settings.state, eyes, rules).map_err(failure)?;
+    let hand = open(&settings.state, eyes, rules).map_err(failure)?;
     let Some(target) = settings.places.leo_database.clone() else { return Ok(hand) };
     let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
     Ok(hand.with(Format::Leo, Box::new(rows)))
@@ -126,7 +142,10 @@ pub(crate) fn undo(settings: &Settings, entry: Option<u64>, place: Place, consen
 }
 
 fn opened(settings: &Settings, consent: &Consent) -> Result<Hand, Failure> {
-    if settings.effective.config.access == Access::ReadOnly && !consent.dry_run {
+    if consent.dry_run {
+        return looking(settings);
+    }
+    if settings.effective.config.access == Access::ReadOnly {
         let error = anyhow!("claimtop is read-only");
         return Err(Failure::new(Exit::Refused, error).hint("leave --read-only out, or use --dry-run"));
     }
