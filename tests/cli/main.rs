@@ -12,6 +12,7 @@ mod act;
 #[path = "../common/apart.rs"]
 mod apart;
 mod context;
+mod explain;
 mod formats;
 mod program;
 mod sources;

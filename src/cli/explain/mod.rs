@@ -12,7 +12,7 @@ use super::output::{Shape, print};
 use crate::core::finding::Finding;
 use crate::core::json;
 use crate::core::key::Key;
-use crate::core::report::{ClaimView, RecordView, Report, WindowView};
+use crate::core::report::{ClaimView, RecordView, Report, Verdict, WindowView};
 
 /// What `explain --json` prints: the one of window, record and claim that the subject is.
 #[derive(Serialize)]
@@ -24,6 +24,9 @@ struct Explanation<'a> {
     record: Option<&'a RecordView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<&'a ClaimView>,
+    /// Of the record that a claim is in; a record has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a Verdict>,
     findings: Vec<&'a Finding>,
 }
 
@@ -37,21 +40,44 @@ pub(crate) fn run(looker: &mut Looker, asked: &str, shape: Shape) -> Outcome {
     let findings = findings(&report, subject);
     match shape {
         Shape::Text(paint) => print(&ladder::text(&report, subject, &findings, paint))?,
-        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&explanation(subject, findings))?))?,
+        Shape::Json => {
+            print(&format!("{}\n", json::to_string_pretty(&explanation(&report, subject, findings))?))?
+        }
     }
     Ok(Exit::Fine)
 }
 
-fn explanation<'a>(subject: Subject<'a>, findings: Vec<&'a Finding>) -> Explanation<'a> {
-    let nothing = Explanation { subject: subject.key(), window: None, record: None, claim: None, findings };
+fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a Finding>) -> Explanation<'a> {
+    let nothing = Explanation {
+        subject: subject.key(),
+        window: None,
+        record: None,
+        claim: None,
+        verdict: None,
+        findings,
+    };
     match subject {
         Subject::Window(window) => Explanation { window: Some(window), ..nothing },
         Subject::Record(record) => Explanation { record: Some(record), ..nothing },
-        Subject::Claim(claim) => Explanation { claim: Some(claim), ..nothing },
+        Subject::Claim(claim) => {
+            let record = report.records.iter().find(|record| record.key == claim.record);
+            let verdict = record.map(|record| &record.verdict);
+            Explanation { claim: Some(claim), verdict, ..nothing }
+        }
         Subject::Broken(_) => nothing,
     }
 }
 
+/// Returns what is known to be wrong with it; what is wrong with a claim's record is so with the
+/// claim, unless it is about other claims.
 fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
-    report.findings.iter().filter(|finding| finding.subjects.contains(subject.key())).collect()
+    let is_claim = |key: &Key| report.claims.iter().any(|claim| claim.key == *key);
+    let is_about = |finding: &&Finding| match subject {
+        _ if finding.subjects.contains(subject.key()) => true,
+        Subject::Claim(claim) => {
+            finding.subjects.contains(&claim.record) && !finding.subjects.iter().any(is_claim)
+        }
+        Subject::Window(_) | Subject::Record(_) | Subject::Broken(_) => false,
+    };
+    report.findings.iter().filter(is_about).collect()
 }

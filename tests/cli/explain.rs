@@ -1,0 +1,34 @@
+//! `explain`, and how things are named for it and for the commands that act.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::world::{Answer, World};
+
+/// Writes the registry entry of a window that is not there, and returns its path.
+fn dead_window(world: &World) -> PathBuf {
+    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+    world.write("home/.claude/sessions/4194304.json", text)
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+}
+
+#[test]
+fn a_claim_is_explained_by_its_record() {
+    let world = World::new();
+    dead_window(&world);
+    let snapshot = json(&world.run(&["ls", "--json"]));
+    let key = |list: &str| snapshot[list][0]["key"].as_str().unwrap().to_owned();
+    let (claim, record) = (key("claims"), key("records"));
+    let claim_told = json(&world.run(&["explain", &claim, "--json"]));
+    let record_told = json(&world.run(&["explain", &record, "--json"]));
+    assert_eq!(claim_told["claim"]["key"], claim);
+    assert_eq!(claim_told["verdict"], record_told["record"]["verdict"]);
+    assert_eq!(claim_told["verdict"]["reason"], "no-process");
+    assert!(claim_told["findings"].as_array().unwrap().iter().any(|found| found["code"] == "dead-holder"));
+    let text = world.run(&["explain", &claim]);
+    assert!(text.out.contains("dead-holder") && !text.out.contains("No problem is known"), "{text:?}");
+}
