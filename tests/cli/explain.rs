@@ -32,3 +32,27 @@ fn a_claim_is_explained_by_its_record() {
     let text = world.run(&["explain", &claim]);
     assert!(text.out.contains("dead-holder") && !text.out.contains("No problem is known"), "{text:?}");
 }
+
+#[test]
+fn an_empty_key_means_nothing_not_the_only_thing() {
+    let world = World::new();
+    let path = dead_window(&world);
+    for command in [&["release", "", "--yes"][..], &["migrate", "", "--yes"], &["explain", ""]] {
+        let answer = world.run(command);
+        assert_eq!((answer.code, answer.out.as_str()), (2, ""), "{answer:?}");
+        assert!(answer.err.contains("an empty key means nothing"), "{answer:?}");
+    }
+    assert!(std::fs::exists(path).unwrap());
+}
+
+#[test]
+fn a_file_in_the_working_folder_is_found_by_its_name() {
+    let world = World::new();
+    // The working folder has no links in it, as the system tells it.
+    let folder = dead_window(&world).canonicalize().unwrap().parent().unwrap().to_owned();
+    let home = folder.ancestors().nth(2).unwrap().to_str().unwrap();
+    let arguments = ["explain", "4194304.json", "--home", home, "--tmp", home];
+    let output = world.command(&arguments).current_dir(&folder).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(world.run(&arguments).code, 2, "it lies in another folder");
+}

@@ -14,6 +14,9 @@ use crate::core::text::{Untrusted, shown};
 /// How many candidates an error lists.
 const LISTED: usize = 12;
 
+/// What lists what there is.
+const LISTS: &str = "claimtop ls sessions lists the records, claimtop ls claims the claims";
+
 /// One thing that can be explained.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject<'a> {
@@ -57,6 +60,9 @@ impl<'a> Subject<'a> {
 /// # Errors
 /// A usage error that lists the candidates: nothing or several things fit.
 pub(crate) fn find<'a>(report: &'a Report, asked: &str) -> Result<Subject<'a>, Failure> {
+    if asked.is_empty() {
+        return Err(Failure::usage(anyhow!("an empty key means nothing")).hint(LISTS));
+    }
     let found = if asked.contains('/') {
         by_path(report, asked)
     } else if let Ok(pid) = asked.parse() {
@@ -64,6 +70,8 @@ pub(crate) fn find<'a>(report: &'a Report, asked: &str) -> Result<Subject<'a>, F
     } else {
         by_key(report, asked)
     };
+    // The name of a file in the working folder is a path as well.
+    let found = if found.is_empty() { by_path(report, asked) } else { found };
     match found.as_slice() {
         [only] => Ok(*only),
         [] => Err(nothing(report, asked)),
@@ -123,7 +131,7 @@ fn nothing(report: &Report, asked: &str) -> Failure {
     let candidates: Vec<_> = report.windows.iter().map(Subject::Window).collect();
     let failure = Failure::usage(error);
     if candidates.is_empty() {
-        return failure.hint("claimtop ls sessions lists the records, claimtop ls claims the claims");
+        return failure.hint(LISTS);
     }
     failure.hint(format!("these windows are here:\n{}", listed(&candidates)))
 }
