@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
 
 use anyhow::{Context, anyhow, bail};
+use clap::CommandFactory;
 use jiff::Timestamp;
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{read, retry_on_intr};
 
-use super::args::{BindArguments, Options};
+use super::args::{Arguments, BindArguments, Options};
 use super::environment::Environment;
 use super::failure::Exit;
 use super::output::complain;
@@ -39,9 +40,24 @@ pub(crate) fn recognise(arguments: &[OsString]) -> Option<BindArguments> {
 }
 
 /// Returns whether a hook asked for this: then nothing may look like a failure to its agent, for
-/// which some exit codes mean "stop".
+/// which some exit codes mean "stop". Options may stand before the command, also wrong ones.
 pub(crate) fn is_asked(arguments: &[OsString]) -> bool {
-    arguments.get(1).is_some_and(|command| command == "bind")
+    let mut rest = arguments.iter().skip(1);
+    while let Some(argument) = rest.next() {
+        match argument.to_str().and_then(|argument| argument.strip_prefix("--")) {
+            Some(option) if takes_value(option) => drop(rest.next()),
+            Some(_) => {}
+            None => return argument == "bind",
+        }
+    }
+    false
+}
+
+/// Returns whether the argument after this option is its value.
+fn takes_value(option: &str) -> bool {
+    let definition = Arguments::command();
+    let mut named = definition.get_arguments().filter(|argument| argument.get_long() == Some(option));
+    named.any(|argument| argument.get_action().takes_values())
 }
 
 /// Writes the note of the calling hook. What goes wrong is told to the log, or to who asks for
@@ -150,6 +166,22 @@ mod tests {
     fn check(arguments: &[&str], expected: Option<BindArguments>) {
         let all: Vec<OsString> = ["claimtop"].iter().chain(arguments).map(OsString::from).collect();
         assert_eq!(recognise(&all), expected);
+    }
+
+    #[track_caller]
+    fn check_asked(arguments: &str, expected: bool) {
+        let all: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+        assert_eq!(is_asked(&all), expected, "{arguments}");
+    }
+
+    #[test]
+    fn a_hook_may_give_options_first() {
+        check_asked("claimtop bind --bogus", true);
+        check_asked("claimtop --home /h --read-only bind --bogus", true);
+        check_asked("claimtop --home=/h --bogus bind", true);
+        check_asked("claimtop", false);
+        check_asked("claimtop --home bind ls --bogus", false);
+        check_asked("claimtop explain bind", false);
     }
 
     #[test]

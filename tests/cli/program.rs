@@ -51,6 +51,15 @@ fn usage_errors_end_with_2() {
 }
 
 #[test]
+fn bind_never_fails_its_hook() {
+    let world = World::new();
+    let home = world.path("home");
+    for arguments in [&["bind", "--bogus"][..], &["--home", home.to_str().unwrap(), "bind", "--bogus"]] {
+        assert_eq!(world.run(arguments).code, 0, "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_wrong_configuration_is_told_with_file_line_and_key() {
     let world = World::new();
     let file = world.write("home/.config/claimtop/config.toml", "ascii = true\ntheme = 'pink'\n");
