@@ -13,6 +13,7 @@ use super::signatures;
 use crate::core::context::{CONTEXT_VARIABLE, Resolution, SESSION_VARIABLE, resolve};
 use crate::core::json;
 use crate::core::process::{Process, ProcessTable};
+use crate::core::report::ContextSource;
 use crate::core::text::Untrusted;
 use crate::source::processes;
 
@@ -53,6 +54,9 @@ pub(crate) fn run(asked: ContextArguments, options: &Options, environment: Envir
     };
     let (given, session) = (given.as_ref().map(Untrusted::raw), session.as_ref().map(Untrusted::raw));
     let resolution = resolve(&table, &signatures, pid, given, session).ok_or_else(|| no_process(pid))?;
+    if resolution.context_id.source == ContextSource::ParentPid && process.parent == 0 {
+        return Err(no_parent(pid));
+    }
     tell(asked, &resolution, &table)
 }
 
@@ -78,6 +82,12 @@ fn variable(process: &Process, name: &str) -> Option<Untrusted> {
 
 fn no_process(pid: u32) -> Failure {
     Failure::new(Exit::Failed, anyhow!("failed to read process {pid}: there is none that can be seen"))
+}
+
+/// Every process without a parent would get the same 0, which is nobody's PID.
+fn no_parent(pid: u32) -> Failure {
+    let error = anyhow!("process {pid} has no context ID: no agent above it, and no parent to name");
+    Failure::new(Exit::Refused, error).hint(format!("set {CONTEXT_VARIABLE} for it"))
 }
 
 fn unstable(table: &ProcessTable) -> Failure {

@@ -78,3 +78,13 @@ fn a_process_that_is_not_there_is_named() {
     assert_eq!((answer.code, answer.out.as_str()), (4, ""));
     assert!(answer.err.contains("failed to read process 4194304"), "{}", answer.err);
 }
+
+#[test]
+fn a_process_without_a_parent_has_none() {
+    let world = World::new();
+    for arguments in [&["context-id", "--pid", "1"][..], &["context-id", "--pid", "1", "--json"]] {
+        let answer = world.run(arguments);
+        assert_eq!((answer.code, answer.out.as_str()), (3, ""), "{answer:?}");
+        assert!(answer.err.contains("process 1 has no context ID"), "{answer:?}");
+    }
+}
