@@ -24,13 +24,13 @@ use crate::source::open::Folder;
 /// How many descriptions are read.
 const MOST: usize = 64;
 
-/// Reads all descriptions in `formats` below the configuration's folder; there may be none.
+/// Reads all descriptions in a folder; there may be none.
 ///
 /// # Errors
 /// One cannot be read or used, or two bear one name.
 pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Own>, Failure> {
     let mut formats: Vec<Own> = Vec::new();
-    for path in folder.map(|folder| files(&folder.join("formats"))).unwrap_or_default() {
+    for path in folder.map(files).unwrap_or_default() {
         let format = one(&path)?;
         if formats.contains(&format) {
             let name = shown(&format.definition().name);

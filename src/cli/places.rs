@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use super::args::Options;
 use super::environment::Environment;
 use super::failure::Failure;
+use super::settings::ConfigFile;
 use crate::config::layers::{Effective, Origin};
 use crate::core::secret::Secret;
 use crate::core::text::Untrusted;
@@ -39,6 +40,7 @@ pub(crate) fn places(
     options: &Options,
     environment: &Environment,
     effective: &Effective,
+    file: &ConfigFile,
 ) -> Result<Places, Failure> {
     let home = home(options, environment)?;
     let own = |name: &str, given: &Option<PathBuf>| match (&options.home, given) {
@@ -54,7 +56,7 @@ pub(crate) fn places(
         bindings: state(options, environment, &home).join("bindings"),
         roots: roots(effective, confined)?,
         obra_databases: obra_databases(effective, confined)?,
-        leo_database: leo_database(effective, environment, &home, confined)?,
+        leo_database: leo_database(effective, environment, file, &home, confined)?,
         home,
         confined,
     })
@@ -100,6 +102,7 @@ fn obra_databases(effective: &Effective, confined: bool) -> Result<Vec<PathBuf>,
 fn leo_database(
     effective: &Effective,
     environment: &Environment,
+    file: &ConfigFile,
     home: &Path,
     confined: bool,
 ) -> Result<Option<Target>, Failure> {
@@ -115,7 +118,13 @@ fn leo_database(
     };
     let target = Target::parse(url, given);
     target.map(Some).map_err(|error| {
-        Failure::usage(anyhow!(error).context("--postgres".to_owned()))
+        let given_by = match file {
+            ConfigFile::Read(path) if effective.origins.postgres == Origin::File => {
+                format!("configuration {}: key `postgres`", Untrusted::from_path(path))
+            }
+            ConfigFile::Read(_) | ConfigFile::Absent(_) | ConfigFile::Nowhere => "--postgres".to_owned(),
+        };
+        Failure::usage(anyhow!(error).context(given_by))
             .hint("it looks like postgres://user@host:5432/database?sslmode=verify-full")
     })
 }
@@ -143,7 +152,8 @@ mod tests {
 
     #[test]
     fn the_environment_says_where_without_options() {
-        let places = places(&Options::default(), &environment(), &Effective::default()).unwrap();
+        let places =
+            places(&Options::default(), &environment(), &Effective::default(), &ConfigFile::Nowhere).unwrap();
         assert_eq!(places.home, Path::new("/home/dev"));
         assert_eq!(places.cache, Path::new("/fast/cache"));
         assert_eq!(places.claude_config, Path::new("/etc/claude"));
@@ -159,7 +169,7 @@ mod tests {
         let mut effective = Effective::default();
         effective.config.roots = vec!["/srv".into()];
         effective.origins.roots = vec![Origin::File];
-        let places = places(&options, &environment(), &effective).unwrap();
+        let places = places(&options, &environment(), &effective, &ConfigFile::Nowhere).unwrap();
         assert_eq!(places.claude_config, path.join(".claude"));
         assert_eq!(places.cache, path.join(".cache"));
         assert_eq!(places.roots, Vec::<PathBuf>::new());
@@ -169,7 +179,8 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_an_error() {
         let options = Options { tmp: Some("/nowhere/at/all".into()), ..Options::default() };
-        let failure = places(&options, &environment(), &Effective::default()).unwrap_err();
+        let failure =
+            places(&options, &environment(), &Effective::default(), &ConfigFile::Nowhere).unwrap_err();
         assert_eq!(failure.lines(), ["claimtop: --tmp /nowhere/at/all: there is no such folder"]);
     }
 }

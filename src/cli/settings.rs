@@ -58,6 +58,11 @@ impl ConfigFile {
             Self::Nowhere => None,
         }
     }
+
+    /// Returns the folder of the formats that a person has described; it need not be there.
+    pub(crate) fn formats(&self) -> Option<PathBuf> {
+        Some(self.folder()?.join("formats"))
+    }
 }
 
 /// Collects the settings of one run.
@@ -71,12 +76,12 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(layer, Origin::File)
         .covered_by(from_environment(&environment), Origin::Environment)
         .covered_by(from_options(options), Origin::Option);
-    let places = places::places(options, &environment, &effective)?;
+    let places = places::places(options, &environment, &effective, &file)?;
     let state = places::state(options, &environment, &home);
     Ok(Settings {
         effective,
         places,
-        formats: formats::all(file.folder())?,
+        formats: formats::all(file.formats().as_deref())?,
         file,
         environment,
         state,
@@ -130,7 +135,7 @@ fn from_file(
         Ok(Some(text)) => {
             let layer = file::parse(&text, home).map_err(|error| {
                 Failure::usage(anyhow!(error).context(format!("configuration {shown}")))
-                    .hint("claimtop config lists every setting and its value")
+                    .hint("correct or remove that line; claimtop config then lists every setting")
             })?;
             Ok((ConfigFile::Read(path), layer))
         }

@@ -125,6 +125,9 @@ fn paths(settings: &Settings) -> Columns {
         ConfigFile::Absent(path) => row("configuration", path, "not there"),
         ConfigFile::Nowhere => {}
     }
+    if let Some(path) = settings.file.formats() {
+        row("formats", &path, if path.is_dir() { "" } else { "not there" });
+    }
     let places = &settings.places;
     for (name, path) in [
         ("home", &places.home),

@@ -68,6 +68,20 @@ fn a_wrong_configuration_is_told_with_file_line_and_key() {
     let expected =
         format!("claimtop: configuration {}: line 2, key `theme`: unknown variant", file.display());
     assert!(answer.err.starts_with(&expected), "{}", answer.err);
+    assert!(answer.err.contains("hint: correct or remove that line"), "{}", answer.err);
+}
+
+#[test]
+fn a_wrong_server_is_told_with_what_names_it() {
+    let world = World::new();
+    let option = world.run(&["ls", "--postgres", "nothing"]);
+    assert_eq!(option.code, 2);
+    assert!(option.err.starts_with("claimtop: --postgres: "), "{option:?}");
+    let file = world.write("home/.config/claimtop/config.toml", "postgres = 'nothing'\n");
+    let answer = world.run(&["ls", "--home", world.path("home").to_str().unwrap()]);
+    assert_eq!(answer.code, 2, "{answer:?}");
+    let expected = format!("claimtop: configuration {}: key `postgres`: ", file.display());
+    assert!(answer.err.starts_with(&expected), "{answer:?}");
 }
 
 #[test]
@@ -85,6 +99,8 @@ fn config_tells_every_value_with_its_origin() {
     assert_eq!(line("read_only"), ["read_only", "false", "default"]);
     assert_eq!(line("configuration"), ["configuration", file.to_str().unwrap()]);
     assert_eq!(line("temporary"), ["temporary", world.path("tmp").to_str().unwrap()]);
+    let formats = world.path("home/.config/claimtop/formats");
+    assert_eq!(line("formats"), ["formats", formats.to_str().unwrap(), "not", "there"]);
 }
 
 #[test]
