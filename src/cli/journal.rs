@@ -1,6 +1,6 @@
 //! `journal`: what was done, and the one command that removes anything.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::act::{failure, hand, looking};
@@ -11,7 +11,7 @@ use super::output::{Paint, Tone, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use super::words;
 use crate::config::Access;
-use crate::core::journal::{Ended, Entry};
+use crate::core::journal::{Ended, Entry, History};
 use crate::core::json;
 use crate::core::text::shown;
 
@@ -49,24 +49,41 @@ pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
         return Ok(Exit::Fine);
     }
     let paint = Paint::for_stdout(settings.effective.config.color);
-    if history.entries.is_empty() {
-        print(&format!("{}\n", paint.paint(Tone::Dim, "Nothing was ever done.")))?;
-        return Ok(Exit::Fine);
+    print(&text(&history, hand.now(), paint, terminal_width()))?;
+    Ok(Exit::Fine)
+}
+
+/// Lays the journal out, and says what of it cannot be read.
+fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -> String {
+    let unreadable = match history.unreadable {
+        0 => String::new(),
+        lines => {
+            let lines = format!("{} of the journal cannot be read.", words::count(lines, "line"));
+            format!("{}\n", paint.paint(Tone::Doubtful, &lines))
+        }
+    };
+    match (history.entries.is_empty(), history.unreadable) {
+        (true, 0) => format!("{}\n", paint.paint(Tone::Dim, "Nothing was ever done.")),
+        (true, _) => unreadable,
+        (false, _) => columns(history, now).laid_out(paint, width) + &unreadable,
     }
-    let mut columns = Columns::new(&["ENTRY", "AGO", "ACTION", "OUTCOME", "UNDO", "WHAT"]);
+}
+
+fn columns(history: &History, now: Timestamp) -> Columns {
+    let mut columns = Columns::new(&["ENTRY", "AGO", "ACTION", "OUTCOME", "UNDO", "WHAT", "WHY"]);
     for entry in history.entries.iter().rev() {
         let (word, tone) = outcome(entry);
         columns.row([
             Cell::new(entry.number.to_string()),
-            Cell::new(words::age(entry.at, hand.now())),
+            Cell::new(words::age(entry.at, now)),
             Cell::new(json_name(entry)),
             Cell::new(word).toned(tone),
             Cell::new(undo(entry)),
             Cell::new(shown(&entry.intent.title)),
+            Cell::new(shown(&entry.intent.why)),
         ]);
     }
-    print(&columns.laid_out(paint, terminal_width()))?;
-    Ok(Exit::Fine)
+    columns
 }
 
 fn json_name(entry: &Entry) -> String {

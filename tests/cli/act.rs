@@ -65,12 +65,15 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     let journal = json(&world.run(&["journal", "--json"]));
     assert_eq!(journal["entries"][0]["action"], "release");
     assert_eq!(journal["entries"][0]["can_be_undone"], true);
+    let done_why = journal["entries"][0]["why"].as_str().unwrap();
     let undone = world.run(&["undo", "--yes"]);
     assert_eq!(undone.code, 0, "{undone:?}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     assert_eq!(world.run(&["undo", "--yes"]).code, 3, "there is nothing left to undo");
     let journal = world.run(&["journal"]);
     assert!(journal.out.contains("by 2"));
+    assert!(journal.out.lines().next().unwrap().ends_with("WHY"), "{journal:?}");
+    assert!(journal.out.contains(done_why), "{journal:?}");
     let is_age = |word: &str| word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<u32>().is_ok());
     assert!(journal.out.split_whitespace().any(is_age), "{journal:?}");
 }
@@ -108,6 +111,8 @@ fn a_dry_run_reads_the_journal_and_adds_nothing_to_it() {
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(shown.out.contains("undo entry 1: "), "{shown:?}");
     assert_eq!(std::fs::read(&journal).unwrap(), kept);
+    let told = world.run(&["journal"]);
+    assert!(told.out.ends_with("\n1 line of the journal cannot be read.\n"), "{told:?}");
     assert_eq!(world.run(&["undo", "--yes"]).code, 0);
 }
 
