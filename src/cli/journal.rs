@@ -10,6 +10,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Tone, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use super::words;
+use crate::act::prune::Parked;
 use crate::config::Access;
 use crate::core::journal::{Ended, Entry, History};
 use crate::core::json;
@@ -113,36 +114,82 @@ fn undo(entry: &Entry) -> String {
     }
 }
 
+/// What `journal --prune --json` prints.
+#[derive(Serialize)]
+struct Pruned<'a> {
+    schema: &'static str,
+    outdated: Vec<Outdated<'a>>,
+    /// Whether all of it was removed for good.
+    removed: bool,
+}
+
+/// What is parked past its retention.
+#[derive(Serialize)]
+struct Outdated<'a> {
+    entry: u64,
+    name: &'a str,
+    size: u64,
+    parked_at: Timestamp,
+}
+
 /// Shows what is parked past its retention, and removes it for good when that is confirmed.
 ///
 /// # Errors
 /// It is refused, or something cannot be removed.
-pub(crate) fn prune(settings: &Settings, yes: bool) -> Outcome {
+pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
     if settings.effective.config.access == Access::ReadOnly {
         return Err(Failure::new(Exit::Refused, anyhow::anyhow!("claimtop is read-only")));
     }
     let hand = hand(settings)?;
-    let kept_for = SignedDuration::from_hours(24 * i64::from(settings.effective.config.kept.days));
-    let outdated = hand.outdated(kept_for).map_err(failure)?;
     let days = settings.effective.config.kept.days;
+    let kept_for = SignedDuration::from_hours(24 * i64::from(days));
+    let outdated = hand.outdated(kept_for).map_err(failure)?;
+    let is_yes = if json {
+        yes
+    } else {
+        print_if_heard(&listed(&outdated, days, hand.now()))?;
+        yes || (!outdated.is_empty() && said_yes(&question(&outdated))?)
+    };
+    if is_yes && !outdated.is_empty() {
+        hand.prune(&outdated, kept_for).map_err(failure)?;
+    }
+    let told = if json { pruned(&outdated, is_yes)? } else { ended(&outdated, is_yes) };
+    print_if_heard(&told)?;
+    Ok(if is_yes || outdated.is_empty() { Exit::Fine } else { Exit::Refused })
+}
+
+fn question(outdated: &[Parked]) -> String {
+    format!("Remove {} for good", words::count(outdated.len(), "file"))
+}
+
+fn listed(outdated: &[Parked], days: u16, now: Timestamp) -> String {
     if outdated.is_empty() {
-        print_if_heard(&format!("Nothing is parked for longer than {days} days.\n"))?;
-        return Ok(Exit::Fine);
+        return format!("Nothing is parked for longer than {days} days.\n");
     }
-    for parked in &outdated {
-        let age = words::age(parked.since, hand.now());
-        print_if_heard(&format!(
-            "entry {}  {age}  {} bytes  {}\n",
-            parked.entry,
-            parked.size,
-            shown(&parked.name)
-        ))?;
+    let line = |parked: &Parked| {
+        let (entry, age, name) = (parked.entry, words::age(parked.since, now), shown(&parked.name));
+        format!("entry {entry}  {age}  {} bytes  {name}\n", parked.size)
+    };
+    outdated.iter().map(line).collect()
+}
+
+fn ended(outdated: &[Parked], is_yes: bool) -> String {
+    match (outdated.len(), is_yes) {
+        (0, _) => String::new(),
+        (_, false) => "not done: --yes removes them for good; then they cannot be undone\n".to_owned(),
+        (number, true) => format!("removed {}\n", words::count(number, "parked file")),
     }
-    if !yes && !said_yes(&format!("Remove {} for good", words::count(outdated.len(), "file")))? {
-        print_if_heard("not done: --yes removes them for good; then they cannot be undone\n")?;
-        return Ok(Exit::Refused);
-    }
-    hand.prune(&outdated, kept_for).map_err(failure)?;
-    print_if_heard(&format!("removed {}\n", words::count(outdated.len(), "parked file")))?;
-    Ok(Exit::Fine)
+}
+
+fn pruned(outdated: &[Parked], is_yes: bool) -> Result<String, Failure> {
+    let removed = is_yes && !outdated.is_empty();
+    let outdated = outdated.iter().map(|parked| Outdated {
+        entry: parked.entry,
+        name: &parked.name,
+        size: parked.size,
+        parked_at: parked.since,
+    });
+    let outdated = outdated.collect();
+    let pruned = Pruned { schema: "claimtop.prune.v1", outdated, removed };
+    Ok(format!("{}\n", json::to_string_pretty(&pruned)?))
 }

@@ -129,8 +129,8 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Journal { json, prune: false, .. } => {
             journal::run(&settings::settings(options, environment)?, json)
         }
-        Command::Journal { prune: true, yes, .. } => {
-            journal::prune(&settings::settings(options, environment)?, yes)
+        Command::Journal { prune: true, yes, json } => {
+            journal::prune(&settings::settings(options, environment)?, yes, json)
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(bind::run(asked, options, environment)),

@@ -191,8 +191,13 @@ fn what_is_kept_long_enough_is_pruned_when_asked_for() {
     let config = ["--config", config.to_str().unwrap()];
     let asked = world.run(&[&["journal", "--prune"], &config[..]].concat());
     assert_eq!(asked.code, 3, "{asked:?}");
+    let asked = world.run(&[&["journal", "--prune", "--json"], &config[..]].concat());
+    assert_eq!((asked.code, &json(&asked)["removed"]), (3, &Value::Bool(false)), "{asked:?}");
+    assert_eq!(json(&asked)["outdated"][0]["entry"], 1);
     let pruned = world.run(&[&["journal", "--prune", "--yes"], &config[..]].concat());
     assert_eq!(pruned.code, 0, "{pruned:?}");
     assert_eq!(std::fs::read_dir(world.path("home/.local/state/claimtop/parked")).unwrap().count(), 0);
     assert_eq!(world.run(&["undo", "--yes"]).code, 3);
+    let nothing = world.run(&[&["journal", "--prune", "--json"], &config[..]].concat());
+    assert_eq!((nothing.code, &json(&nothing)["outdated"]), (0, &Value::Array(Vec::new())), "{nothing:?}");
 }
