@@ -152,6 +152,7 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
     };
     if is_yes && !outdated.is_empty() {
         hand.prune(&outdated, kept_for).map_err(failure)?;
+        tracing::info!(files = outdated.len(), "pruned");
     }
     let told = if json { pruned(&outdated, is_yes)? } else { ended(&outdated, is_yes) };
     print_if_heard(&told)?;

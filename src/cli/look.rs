@@ -142,6 +142,9 @@ impl Looker {
         self.record(&snapshot, &report);
         if self.watch.is_some() {
             self.holders = holders(&report, &snapshot);
+        } else {
+            let (windows, records) = (report.windows.len(), report.records.len());
+            tracing::debug!(windows, records, findings = report.findings.len(), "looked");
         }
         report
     }

@@ -110,27 +110,25 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Events { json } => scene(options, environment)?.shown(json, events::run),
         Command::Release { subject, consent } => {
-            act::on(&settings::settings(options, environment)?, Action::Release, &[subject], &consent)
+            act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)
         }
         Command::Park { subject, consent } => {
-            act::on(&settings::settings(options, environment)?, Action::Park, &[subject], &consent)
+            act::on(&logged(options, environment)?, Action::Park, &[subject], &consent)
         }
         Command::Migrate { subjects, all: false, consent } => {
-            act::on(&settings::settings(options, environment)?, Action::Migrate, &subjects, &consent)
+            act::on(&logged(options, environment)?, Action::Migrate, &subjects, &consent)
         }
         Command::Migrate { all: true, consent, .. } => {
-            act::migrate_all(&settings::settings(options, environment)?, &consent)
+            act::migrate_all(&logged(options, environment)?, &consent)
         }
-        Command::Clean { consent } => act::clean(&settings::settings(options, environment)?, &consent),
+        Command::Clean { consent } => act::clean(&logged(options, environment)?, &consent),
         Command::Undo { entry, beside, consent } => {
             let place = if beside { Place::Beside } else { Place::Own };
-            act::undo(&settings::settings(options, environment)?, entry, place, &consent)
+            act::undo(&logged(options, environment)?, entry, place, &consent)
         }
-        Command::Journal { json, prune: false, .. } => {
-            journal::run(&settings::settings(options, environment)?, json)
-        }
+        Command::Journal { json, prune: false, .. } => journal::run(&logged(options, environment)?, json),
         Command::Journal { prune: true, yes, json } => {
-            journal::prune(&settings::settings(options, environment)?, yes, json)
+            journal::prune(&logged(options, environment)?, yes, json)
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(bind::run(asked, options, environment)),
@@ -148,7 +146,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Report { html, from } => {
             report(scene(options, environment)?, html.as_deref(), from.as_deref())
         }
-        Command::Replay(asked) => replay(&settings::settings(options, environment)?, &asked),
+        Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
         Command::Statusline => {
             let mut scene = scene(options, environment)?;
             let glyphs = scene.settings.effective.config.glyphs;
@@ -215,8 +213,15 @@ struct Scene {
     looker: Looker,
 }
 
-fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> {
+/// Collects the settings and starts the log.
+fn logged(options: &Options, environment: Environment) -> Result<Settings, Failure> {
     let settings = settings::settings(options, environment)?;
+    settings.start_log()?;
+    Ok(settings)
+}
+
+fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> {
+    let settings = logged(options, environment)?;
     let looker = Looker::new(&settings, signatures(&settings)?);
     Ok(Scene { settings, looker })
 }

@@ -2,8 +2,6 @@
 
 use std::io::{IsTerminal, stdout};
 
-use anyhow::Context;
-
 use super::act;
 use super::failure::{Exit, Failure, Outcome};
 use super::list;
@@ -13,7 +11,6 @@ use super::replay::{self, Player};
 use super::settings::Settings;
 use crate::config::layers::Origin;
 use crate::config::{Access, Calls, Config, Notify, Switch, Theme};
-use crate::core::text::Untrusted;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
 
@@ -35,12 +32,6 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
     if !stdout().is_terminal() {
         let paint = Paint::for_stdout(settings.effective.config.color);
         return list::run(&mut looker, None, Shape::Text(paint));
-    }
-    if let Some(level) = settings.log_level {
-        let folder = settings.state.join("log");
-        run::log::start(&folder, level)
-            .with_context(|| format!("failed to log into {}", Untrusted::from_path(&folder)))
-            .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))?;
     }
     let tape = looker.tape().unwrap_or_else(|| Tape::new(looker.signatures()));
     let stage = looker.stage();

@@ -8,13 +8,14 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
 use super::args::{LogLevel, Options};
 use super::environment::Environment;
-use super::failure::Failure;
+use super::failure::{Exit, Failure};
 use super::{formats, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
 use crate::core::own::Own;
 use crate::core::secret::Secret;
 use crate::core::text::Untrusted;
+use crate::run;
 use crate::source::Places;
 
 /// The most bytes that a configuration file may have: 256 KiB.
@@ -87,6 +88,20 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         state,
         log_level: options.log_level.and_then(level),
     })
+}
+
+impl Settings {
+    /// Starts the log, if one is asked for.
+    ///
+    /// # Errors
+    /// Its folder or file cannot be made.
+    pub(crate) fn start_log(&self) -> Result<(), Failure> {
+        let Some(level) = self.log_level else { return Ok(()) };
+        let folder = self.state.join("log");
+        run::log::start(&folder, level)
+            .with_context(|| format!("failed to log into {}", Untrusted::from_path(&folder)))
+            .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))
+    }
 }
 
 fn level(asked: LogLevel) -> Option<tracing::Level> {

@@ -116,6 +116,25 @@ fn a_dry_run_reads_the_journal_and_adds_nothing_to_it() {
     assert_eq!(world.run(&["undo", "--yes"]).code, 0);
 }
 
+#[test]
+fn the_log_tells_of_actions_and_of_looks_and_not_of_what_was_read() {
+    let world = World::new();
+    let path = dead_window(&world);
+    let log = || std::fs::read_to_string(world.path("home/.local/state/claimtop/log/claimtop.log")).unwrap();
+    let level = |level: &'static str| ["--log-level", level];
+    settled(&world, &["release", &path, "--dry-run"]);
+    let look = [&["ls"], &level("info")[..]].concat();
+    assert_eq!(world.run(&look).code, 0);
+    assert_eq!(log(), "", "a look is no action");
+    assert_eq!(world.run(&[&["ls"], &level("debug")[..]].concat()).code, 0);
+    assert!(log().contains("looked"), "{}", log());
+    assert_eq!(world.run(&[&["release", &path, "--yes"], &level("info")[..]].concat()).code, 0);
+    assert!(log().contains("acted entry=1 ended=Done"), "{}", log());
+    assert_eq!(world.run(&[&["undo", "7", "--yes"], &level("warn")[..]].concat()).code, 3);
+    assert!(log().contains("did not act detail=the journal has no entry 7"), "{}", log());
+    assert!(!log().contains("95fe798d") && !log().contains("alpha"), "{}", log());
+}
+
 /// Runs the program for a reader that has gone, and returns its exit code.
 fn unheard(world: &World, arguments: &[&str]) -> Option<i32> {
     let (reader, writer) = std::io::pipe().unwrap();

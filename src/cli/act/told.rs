@@ -90,6 +90,13 @@ impl Told {
             Ended::Unknown => ("unknown", Tone::Doubtful, Exit::Failed),
         };
         self.worsen(exit);
+        let (entry, ended) = (receipt.entry, outcome.ended);
+        match ended {
+            Ended::Done => tracing::info!(entry, ?ended, "acted"),
+            Ended::Changed | Ended::Failed | Ended::Stuck | Ended::Unknown => {
+                tracing::warn!(entry, ?ended, detail = %shown(&outcome.detail), "did not act");
+            }
+        }
         if let Shape::Text(paint) = self.shape {
             let detail = if outcome.detail.is_empty() {
                 String::new()
@@ -112,7 +119,9 @@ impl Told {
     }
 
     pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &Trouble) {
-        self.refused(what, &trouble.to_string(), super::exit(trouble));
+        let why = trouble.to_string();
+        tracing::warn!(detail = %shown(&why), "did not act");
+        self.refused(what, &why, super::exit(trouble));
     }
 
     /// Says what a plan asks for that was not given.

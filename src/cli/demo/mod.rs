@@ -72,6 +72,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let failed = |error| Failure::new(Exit::Failed, error);
     let world = World::make().map_err(failed)?;
     let settings = world.settings(options, environment)?;
+    settings.start_log()?;
     let looker = Looker::new(&settings, signatures(&settings)?).only_below(world.stage.path().to_owned());
     let looker = taped(looker, wish.record.as_deref()).map_err(failed)?;
     let world = Held(Arc::new(Mutex::new(Some(world))));
