@@ -110,7 +110,8 @@ fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
 
 /// Opens the sheet of some requests.
 fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect> {
-    let mut sheet = Sheet::new(action, requests.clone());
+    let names = requests.iter().map(|request| sheet::name(state.index.as_deref(), request)).collect();
+    let mut sheet = Sheet::new(action, requests.clone(), names);
     let is_read_only = state.options.access.is_read_only();
     if let Some(report) = state.report().filter(|_| is_read_only) {
         sheet.only_shown(report);
@@ -193,7 +194,7 @@ fn copy(state: &mut State) -> Vec<Effect> {
 /// begins nothing more.
 fn back(state: &mut State) -> Vec<Effect> {
     if state.sheet().is_some_and(|sheet| sheet.stage == Stage::Working) {
-        return vec![Effect::CallOff];
+        return with_sheet(state, Sheet::call_off);
     }
     match state.layers.pop() {
         Some(Layer::Sheet(sheet)) if sheet.stage == Stage::Finished => state.marks.clear(),

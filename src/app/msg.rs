@@ -163,8 +163,13 @@ pub enum Pointer {
 pub enum Confirmed {
     /// `y`, for all that need no more.
     Yes,
-    /// A code or a full name, for what asks for that.
-    Typed(String),
+    /// A code or a full name, for the one request that asked for it.
+    Typed {
+        /// Which: two can ask for the same text.
+        request: Request,
+        /// What was typed.
+        text: String,
+    },
 }
 
 /// A pane to go to.

@@ -3,7 +3,7 @@
 mod targets;
 mod write;
 
-pub(super) use self::targets::targets;
+pub(super) use self::targets::{name, targets};
 pub(super) use self::write::write;
 
 use crate::core::plan::{Action, Confirmation, Offer, Place, Plan, Request, Told, plan_for};
@@ -18,8 +18,16 @@ pub struct Sheet {
     pub action: Action,
     /// To what.
     pub requests: Vec<Request>,
-    /// The plans, as the files were when they were looked at.
+    /// What each of them is about, for people.
+    pub names: Vec<String>,
+    /// The plans that wait, as the files were when they were looked at.
     pub offers: Vec<Offer>,
+    /// The plans that were confirmed last.
+    pub at_work: Vec<Offer>,
+    /// How much will be told once they are finished.
+    pub due: usize,
+    /// How many plans were confirmed by a text.
+    pub answered: usize,
     /// What was typed so far.
     pub typed: String,
     /// How far it has come.
@@ -43,7 +51,7 @@ pub enum Stage {
     ReadOnly,
     /// It is being done.
     Working,
-    /// All that was confirmed is finished.
+    /// All is finished.
     Finished,
 }
 
@@ -59,16 +67,28 @@ pub(super) fn verb(action: Action) -> &'static str {
 
 impl Sheet {
     /// Opens a sheet, before its files were looked at.
-    pub(super) fn new(action: Action, requests: Vec<Request>) -> Self {
-        let (offers, told) = (Vec::new(), Vec::new());
-        Self { action, requests, offers, typed: String::new(), stage: Stage::Looking, told, scroll: 0 }
+    pub(super) fn new(action: Action, requests: Vec<Request>, names: Vec<String>) -> Self {
+        Self {
+            action,
+            requests,
+            names,
+            offers: Vec::new(),
+            at_work: Vec::new(),
+            due: 0,
+            answered: 0,
+            typed: String::new(),
+            stage: Stage::Looking,
+            told: Vec::new(),
+            scroll: 0,
+        }
     }
 
-    /// Takes the plans.
+    /// Takes the plans, unless they are those of a sheet that was closed before they came.
     pub(super) fn offered(&mut self, offers: Vec<Offer>) {
-        self.offers = offers;
-        self.stage = Stage::Asking;
-        self.typed.clear();
+        if self.stage == Stage::Looking && offers.iter().map(|offer| &offer.request).eq(&self.requests) {
+            self.offers = offers;
+            self.stage = Stage::Asking;
+        }
     }
 
     /// Shows what would be done, without looking at any file.
@@ -85,6 +105,12 @@ impl Sheet {
         self.stage = Stage::ReadOnly;
     }
 
+    /// Returns what a request is about.
+    fn name(&self, request: &Request) -> &str {
+        let named = self.requests.iter().zip(&self.names).find(|(one, _)| *one == request);
+        named.map_or("", |(_, name)| name)
+    }
+
     /// Returns the plans that can be confirmed at all.
     fn plans(&self) -> impl Iterator<Item = (&Plan, Option<&str>)> {
         self.offers
@@ -98,9 +124,18 @@ impl Sheet {
         self.stage == Stage::Asking && self.plans().any(|(plan, _)| plan.confirmation == Confirmation::Yes)
     }
 
+    /// Returns the plans that ask for a text, with that text. They are asked for one after the
+    /// other, since several can ask for the same.
+    fn asking(&self) -> impl Iterator<Item = (&Request, &Plan, &str)> {
+        self.offers.iter().filter_map(|offer| match &offer.plan {
+            Ok((plan, code)) => Some((&offer.request, plan, code.as_deref()?)),
+            Err(_) => None,
+        })
+    }
+
     /// Returns whether something must be typed.
     pub fn takes_text(&self) -> bool {
-        self.stage == Stage::Asking && !self.takes_yes() && self.plans().any(|(_, code)| code.is_some())
+        self.stage == Stage::Asking && !self.takes_yes() && self.asking().next().is_some()
     }
 
     /// Returns whether what could not be put back can be put beside.
@@ -118,21 +153,25 @@ impl Sheet {
             return None;
         }
         match press {
-            Press::Char(c) if self.typed.chars().count() < 200 => self.typed.push(c),
+            Press::Char(c) => {
+                if self.typed.chars().count() < 200 {
+                    self.typed.push(c);
+                }
+            }
             Press::Backspace => {
                 self.typed.pop();
             }
             Press::Ctrl('u') => self.typed.clear(),
             Press::Enter => {
-                let is_wanted = self.plans().any(|(_, code)| code == Some(self.typed.as_str()));
-                return Some(if is_wanted {
-                    self.confirm(Confirmed::Typed(self.typed.clone()))
-                } else {
-                    Vec::new()
-                });
+                let asked = self.asking().next().filter(|(_, _, code)| *code == self.typed);
+                let Some(request) = asked.map(|(request, _, _)| request.clone()) else {
+                    return Some(Vec::new());
+                };
+                self.answered += 1;
+                let text = std::mem::take(&mut self.typed);
+                return Some(self.confirm(Confirmed::Typed { request, text }));
             }
-            Press::Char(_)
-            | Press::Ctrl(_)
+            Press::Ctrl(_)
             | Press::Esc
             | Press::Tab
             | Press::BackTab
@@ -148,9 +187,29 @@ impl Sheet {
 
     /// Confirms what was offered.
     pub(super) fn confirm(&mut self, confirmed: Confirmed) -> Vec<Effect> {
+        let is_meant = |offer: &Offer| match (&confirmed, &offer.plan) {
+            (Confirmed::Yes, Ok((plan, _))) => plan.confirmation == Confirmation::Yes,
+            (Confirmed::Yes, Err(_)) => false,
+            (Confirmed::Typed { request, .. }, _) => offer.request == *request,
+        };
+        (self.at_work, self.offers) = std::mem::take(&mut self.offers).into_iter().partition(is_meant);
+        let plans = self.at_work.iter().filter_map(|offer| offer.plan.as_ref().ok());
+        self.due = self.told.len() + plans.map(|(plan, _)| 1 + plan.follows.len()).sum::<usize>();
         self.stage = Stage::Working;
         self.scroll = 0;
         vec![Effect::Act(confirmed), Effect::Redraw]
+    }
+
+    /// Asks for the next text when what was confirmed is finished, if there is one to ask for.
+    pub(super) fn finished(&mut self) {
+        self.at_work.clear();
+        self.stage = if self.asking().next().is_some() { Stage::Asking } else { Stage::Finished };
+    }
+
+    /// Begins nothing more, and asks for nothing more.
+    pub(super) fn call_off(&mut self) -> Vec<Effect> {
+        self.offers.clear();
+        vec![Effect::CallOff]
     }
 
     /// Asks once more for an undo, beside what has come to its place.

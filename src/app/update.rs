@@ -12,7 +12,7 @@ use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Motion};
 use super::layer::Layer;
 use super::msg::{Effect, Msg, Pointer, Press, Taped};
-use super::sheet::{Sheet, Stage};
+use super::sheet::Sheet;
 use super::state::{Picture, State};
 use super::{navigate, pages};
 
@@ -49,7 +49,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             vec![Effect::Redraw]
         }
         Msg::Told(told) => in_sheet(state, |sheet| sheet.told.push(told)),
-        Msg::Finished => in_sheet(state, |sheet| sheet.stage = Stage::Finished),
+        Msg::Finished => in_sheet(state, Sheet::finished),
         Msg::History(history) => changed(state, |state| {
             state.history = history;
             state.refresh();

@@ -99,7 +99,7 @@ struct Worker {
     /// Keeps what was observed, if that is wanted and goes.
     ring: Option<Ring>,
     tape: Option<(Tape, PathBuf)>,
-    /// What was offered last.
+    /// What was offered last and is not confirmed yet.
     seen: Vec<Seen>,
     sender: Sender<Event>,
     is_called_off: Arc<AtomicBool>,
@@ -201,6 +201,10 @@ impl Worker {
 
     fn act(&mut self, confirmed: &Confirmed) {
         for seen in std::mem::take(&mut self.seen) {
+            let Some(answer) = answer(&seen, confirmed) else {
+                self.seen.push(seen);
+                continue;
+            };
             if self.is_called_off.load(Ordering::Relaxed) {
                 self.tell(Msg::Told(Told {
                     title: seen.plan.what,
@@ -209,7 +213,6 @@ impl Worker {
                 }));
                 continue;
             }
-            let Some(answer) = answer(&seen, confirmed) else { continue };
             let title = seen.plan.what.clone();
             let Ok(hand) = &mut self.hand else { return };
             match hand.carry_out(seen, &answer) {
@@ -245,8 +248,12 @@ impl Worker {
 fn answer(seen: &Seen, confirmed: &Confirmed) -> Option<Answer> {
     match (confirmed, seen.wanted()) {
         (Confirmed::Yes, None) if seen.plan.confirmation == Confirmation::Yes => Some(Answer::Yes),
-        (Confirmed::Typed(text), Some(wanted)) if *text == wanted => Some(Answer::Typed(wanted)),
-        (Confirmed::Yes | Confirmed::Typed(_), _) => None,
+        (Confirmed::Typed { request, text }, Some(wanted))
+            if seen.request() == request && *text == wanted =>
+        {
+            Some(Answer::Typed(wanted))
+        }
+        (Confirmed::Yes | Confirmed::Typed { .. }, _) => None,
     }
 }
 

@@ -125,3 +125,24 @@ fn keys_that_mean_nothing_do_nothing() {
     check(&mut screen, "\u{1b}\u{c}5", HISTORY);
     assert_eq!(screen.end(), 0);
 }
+
+#[test]
+fn each_plan_that_asks_for_a_code_is_done_by_its_own_alone() {
+    let world = World::new();
+    let files = ["home/.maia/sessions/swarm_session_alpha.json", "tmp/maia_active_swarm_session.json"];
+    let left = || files.iter().filter(|file| world.path(file).exists()).count();
+    let mut screen = world.open(120, 40);
+    check(&mut screen, "2  x", "1 of 2: |in the last 2 s");
+    while screen.shows("in the last 2 s") {
+        screen.close("Plan: ");
+        check(&mut screen, "x", "1 of 2: |in the last 2 s");
+    }
+    assert_eq!(left(), 2);
+    for (round, then) in [(1, "2 of 2: "), (2, "Finished")] {
+        let picture = screen.picture();
+        let (_, code) = picture.split_once("If you know better, type ").unwrap();
+        check(&mut screen, &format!("{}\r", &code[..6]), then);
+        assert_eq!(left(), 2 - round);
+    }
+    assert_eq!(screen.end(), 0);
+}

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::app::lookup::Index;
+use crate::app::lookup::{Index, window_name};
+use crate::app::text::outside;
 use crate::core::finding::Remedy;
 use crate::core::key::Key;
-use crate::core::plan::Action;
+use crate::core::plan::{Action, Request};
 
 /// Returns the records and claims that an action on the chosen things is about: a record or
 /// claim itself; for a window or a finding, what its findings say that the action helps.
@@ -29,6 +30,27 @@ pub(in crate::app) fn targets(index: &Index, chosen: &[Key], action: Action) -> 
     let mut seen = BTreeSet::new();
     targets.retain(|key| seen.insert(key.clone()));
     targets
+}
+
+/// Names what a request is about, so that it differs from all others: two windows can hold the
+/// same.
+pub(in crate::app) fn name(index: Option<&Index>, request: &Request) -> String {
+    let (index, key) = match (index, request) {
+        (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
+        (None, Request::Act { key, .. }) => return key.to_string(),
+        (Some(index), Request::Act { key, .. }) => (index, key),
+    };
+    let record = index.record(key).or_else(|| index.record(&index.claim(key)?.record));
+    let holder = match (index.window_of(key), record.and_then(|record| record.pid())) {
+        (Some(window), _) => format!(" of {} (PID {})", window_name(window), window.pid),
+        (None, Some(pid)) => format!(" of PID {pid}"),
+        (None, None) => String::new(),
+    };
+    match (record, index.findings_at(key).first().and_then(|finding| finding.evidence.first())) {
+        // A file that is no record has no name but its path.
+        (None, Some(evidence)) => outside(Some(&evidence.fact().source)),
+        (Some(_), _) | (None, None) => index.name(key) + &holder,
+    }
 }
 
 /// Decides whether an action is the remedy.

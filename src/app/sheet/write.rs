@@ -17,7 +17,7 @@ pub(in crate::app) fn write(page: &mut Page, sheet: &Sheet) {
     if sheet.stage == Stage::Finished {
         return;
     }
-    for offer in &sheet.offers {
+    for offer in if sheet.stage == Stage::Working { &sheet.at_work } else { &sheet.offers } {
         page.gap();
         match &offer.plan {
             Ok((plan, code)) => {
@@ -33,17 +33,19 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
     let plans = sheet.plans().count();
     match sheet.stage {
         Stage::Looking => page.bullet(Mark::Info, "Looking at the files…", Tone::Dim),
-        Stage::Moved => page.bullet(
-            Mark::Warning,
-            "The world has moved since this was planned; nothing was touched. Esc, then plan again.",
-            Tone::Warning,
-        ),
+        Stage::Moved => {
+            let more = if sheet.told.is_empty() { "" } else { " more" };
+            let moved = format!(
+                "The world has moved since this was planned; nothing{more} was touched. Esc, then plan again."
+            );
+            page.bullet(Mark::Warning, &moved, Tone::Warning);
+        }
         Stage::ReadOnly => {
             page.bullet(Mark::Info, "claimtop is read-only: this is only shown.", Tone::Notice)
         }
         Stage::Working => {
-            let all: usize = sheet.plans().map(|(plan, _)| 1 + plan.follows.len()).sum();
-            let done = format!("Doing it: {} of {all} finished; Esc calls the rest off", sheet.told.len());
+            let (told, due) = (sheet.told.len(), sheet.due);
+            let done = format!("Doing it: {told} of {due} finished; Esc calls the rest off");
             page.bullet(Mark::Info, &done, Tone::Accent);
         }
         Stage::Finished => page.bullet(Mark::Info, "Finished; z undoes the last of it", Tone::Accent),
@@ -61,9 +63,7 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
             };
             page.bullet(Mark::Info, &what, Tone::Key);
         }
-        Stage::Asking if sheet.takes_text() => {
-            page.bullet(Mark::Info, &format!("{}, then Enter: {}▌", wanted(sheet), sheet.typed), Tone::Key);
-        }
+        Stage::Asking if sheet.takes_text() => write_question(page, sheet),
         Stage::Asking if sheet.takes_beside() => {
             page.bullet(Mark::Info, "b restores it beside what lies there", Tone::Key);
         }
@@ -71,16 +71,30 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
     }
 }
 
-/// Says what must be typed.
-fn wanted(sheet: &Sheet) -> String {
-    let asking: Vec<_> = sheet.plans().filter_map(|(plan, code)| Some((plan, code?))).collect();
-    match asking.as_slice() {
-        [(plan, name)] if plan.confirmation == Confirmation::FullName => {
-            format!("A live window holds this. To take it away all the same, type its name {name}")
-        }
-        [(_, code)] => format!("It cannot be told whether the holder lives. If you know better, type {code}"),
-        _ => "Each asks for its own; type what one of them asks for".to_owned(),
-    }
+/// Asks for the text of one plan, and of no other.
+fn write_question(page: &mut Page, sheet: &Sheet) {
+    let Some((request, plan, code)) = sheet.asking().next() else { return };
+    let which = match sheet.answered + sheet.asking().count() {
+        1 if sheet.requests.len() == 1 => String::new(),
+        1 => format!("{}. ", sheet.name(request)),
+        all => format!("{} of {all}: {}. ", sheet.answered + 1, sheet.name(request)),
+    };
+    let (mark, tone, state, question) = match plan.confirmation {
+        Confirmation::FullName => (
+            Mark::Warning,
+            Tone::Bad,
+            "A live window holds this.",
+            "To take it away all the same, type its name",
+        ),
+        Confirmation::Yes | Confirmation::Code | Confirmation::Refused => (
+            Mark::Unknown,
+            Tone::Notice,
+            "It cannot be told whether the holder lives.",
+            "If you know better, type",
+        ),
+    };
+    page.bullet(mark, &format!("{which}{state}"), tone);
+    page.bullet(Mark::Info, &format!("{question} {code}, then Enter: {}▌", sheet.typed), Tone::Key);
 }
 
 fn write_told(page: &mut Page, told: &Told) {

@@ -69,7 +69,65 @@ fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
     update(&mut state, Msg::Pressed(Press::Backspace));
     update(&mut state, Msg::Pressed(Press::Char('7')));
     let effects = update(&mut state, Msg::Pressed(Press::Enter));
-    assert_eq!(effects, [Effect::Act(Confirmed::Typed("aq7".to_owned())), Effect::Redraw]);
+    let request = state.sheet().unwrap().requests[0].clone();
+    assert_eq!(effects, [Effect::Act(Confirmed::Typed { request, text: "aq7".to_owned() }), Effect::Redraw]);
+}
+
+/// Opens the sheet of the claims of two live windows, which ask for the same text.
+fn sheet_of_two() -> State {
+    let mut state = seen(testing::busy());
+    state.marks.extend(["c-SD-101", "c-reviewer"].map(key));
+    press(&mut state, "3r");
+    let msg = offered(&state, Some("SD-101"));
+    update(&mut state, msg);
+    state
+}
+
+#[test]
+fn one_typed_text_confirms_one_plan_and_the_next_is_asked_for_by_itself() {
+    let mut state = sheet_of_two();
+    let requests = state.sheet().unwrap().requests.clone();
+    let typed = |at: usize| {
+        let (request, text) = (requests[at].clone(), "SD-101".to_owned());
+        [Effect::Act(Confirmed::Typed { request, text }), Effect::Redraw]
+    };
+    let first = panel_text(&state);
+    assert!(first.contains("1 of 2: work-item SD-101 of cart api (PID 4711)."), "{first}");
+    assert_eq!(press(&mut state, "SD-101\n"), typed(0));
+    assert_eq!(press(&mut state, "\n"), [], "it is being done");
+    update(&mut state, Msg::Finished);
+    let second = panel_text(&state);
+    assert!(second.contains("2 of 2: agent-role reviewer of cart tests (PID 4890)."), "{second}");
+    assert_eq!(press(&mut state, "SD-101\n"), typed(1));
+    update(&mut state, Msg::Finished);
+    assert_eq!(state.sheet().unwrap().stage, Stage::Finished);
+}
+
+#[test]
+fn what_is_called_off_asks_for_nothing_more() {
+    let mut state = sheet_of_two();
+    press(&mut state, "SD-101\n");
+    assert_eq!(press(&mut state, "\u{1b}"), [Effect::CallOff]);
+    update(&mut state, Msg::Finished);
+    assert_eq!(state.sheet().unwrap().stage, Stage::Finished);
+}
+
+#[test]
+fn the_plans_of_a_closed_sheet_are_not_shown_in_the_next() {
+    let (mut state, _) = sheet_of("3j");
+    let late = offered(&state, None);
+    press(&mut state, "\u{1b}gr");
+    update(&mut state, late);
+    assert_eq!(state.sheet().unwrap().stage, Stage::Looking);
+}
+
+#[test]
+fn a_long_text_is_cut_and_no_key_of_it_acts() {
+    let mut state = sheet_of_two();
+    for _ in 0..300 {
+        assert_eq!(press(&mut state, "q"), [Effect::Redraw]);
+    }
+    assert_eq!(state.sheet().unwrap().typed.len(), 200);
 }
 
 #[test]
