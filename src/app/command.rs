@@ -120,16 +120,25 @@ fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect>
     if is_read_only { vec![Effect::Redraw] } else { vec![Effect::Offer(requests), Effect::Redraw] }
 }
 
-/// Undoes the selected entry of the history; elsewhere the newest that can be undone.
-fn undo(state: &mut State) -> Vec<Effect> {
-    let selected = state.selected().and_then(|key| state.entry(key)).map(|entry| entry.number);
-    let entry = match state.view {
-        View::History => selected,
-        View::Windows | View::Sessions | View::Claims | View::Problems => {
-            state.history.newest_undoable().map(|entry| entry.number)
+/// Returns the entry that would be undone now: what a finished sheet has done, what is open, or
+/// what is selected; where no entry is, the newest that can be undone.
+pub(super) fn undoable(state: &State) -> Option<u64> {
+    match state.layers.last() {
+        None => {
+            let selected = state.selected().and_then(|key| state.entry(key));
+            selected.or_else(|| state.history.newest_undoable()).map(|entry| entry.number)
         }
-    };
-    let Some(entry) = entry else {
+        Some(Layer::Sheet(sheet)) => sheet.undoable(),
+        Some(Layer::Evidence { key, .. }) => {
+            state.entry(key).filter(|entry| entry.can_be_undone()).map(|entry| entry.number)
+        }
+        Some(Layer::Help { .. } | Layer::Itself { .. } | Layer::Lately { .. } | Layer::Map { .. }) => None,
+    }
+}
+
+/// Asks for the plan of an undo.
+fn undo(state: &mut State) -> Vec<Effect> {
+    let Some(entry) = undoable(state) else {
         state.message = Some("There is nothing to undo".to_owned());
         return vec![Effect::Redraw];
     };

@@ -3,10 +3,11 @@
 use crate::core::finding::Remedy;
 use crate::core::plan::Action;
 
+use super::command::undoable;
 use super::filter::Focus;
 use super::layer::Layer;
 use super::msg::{Press, Step};
-use super::sheet::{Sheet, Stage};
+use super::sheet::Sheet;
 use super::state::State;
 use super::view::View;
 
@@ -279,10 +280,7 @@ fn is_active(state: &State, command: Command) -> bool {
         C::Help => !matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table,
         C::Move(_) => top.is_some() || !state.table.rows.is_empty(),
         C::Show(_) | C::NextView | C::PreviousView => top.is_none(),
-        C::Undo => {
-            let is_finished = state.sheet().is_some_and(|sheet| sheet.stage == Stage::Finished);
-            top.is_none() || is_finished
-        }
+        C::Undo => top.is_none() || undoable(state).is_some(),
         C::Yes => state.sheet().is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
         C::Beside => state.sheet().is_some_and(Sheet::takes_beside),
         C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),

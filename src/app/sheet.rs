@@ -6,6 +6,7 @@ mod write;
 pub(super) use self::targets::{name, targets};
 pub(super) use self::write::write;
 
+use crate::core::journal::Ended;
 use crate::core::plan::{Action, Confirmation, Offer, Place, Plan, Request, Told, plan_for};
 use crate::core::report::Report;
 
@@ -210,6 +211,15 @@ impl Sheet {
     pub(super) fn call_off(&mut self) -> Vec<Effect> {
         self.offers.clear();
         vec![Effect::CallOff]
+    }
+
+    /// Returns the last entry of what was done here, to be undone once all is finished.
+    pub(super) fn undoable(&self) -> Option<u64> {
+        if self.stage != Stage::Finished || self.action == Action::Undo {
+            return None;
+        }
+        let done = self.told.iter().rev().filter(|told| told.ended == Some(Ended::Done));
+        done.filter_map(|told| told.entry).next()
     }
 
     /// Asks once more for an undo, beside what has come to its place.

@@ -75,6 +75,9 @@ pub struct Told {
     pub ended: Option<Ended>,
     /// What there is to say.
     pub detail: String,
+    /// The entry of the journal by which it is undone with all that followed it; a part that
+    /// only followed has none.
+    pub entry: Option<u64>,
 }
 
 /// A shown plan.

@@ -210,6 +210,7 @@ impl Worker {
                     title: seen.plan.what,
                     ended: None,
                     detail: "called off".to_owned(),
+                    entry: None,
                 }));
                 continue;
             }
@@ -229,7 +230,7 @@ impl Worker {
         self.tell_one(done(carried.receipt));
         for followed in carried.followed {
             self.tell_one(match followed.end {
-                Ok(receipt) => done(receipt),
+                Ok(receipt) => Told { entry: None, ..done(receipt) },
                 Err(trouble) => not_done(followed.title, &trouble),
             });
         }
@@ -262,9 +263,10 @@ fn refused(request: &Request, trouble: &Trouble) -> Offer {
 }
 
 fn not_done(title: String, trouble: &Trouble) -> Told {
-    Told { title, ended: None, detail: trouble.to_string() }
+    Told { title, ended: None, detail: trouble.to_string(), entry: None }
 }
 
 fn done(receipt: Receipt) -> Told {
-    Told { title: receipt.title, ended: Some(receipt.outcome.ended), detail: receipt.outcome.detail }
+    let Receipt { entry, title, outcome, .. } = receipt;
+    Told { title, ended: Some(outcome.ended), detail: outcome.detail, entry: Some(entry) }
 }

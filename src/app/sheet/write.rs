@@ -48,7 +48,10 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
             let done = format!("Doing it: {told} of {due} finished; Esc calls the rest off");
             page.bullet(Mark::Info, &done, Tone::Accent);
         }
-        Stage::Finished => page.bullet(Mark::Info, "Finished; z undoes the last of it", Tone::Accent),
+        Stage::Finished => {
+            let undo = if sheet.undoable().is_some() { "; z undoes the last of it" } else { "" };
+            page.bullet(Mark::Info, &format!("Finished{undo}"), Tone::Accent);
+        }
         Stage::Asking if sheet.takes_yes() => {
             let yes = sheet.plans().filter(|(plan, _)| plan.confirmation == Confirmation::Yes).count();
             let what = match (yes, plans) {

@@ -49,10 +49,59 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
     }
     let effects = update(&mut state, Msg::Pressed(Press::Char('y')));
     assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
-    let told = Told { title: "park it".to_owned(), ended: Some(Ended::Done), detail: String::new() };
+    let told =
+        Told { title: "park it".to_owned(), ended: Some(Ended::Done), detail: String::new(), entry: Some(7) };
     update(&mut state, Msg::Told(told));
     update(&mut state, Msg::Finished);
-    assert!(panel_text(&state).contains("Done: park it"));
+    let text = panel_text(&state);
+    assert!(text.contains("Done: park it") && text.contains("z undoes the last of it"), "{text}");
+    let undo = Request::Undo { entry: 7, place: Place::Own };
+    assert_eq!(press(&mut state, "z"), [Effect::Offer(vec![undo]), Effect::Redraw]);
+}
+
+/// What a journal says that has one entry.
+fn journal() -> Msg {
+    let line = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"release","title":"park x","why":"dead","movements":[]}}
+{"entry":1,"at":"2026-11-20T09:00:00Z","outcome":{"ended":"done","detail":""}}"#;
+    Msg::History(Arc::new(History::read(line.as_bytes())))
+}
+
+#[test]
+fn a_sheet_in_which_nothing_was_done_undoes_nothing() {
+    for (action, ended) in
+        [(Action::Release, None), (Action::Release, Some(Ended::Changed)), (Action::Undo, Some(Ended::Done))]
+    {
+        let (mut state, _) = sheet_of("3j");
+        update(&mut state, journal());
+        let msg = offered(&state, None);
+        update(&mut state, msg);
+        state.sheet_mut().unwrap().action = action;
+        press(&mut state, "y");
+        let told =
+            Told { title: "park it".to_owned(), ended, detail: String::new(), entry: ended.map(|_| 7) };
+        update(&mut state, Msg::Told(told));
+        update(&mut state, Msg::Finished);
+        let text = panel_text(&state);
+        assert!(text.contains("Finished") && !text.contains("z undoes"), "{text}");
+        assert_eq!(press(&mut state, "z"), [], "{ended:?}");
+    }
+}
+
+#[test]
+fn what_was_only_seen_is_not_undone_but_the_newest_entry() {
+    let undo = Request::Undo { entry: 1, place: Place::Own };
+    let asked = [Effect::Offer(vec![undo]), Effect::Redraw];
+    let mut state = seen(testing::busy());
+    let mut later = testing::quiet();
+    later.taken_at += SignedDuration::from_secs(5);
+    look(&mut state, later);
+    update(&mut state, journal());
+    press(&mut state, "5g");
+    assert!(state.selected().unwrap().as_str().starts_with("h-"));
+    assert_eq!(press(&mut state, "z"), asked);
+    press(&mut state, "\u{1b}G\n");
+    assert!(panel_text(&state).contains("z shows how"), "{}", panel_text(&state));
+    assert_eq!(press(&mut state, "z"), asked, "from its page");
 }
 
 #[test]
@@ -154,9 +203,7 @@ fn read_only_shows_and_does_nothing() {
 #[test]
 fn the_history_is_listed_and_its_entries_are_undone() {
     let mut state = seen(testing::busy());
-    let line = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"release","title":"park x","why":"dead","movements":[]}}
-{"entry":1,"at":"2026-11-20T09:00:00Z","outcome":{"ended":"done","detail":""}}"#;
-    update(&mut state, Msg::History(Arc::new(History::read(line.as_bytes()))));
+    update(&mut state, journal());
     press(&mut state, "5");
     assert_eq!(state.table.rows.len(), 1);
     let effects = update(&mut state, Msg::Pressed(Press::Char('z')));
