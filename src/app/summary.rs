@@ -39,7 +39,8 @@ pub fn summary(state: &State) -> Summary {
             hint: marked(state),
         };
     }
-    if state.subject().is_none() || state.view == View::History {
+    // A sheet says itself what it is about; the row beneath may be another.
+    if state.sheet().is_some() || state.subject().is_none() || state.view == View::History {
         return Summary::default();
     }
     match worst(&findings_here(state)) {
