@@ -6,9 +6,10 @@ use super::state::State;
 
 /// Moves by a motion.
 pub(super) fn go(state: &mut State, motion: Motion) {
-    if let Some(length) = pages::length(state) {
-        let page = state.size.panel_lines();
-        let last = length.saturating_sub(page);
+    if let Some(panel) = pages::panel(state) {
+        let lines = state.size.panel_lines();
+        let last = panel.page.lines.len().saturating_sub(lines);
+        let page = lines.saturating_sub(panel.page.pinned);
         if let Some(layer) = state.layers.last_mut() {
             let scroll = layer.scroll_mut();
             *scroll = target(*scroll, last, page, motion);

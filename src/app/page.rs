@@ -21,6 +21,8 @@ pub struct Page {
     now: Timestamp,
     /// The lines so far.
     pub lines: Vec<Line>,
+    /// How many of them, from the first, stay when the others are scrolled.
+    pub pinned: usize,
     /// The moments whose ages are told in the lines.
     pub moments: Vec<Timestamp>,
 }
@@ -28,7 +30,12 @@ pub struct Page {
 impl Page {
     /// Begins an empty page of so many columns, told at `now`.
     pub fn new(width: usize, now: Timestamp) -> Self {
-        Self { width: width.max(16), now, lines: Vec::new(), moments: Vec::new() }
+        Self { width: width.max(16), now, lines: Vec::new(), pinned: 0, moments: Vec::new() }
+    }
+
+    /// Keeps the lines so far in sight when those that follow are scrolled.
+    pub fn pin(&mut self) {
+        self.pinned = self.lines.len();
     }
 
     /// Adds an empty line, unless the page is empty or ends with one.

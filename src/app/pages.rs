@@ -23,8 +23,10 @@ pub struct Panel {
     pub title: String,
     /// All of its lines.
     pub page: Page,
-    /// The first line shown.
+    /// The first line shown of those that are not pinned.
     pub scroll: usize,
+    /// The keys that scroll it.
+    pub keys: &'static str,
 }
 
 /// Returns the panel on top, if one is open.
@@ -45,7 +47,10 @@ pub fn panel(state: &State) -> Option<Panel> {
         Layer::Itself { .. } => diagnosed::write(&mut page, state),
         Layer::Help { .. } => write_help(&mut page, state),
     };
-    Some(Panel { title, page, scroll: layer.scroll() })
+    // What would leave no room for the rest is scrolled with it.
+    page.pinned = if page.pinned < state.size.panel_lines() { page.pinned } else { 0 };
+    let keys = if state.takes_text() { "arrows" } else { "j k" };
+    Some(Panel { title, page, scroll: layer.scroll(), keys })
 }
 
 /// Returns the page of the detail pane for the selected row.
@@ -81,14 +86,10 @@ fn write_help(page: &mut Page, state: &State) -> String {
     "Keys that are active now".to_owned()
 }
 
-/// Returns how many lines the open panel has.
-pub(super) fn length(state: &State) -> Option<usize> {
-    panel(state).map(|panel| panel.page.lines.len())
-}
-
 /// Keeps the open panel from being scrolled past its end.
 pub(super) fn clamp_scroll(state: &mut State) {
-    let last = length(state).unwrap_or(0).saturating_sub(state.size.panel_lines());
+    let length = panel(state).map_or(0, |panel| panel.page.lines.len());
+    let last = length.saturating_sub(state.size.panel_lines());
     if let Some(layer) = state.layers.last_mut() {
         let scroll = layer.scroll_mut();
         *scroll = (*scroll).min(last);

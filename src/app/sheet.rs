@@ -31,6 +31,8 @@ pub struct Sheet {
     pub answered: usize,
     /// What was typed so far.
     pub typed: String,
+    /// Whether Enter was pressed on it although it is not what is asked for.
+    pub is_wrong: bool,
     /// How far it has come.
     pub stage: Stage,
     /// What became of each request that is finished.
@@ -78,6 +80,7 @@ impl Sheet {
             due: 0,
             answered: 0,
             typed: String::new(),
+            is_wrong: false,
             stage: Stage::Looking,
             told: Vec::new(),
             scroll: 0,
@@ -165,12 +168,11 @@ impl Sheet {
             Press::Ctrl('u') => self.typed.clear(),
             Press::Enter => {
                 let asked = self.asking().next().filter(|(_, _, code)| *code == self.typed);
-                let Some(request) = asked.map(|(request, _, _)| request.clone()) else {
-                    return Some(Vec::new());
-                };
-                self.answered += 1;
-                let text = std::mem::take(&mut self.typed);
-                return Some(self.confirm(Confirmed::Typed { request, text }));
+                if let Some(request) = asked.map(|(request, _, _)| request.clone()) {
+                    self.answered += 1;
+                    let text = std::mem::take(&mut self.typed);
+                    return Some(self.confirm(Confirmed::Typed { request, text }));
+                }
             }
             Press::Ctrl(_)
             | Press::Esc
@@ -183,6 +185,7 @@ impl Sheet {
             | Press::Home
             | Press::End => return None,
         }
+        self.is_wrong = press == Press::Enter;
         Some(vec![Effect::Redraw])
     }
 

@@ -187,6 +187,11 @@ impl State {
         }
     }
 
+    /// Returns whether keys are typed into the open sheet.
+    pub fn takes_text(&self) -> bool {
+        self.sheet().is_some_and(Sheet::takes_text)
+    }
+
     /// Returns the open sheet for changing it, wherever it lies.
     pub(super) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
         self.layers.iter_mut().find_map(|layer| match layer {

@@ -32,6 +32,9 @@ pub(super) fn draw_keys(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let room = usize::from(area.width.saturating_sub(2));
     let line = if state.filter.focus == Focus::Text && state.layers.is_empty() {
         filter_line(state, "▌", "Enter keeps it, Esc clears it, a leading ! turns it round")
+    } else if state.takes_text() {
+        let keys = [("Enter", "confirms"), ("Esc", "back"), ("arrows", "scroll")];
+        Line(keys.iter().flat_map(|(keys, short)| part(keys, short, Tone::Dim).0).collect())
     } else {
         keys(state, room)
     };
@@ -47,6 +50,11 @@ fn filter_line(state: &State, cursor: &str, hint: &str) -> Line {
         .then(&format!("  {hint}"), Tone::Dim)
 }
 
+/// Names keys and what they do.
+fn part(keys: &str, short: &str, tone: Tone) -> Line {
+    Line::new(keys, Tone::Key).then(&format!(" {short}  "), tone)
+}
+
 /// Joins keys until the line is full; help and quit always have their place.
 fn keys(state: &State, room: usize) -> Line {
     let remedies = remedies_here(state);
@@ -56,7 +64,6 @@ fn keys(state: &State, room: usize) -> Line {
     }
     let (last, first): (Vec<&Binding>, Vec<&Binding>) =
         useful(state).into_iter().partition(|binding| matches!(binding.keys, "?" | "q"));
-    let part = |keys: &str, short: &str, tone| Line::new(keys, Tone::Key).then(&format!(" {short}  "), tone);
     let tail: usize = last.iter().map(|binding| part(binding.keys, binding.short, Tone::Dim).width()).sum();
     for binding in first {
         let is_remedy = remedies.iter().any(|remedy| helps(*remedy, binding.command));

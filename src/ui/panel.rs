@@ -12,7 +12,8 @@ pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel) {
     painter.clear(body);
     let lines = usize::from(body.height.saturating_sub(2));
     frame(painter, body, &panel.title);
-    let shown = panel.page.lines.iter().skip(panel.scroll).take(lines);
+    let (pinned, rest) = panel.page.lines.split_at(panel.page.pinned.min(panel.page.lines.len()));
+    let shown = pinned.iter().chain(rest.iter().skip(panel.scroll)).take(lines);
     for (y, line) in (body.y + 1..body.bottom()).zip(shown) {
         painter.line(body.x + 2, y, body.width.saturating_sub(4), line);
     }
@@ -24,14 +25,15 @@ fn frame(painter: &mut Painter<'_>, area: Rect, title: &str) {
     painter.rule(Rect { y: area.bottom().saturating_sub(1), height: 1, ..area }, "");
 }
 
-/// Says on the lower rule which lines are shown, if not all are.
+/// Says on the lower rule which lines are shown, if not all are; pinned ones do not count.
 fn scroll_mark(painter: &mut Painter<'_>, area: Rect, panel: &Panel, lines: usize) {
     let total = panel.page.lines.len();
     if total <= lines {
         return;
     }
+    let (total, lines) = (total - panel.page.pinned, lines.saturating_sub(panel.page.pinned));
     let last = (panel.scroll + lines).min(total);
-    let text = format!(" {}-{last} of {total} · j k ", panel.scroll + 1);
+    let text = format!(" {}-{last} of {total} · {} ", panel.scroll + 1, panel.keys);
     let line = Line::new(&text, Tone::Dim);
     let width = columns(line.width());
     painter.line(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, &line);

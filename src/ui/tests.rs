@@ -9,6 +9,7 @@ use crate::app::msg::{Hints, Msg, Press};
 use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
+use crate::core::plan::{Offer, Request, plan_for};
 use crate::core::report::{Report, WindowView};
 use crate::core::snapshot::SourceState;
 use crate::core::text::is_forbidden;
@@ -128,6 +129,41 @@ fn the_key_that_helps_is_never_cut() {
     for size in [(60, 15), (80, 24), (200, 50)] {
         check(size, "2j", &["r shows how to release", "r release"]);
     }
+}
+
+/// Opens the sheet of a live window's claim, which asks for a name, and scrolls it to its end.
+fn asking((width, height): (u16, u16)) -> String {
+    let mut state = state(testing::busy(), (width, height), "3/reviewer\nr");
+    let request = state.sheet().unwrap().requests[0].clone();
+    let Request::Act { key, action } = &request else { panic!("no undo") };
+    let plan = plan_for(state.report().unwrap(), key, *action);
+    let plan = Ok((plan, Some("reviewer".to_owned())));
+    update(&mut state, Msg::Offered(vec![Offer { request, plan }]));
+    update(&mut state, Msg::Pressed(Press::End));
+    lines(&render(&state, look(Glyphs::Unicode))).join("\n")
+}
+
+#[test]
+fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
+    insta::assert_snapshot!(asking((60, 15)), @r"
+     5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
+     1 Windows  2 Sessions  3 Claims  4 Problems  5 History
+    ── Plan: release ───────────────────────────────────────────
+      ▲ A live window holds this.
+      › To take it away all the same, type its name reviewer,
+        then Enter: ▌
+                        be parsed
+                        the file is not a plain file of yours
+                        with one link
+                        another claimtop is at work on it
+        Confirm         type its full name, reviewer: a live
+                        window holds it and would lose it
+    ──────────────────────────────────── 15-20 of 20 · arrows ──
+
+     Enter confirms  Esc back  arrows scroll
+    ");
+    let large = asking((200, 50));
+    assert!(large.contains("type its name reviewer, then Enter: ▌"), "{large}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::{Sheet, Stage};
 /// Writes a sheet.
 pub(in crate::app) fn write(page: &mut Page, sheet: &Sheet) {
     write_stage(page, sheet);
+    page.pin();
     for told in &sheet.told {
         write_told(page, told);
     }
@@ -98,6 +99,10 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
     };
     page.bullet(mark, &format!("{which}{state}"), tone);
     page.bullet(Mark::Info, &format!("{question} {code}, then Enter: {}▌", sheet.typed), Tone::Key);
+    if sheet.is_wrong {
+        let typed = if sheet.typed.is_empty() { "nothing" } else { &sheet.typed };
+        page.bullet(Mark::Warning, &format!("Typed: {typed}. Asked for: {code}."), Tone::Warning);
+    }
 }
 
 fn write_told(page: &mut Page, told: &Told) {

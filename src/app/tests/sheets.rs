@@ -115,8 +115,11 @@ fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
     update(&mut state, Msg::Offered(offers));
     press(&mut state, "aqx\n");
     assert!(matches!(state.sheet().unwrap().stage, Stage::Asking), "q is typed and x is wrong");
+    let text = panel_text(&state);
+    assert!(text.contains("Typed: aqx. Asked for: aq7."), "{text}");
     update(&mut state, Msg::Pressed(Press::Backspace));
     update(&mut state, Msg::Pressed(Press::Char('7')));
+    assert!(!panel_text(&state).contains("Asked for"), "it is another text by now");
     let effects = update(&mut state, Msg::Pressed(Press::Enter));
     let request = state.sheet().unwrap().requests[0].clone();
     assert_eq!(effects, [Effect::Act(Confirmed::Typed { request, text: "aq7".to_owned() }), Effect::Redraw]);
