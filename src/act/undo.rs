@@ -168,5 +168,6 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
         inverse: "do it again".to_owned(),
         refuses_when: vec!["the place is taken", "what was written or parked has changed since"],
         confirmation: Confirmation::Yes,
+        written_at: None,
     }
 }

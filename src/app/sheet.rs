@@ -242,10 +242,7 @@ impl Sheet {
             return;
         }
         let is_same = |offer: &Offer| match (&offer.request, &offer.plan) {
-            (Request::Act { key, action }, Ok((plan, _))) => {
-                let now = plan_for(report, key, *action);
-                (&now.steps, &now.confirmation) == (&plan.steps, &plan.confirmation)
-            }
+            (Request::Act { key, action }, Ok((plan, _))) => plan.is_same_as(&plan_for(report, key, *action)),
             (Request::Act { .. } | Request::Undo { .. }, _) => true,
         };
         if !self.offers.iter().all(is_same) {

@@ -6,6 +6,7 @@ mod migration;
 mod never;
 mod rows;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::about::{Known, plan_for, releasable};
@@ -105,6 +106,17 @@ pub struct Plan {
     pub refuses_when: Vec<&'static str>,
     /// What a person must give before it is done.
     pub confirmation: Confirmation,
+    /// When the file that it is about was last written, as far as there is one.
+    #[serde(skip)]
+    pub written_at: Option<Timestamp>,
+}
+
+impl Plan {
+    /// Returns whether a plan of a newer look is about the same, unchanged thing.
+    pub fn is_same_as(&self, newer: &Self) -> bool {
+        (&self.what, &self.name, &self.steps) == (&newer.what, &newer.name, &newer.steps)
+            && (&self.confirmation, self.written_at) == (&newer.confirmation, newer.written_at)
+    }
 }
 
 /// One step of a plan.

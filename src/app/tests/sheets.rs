@@ -6,6 +6,7 @@ use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::journal::{Ended, History};
 use crate::core::plan::{Action, Confirmation, Offer, Place, Request, Told, plan_for};
+use crate::core::record::Record;
 
 #[test]
 fn marks_are_kept_by_key_and_planned_together() {
@@ -191,6 +192,26 @@ fn a_sheet_disables_itself_when_the_world_moves() {
     assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
     assert!(panel_text(&state).contains("The world has moved"));
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), []);
+}
+
+#[test]
+fn a_sheet_disables_itself_when_its_record_is_rewritten() {
+    let changes: [fn(&mut Record); 2] = [
+        |record| record.title = "another".into(),
+        |record| record.written_at += SignedDuration::from_millis(1),
+    ];
+    for change in changes {
+        let (mut state, _) = sheet_of("3j");
+        let msg = offered(&state, None);
+        update(&mut state, msg);
+        look(&mut state, testing::busy());
+        assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "nothing has changed");
+        let mut later = testing::busy();
+        let record = later.records.iter_mut().find(|record| record.key == key("r-gamma")).unwrap();
+        change(Arc::make_mut(&mut record.record));
+        look(&mut state, later);
+        assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
+    }
 }
 
 #[test]

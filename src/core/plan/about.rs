@@ -133,7 +133,9 @@ impl About<'_> {
 
     /// Returns a plan that says nothing yet.
     pub(super) fn empty(self) -> Plan {
-        Plan { record: self.record.key.clone(), name: self.name, ..refused(self.key, "", "") }
+        // What a database says of a row's time need not be about all that is changed in it.
+        let written_at = (!is_row(self.record)).then_some(self.record.written_at);
+        Plan { record: self.record.key.clone(), name: self.name, written_at, ..refused(self.key, "", "") }
     }
 }
 
@@ -170,6 +172,7 @@ pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
         inverse: "nothing to undo".to_owned(),
         refuses_when: Vec::new(),
         confirmation: Confirmation::Refused,
+        written_at: None,
     }
 }
 
