@@ -99,7 +99,11 @@ impl Sheet {
     pub(super) fn only_shown(&mut self, report: &Report) {
         let plan = |request: &Request| match request {
             Request::Act { key, action } => {
-                Offer { request: request.clone(), plan: Ok((plan_for(report, key, *action), None)) }
+                let plan = plan_for(report, key, *action);
+                let name = (plan.confirmation == Confirmation::FullName).then(|| plan.name.clone());
+                let is_refused = plan.confirmation == Confirmation::Refused;
+                let plan = if is_refused { Err(plan.refusal()) } else { Ok((plan, name)) };
+                Offer { request: request.clone(), plan }
             }
             Request::Undo { .. } => {
                 Offer { request: request.clone(), plan: Err("claimtop is read-only".to_owned()) }

@@ -112,6 +112,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Says why nothing is done, and what to do instead.
+    pub fn refusal(&self) -> String {
+        let what = self.what.strip_prefix(NOTHING).unwrap_or(&self.what);
+        std::iter::once(what).chain(self.why.iter().map(String::as_str)).collect::<Vec<_>>().join("; ")
+    }
+
     /// Returns whether a plan of a newer look is about the same, unchanged thing.
     pub fn is_same_as(&self, newer: &Self) -> bool {
         (&self.what, &self.name, &self.steps) == (&newer.what, &newer.name, &newer.steps)
@@ -177,6 +183,9 @@ pub enum Confirmation {
     /// It is never done.
     Refused,
 }
+
+/// How a plan begins that does nothing.
+const NOTHING: &str = "nothing would be done: ";
 
 /// How one file that was moved or parked goes back.
 const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";

@@ -49,7 +49,7 @@ impl Seen {
             Request::Act { key, action } => {
                 let plan = plan_for(report, key, *action);
                 if plan.confirmation == Confirmation::Refused {
-                    return Err(Trouble::Never(refusal(&plan)));
+                    return Err(Trouble::Never(plan.refusal()));
                 }
                 let sight = Sight { hands: lock.hands(), rules, now };
                 let planned = plan.steps.iter().map(|step| sight.planned(step)).collect::<Result<_, _>>()?;
@@ -107,7 +107,7 @@ impl Seen {
             Confirmation::Yes => None,
             Confirmation::Code => Some(("the code", self.code())),
             Confirmation::FullName => Some(("the full name", self.plan.name.clone())),
-            Confirmation::Refused => return Err(Trouble::Never(refusal(&self.plan))),
+            Confirmation::Refused => return Err(Trouble::Never(self.plan.refusal())),
         };
         match (wanted, answer) {
             (None, Answer::Yes) => Ok(Confirmed(self)),
@@ -129,13 +129,6 @@ fn code_of(state: &str) -> String {
         ALPHABET.get(usize::from(number) % ALPHABET.len()).copied()
     });
     pairs.map(char::from).collect()
-}
-
-fn refusal(plan: &Plan) -> String {
-    std::iter::once(plan.what.as_str())
-        .chain(plan.why.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join("; ")
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The page of a sheet.
 
 use crate::app::page::Page;
-use crate::app::text::{count, outside};
+use crate::app::text::outside;
 use crate::app::tone::{Mark, Tone};
 use crate::core::journal::Ended;
-use crate::core::plan::{Confirmation, Plan, Step, Told};
+use crate::core::plan::{Confirmation, Offer, Plan, Step, Told};
 
 use super::{Sheet, Stage};
 
@@ -18,20 +18,34 @@ pub(in crate::app) fn write(page: &mut Page, sheet: &Sheet) {
     if sheet.stage == Stage::Finished {
         return;
     }
-    for offer in if sheet.stage == Stage::Working { &sheet.at_work } else { &sheet.offers } {
-        page.gap();
-        match &offer.plan {
-            Ok((plan, code)) => {
-                page.heading(&plan.name);
-                write_plan(page, plan, code.as_deref());
-            }
-            Err(why) => page.bullet(Mark::Warning, &format!("Not done: {why}"), Tone::Notice),
+    let offers = if sheet.stage == Stage::Working { &sheet.at_work } else { &sheet.offers };
+    page.gap();
+    for offer in offers.iter().filter(|offer| offers.len() > 1 || offer.plan.is_err()) {
+        write_offer(page, sheet.name(&offer.request), offer);
+    }
+    for offer in offers {
+        if let Ok((plan, code)) = &offer.plan {
+            page.heading(if sheet.requests.len() > 1 { sheet.name(&offer.request) } else { &plan.name });
+            write_plan(page, plan, code.as_deref());
         }
     }
 }
 
+/// Says in one line what becomes of one of several things.
+fn write_offer(page: &mut Page, name: &str, offer: &Offer) {
+    let (mark, tone, way) = match &offer.plan {
+        Err(why) => (Mark::Warning, Tone::Notice, format!("refused: {why}")),
+        Ok((plan, code)) => match (&plan.confirmation, code.as_deref().unwrap_or("a code")) {
+            (Confirmation::Yes, _) => (Mark::Info, Tone::Good, "y".to_owned()),
+            (Confirmation::Code, code) => (Mark::Unknown, Tone::Notice, format!("type {code}")),
+            (Confirmation::FullName, code) => (Mark::Warning, Tone::Bad, format!("type {code}")),
+            (Confirmation::Refused, _) => (Mark::Warning, Tone::Notice, "refused".to_owned()),
+        },
+    };
+    page.bullet(mark, &format!("{name}: {way}"), tone);
+}
+
 fn write_stage(page: &mut Page, sheet: &Sheet) {
-    let plans = sheet.plans().count();
     match sheet.stage {
         Stage::Looking => page.bullet(Mark::Info, "Looking at the files…", Tone::Dim),
         Stage::Moved => {
@@ -55,15 +69,10 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
         }
         Stage::Asking if sheet.takes_yes() => {
             let yes = sheet.plans().filter(|(plan, _)| plan.confirmation == Confirmation::Yes).count();
-            let what = match (yes, plans) {
+            let what = match (yes, sheet.offers.len()) {
                 (1, 1) => "y does it".to_owned(),
-                (yes, plans) if yes == plans => format!("y does all {yes}"),
-                (yes, plans) => {
-                    format!(
-                        "y does {yes}; the other {} ask for more, plan them alone",
-                        count(plans - yes, "plan")
-                    )
-                }
+                (yes, all) if yes == all => format!("y does all {yes}"),
+                (yes, all) => format!("y does {yes} of {all}"),
             };
             page.bullet(Mark::Info, &what, Tone::Key);
         }
@@ -137,7 +146,7 @@ fn write_plan(page: &mut Page, plan: &Plan, code: Option<&str>) {
     for (at, refuses) in plan.refuses_when.iter().enumerate() {
         page.field(if at == 0 { "Refuses when" } else { "" }, refuses, Tone::Dim);
     }
-    let (confirmation, tone) = confirmation_words(&plan.confirmation, code.unwrap_or_default());
+    let (confirmation, tone) = confirmation_words(&plan.confirmation, code.unwrap_or("a code"));
     page.field("Confirm", &confirmation, tone);
 }
 

@@ -157,6 +157,40 @@ fn one_typed_text_confirms_one_plan_and_the_next_is_asked_for_by_itself() {
 }
 
 #[test]
+fn a_sheet_of_several_begins_with_what_becomes_of_each() {
+    let mut state = seen(testing::busy());
+    state.marks.extend(["c-SD-099", "c-reviewer", "c-lock", "c-SD-101"].map(key));
+    press(&mut state, "3r");
+    let Msg::Offered(mut offers) = offered(&state, None) else { unreachable!() };
+    for offer in &mut offers {
+        let Ok((plan, code)) = &mut offer.plan else { unreachable!() };
+        match plan.confirmation {
+            Confirmation::Yes => {}
+            Confirmation::Code => *code = Some("aq7".to_owned()),
+            Confirmation::FullName => *code = Some(plan.name.clone()),
+            Confirmation::Refused => offer.plan = Err(plan.refusal()),
+        }
+    }
+    update(&mut state, Msg::Offered(offers));
+    let text = panel_text(&state);
+    let first: Vec<&str> = text.lines().take(8).collect();
+    insta::assert_snapshot!(first.join("\n"), @r"
+    y does 1 of 4
+
+    work-item SD-099 of PID 3999: y
+    work-item SD-101 of cart api (PID 4711): refused: Claude Code's own
+     registry is only parked when its process is provably gone; close the
+     window
+    session lock of PID 2222: type aq7
+    agent-role reviewer of cart tests (PID 4890): type reviewer
+    ");
+    let effects = press(&mut state, "y");
+    assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
+    update(&mut state, Msg::Finished);
+    assert!(panel_text(&state).contains("1 of 2: "), "what asks for more comes next");
+}
+
+#[test]
 fn what_is_called_off_asks_for_nothing_more() {
     let mut state = sheet_of_two();
     press(&mut state, "SD-101\n");

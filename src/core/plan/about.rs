@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BACK, Plan, Step, leo, rows};
+use super::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step, leo, rows};
 use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
 use crate::core::key::Key;
@@ -165,7 +165,7 @@ pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
         subject: key.clone(),
         record: key.clone(),
         name: String::new(),
-        what: format!("nothing would be done: {why}"),
+        what: format!("{NOTHING}{why}"),
         why: vec![instead.to_owned()],
         steps: Vec::new(),
         follows: Vec::new(),
