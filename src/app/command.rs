@@ -3,17 +3,19 @@
 use crate::core::key::Key;
 use crate::core::place::Keeper;
 use crate::core::plan::{Action, Place, Request};
+use crate::core::record::Location;
 
 use super::filter::{Filter, Focus};
 use super::keymap::Command;
 use super::layer::Layer;
-use super::lookup::{place_of, window_name};
+use super::lookup::{Index, place_of, window_name};
 use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
-use super::pages;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
+use super::text::safe;
 use super::view::View;
+use super::{pages, past};
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
 pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
@@ -187,16 +189,27 @@ fn jump(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// Copies what names the thing best: a window's PID, a record's place, otherwise the key.
+/// Copies what names the thing best.
 fn copy(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
-    let text = match (index.window(key), index.record(key)) {
-        (Some(window), _) => window.pid.to_string(),
-        (None, Some(record)) => place_of(record),
-        (None, None) => key.to_string(),
+    let told = state.entry(key).map(|entry| entry.intent.title.as_str());
+    let text = match told.or_else(|| past::of_key(&state.timeline, key).map(|past| past.told.as_str())) {
+        Some(told) => safe(told),
+        None => address(index, key),
     };
     state.message = Some(format!("Copied {text}"));
     vec![Effect::Copy(text), Effect::Redraw]
+}
+
+/// Returns what `claimtop explain` finds a thing by: a window's PID, a file's path, otherwise its
+/// key. A finding has none of its own but is about something.
+fn address(index: &Index, key: &Key) -> String {
+    let key = index.finding(key).and_then(|finding| finding.subjects.first()).unwrap_or(key);
+    match (index.window(key), index.record(key)) {
+        (Some(window), _) => window.pid.to_string(),
+        (None, Some(record)) if matches!(record.location, Location::File(_)) => place_of(record),
+        (None, Some(_) | None) => key.to_string(),
+    }
 }
 
 /// Closes what was opened last: a panel, the filter, the marks. A sheet at work stays open and

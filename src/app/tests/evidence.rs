@@ -96,6 +96,14 @@ fn copying_takes_what_names_the_thing() {
     assert_eq!(press(&mut state, "y")[0], Effect::Copy("4711".to_owned()));
     assert_eq!(press(&mut state, "2jy")[0], Effect::Copy("/tmp/gamma".to_owned()));
     assert_eq!(press(&mut state, "3y")[0], Effect::Copy("c-SD-101".to_owned()));
+    assert_eq!(press(&mut state, "4y")[0], Effect::Copy("4711".to_owned()), "whom the problem is about");
+    let mut later = testing::busy();
+    later.windows.retain(|window| window.pid != 5120);
+    look(&mut state, later);
+    assert_eq!(
+        press(&mut state, "5y")[0],
+        Effect::Copy("w-5120 codex 5120 in /home/dev/src/shop-docs".to_owned())
+    );
 }
 
 #[test]
