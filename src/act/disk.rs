@@ -53,6 +53,12 @@ pub trait Disk {
     /// The system refuses; that there is no such file is no error.
     fn writer_of(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<u32>, Errno>;
 
+    /// Returns whether a process holds a lock on a file, as far as can be seen.
+    ///
+    /// # Errors
+    /// The system refuses; that there is no such file is no error.
+    fn is_locked(&self, spot: Spot<'_, Self::Folder>) -> Result<bool, Errno>;
+
     /// Makes a new file, for the owner only.
     ///
     /// # Errors

@@ -1,13 +1,13 @@
 //! Looks at the files of a plan, and refuses those that are never touched.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use rustix::io::Errno;
 
 use super::disk::Disk;
 use super::entire;
-use super::movement::{Hands, print_of, shown};
+use super::movement::{At, Hands, print_of, shown};
 use super::planned::{Modified, Planned, Target};
 use super::road::Rules;
 use super::trouble::Trouble;
@@ -98,13 +98,14 @@ impl<D: Disk> Sight<'_, D> {
         let at = self.hands.at(&path)?;
         let gone = || Trouble::Changed(format!("{} has gone", shown(&path)));
         let image = self.hands.look(at.spot(), &path)?.ok_or_else(gone)?;
-        self.may_be_touched(&image, &path)?;
+        self.may_be_touched(&image, &at)?;
         let print = print_of(&image).ok_or_else(gone)?;
         let Content::Bytes(bytes) = image.content else { return Err(gone()) };
         Ok((path, print, bytes))
     }
 
-    fn may_be_touched(&self, image: &FileImage, path: &Path) -> Result<(), Trouble> {
+    fn may_be_touched(&self, image: &FileImage, at: &At<D::Folder>) -> Result<(), Trouble> {
+        let path = &at.path;
         let never = |why: String| Err(Trouble::Never(format!("{}: {why}; it is left alone", shown(path))));
         match &image.content {
             Content::Refused(Refusal::Special(sort)) => return never(format!("a {sort}, no plain file")),
@@ -120,7 +121,7 @@ impl<D: Disk> Sight<'_, D> {
         if meta.ownership.uid != self.rules.uid {
             return never(format!("it belongs to user {}", meta.ownership.uid));
         }
-        if image.locked_by.is_some() {
+        if self.hands.is_locked(at)? {
             return never("a process holds a lock on it".to_owned());
         }
         // Every write changes this time, and nobody can set it; the other one anybody can.

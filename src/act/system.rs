@@ -18,7 +18,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::disk::{Disk, Keeping, Patience, Side, Spot};
 use crate::core::file::FileImage;
 use crate::source::open::{self, Entry, Folder, OpenError};
-use crate::source::opener;
+use crate::source::{locks, opener};
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
@@ -55,6 +55,10 @@ impl Disk for System {
 
     fn writer_of(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
         Ok(folder.look_at(name).and_then(|(_, meta)| opener::writer_of(name, &meta)))
+    }
+
+    fn is_locked(&self, (folder, name): Spot<'_, Folder>) -> Result<bool, Errno> {
+        Ok(folder.look_at(name).is_some_and(|(_, meta)| locks::is_locked(name, &meta)))
     }
 
     fn create(&self, (folder, name): Spot<'_, Folder>) -> Result<File, Errno> {

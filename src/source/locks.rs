@@ -1,11 +1,13 @@
 //! Who holds kernel locks on files, from `/proc/locks` (proc(5)).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use rustix::fs::makedev;
 
 use super::open::small;
+use super::opener;
 use crate::core::file::FileMeta;
 
 /// The most bytes of locks that are read.
@@ -14,6 +16,8 @@ const LOCKS: usize = 4 << 20;
 /// Every held lock: device and inode, and the PID.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Locks {
+    /// Every file that is locked by anybody, also by whom the list does not tell.
+    locked: HashSet<(u64, u64)>,
     holders: HashMap<(u64, u64), u32>,
     /// Who holds SQLite's lock for writing.
     writers: HashMap<(u64, u64), u32>,
@@ -42,19 +46,31 @@ impl Locks {
     }
 }
 
+/// Returns whether any process holds a lock on a file, also one that belongs to an open file.
+///
+/// The list names the device of a whole file system, and what a file of btrfs says is another one:
+/// there only the process itself tells that it is this very file.
+pub(crate) fn is_locked(name: &OsStr, meta: &FileMeta) -> bool {
+    let locked = Locks::read().locked;
+    locked.contains(&(meta.dev, meta.ino))
+        || locked.iter().any(|(_, ino)| *ino == meta.ino) && opener::locker_of(name, meta).is_some()
+}
+
 fn parse(text: &str) -> Locks {
-    let writers = text.lines().filter(|line| is_reserving(line)).filter_map(held).collect();
-    Locks { holders: text.lines().filter_map(held).collect(), writers }
+    let told = |line| held(line).and_then(|(id, pid)| Some((id, pid?)));
+    let writers = text.lines().filter(|line| is_reserving(line)).filter_map(told).collect();
+    let locked = text.lines().filter_map(held).map(|(id, _)| id).collect();
+    Locks { locked, holders: text.lines().filter_map(told).collect(), writers }
 }
 
 /// Reads one line, such as `1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF`; a line with `->`
-/// only waits.
-fn held(line: &str) -> Option<((u64, u64), u32)> {
+/// only waits. The PID is left out where it is not told.
+fn held(line: &str) -> Option<((u64, u64), Option<u32>)> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     if fields.next()? == "->" {
         return None;
     }
-    let pid = fields.nth(2)?.parse().ok().filter(|pid| *pid > 0)?;
+    let pid = fields.nth(2)?.parse().ok().filter(|pid| *pid > 0);
     let mut place = fields.next()?.split(':');
     let major = u32::from_str_radix(place.next()?, 16).ok()?;
     let minor = u32::from_str_radix(place.next()?, 16).ok()?;
@@ -84,7 +100,8 @@ mod tests {
              3: OFDLCK ADVISORY  READ  -1 08:01:5 0 EOF\n\
              4: nonsense\n",
         );
-        assert_eq!(locks.holders.len(), 2);
+        assert_eq!((locks.locked.len(), locks.holders.len()), (3, 2));
+        assert!(locks.locked.contains(&(makedev(8, 1), 5)));
         assert_eq!(locks.holders.get(&(makedev(0xfe, 1), 43_529)), Some(&1_699));
         assert_eq!(locks.holders.get(&(makedev(8, 1), 1_234)), Some(&708));
     }

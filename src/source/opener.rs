@@ -34,6 +34,12 @@ pub(crate) fn writer_of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
     first(name, meta, can_write)
 }
 
+/// Returns a process other than ourselves that holds a lock on a file by a descriptor of its own:
+/// the first that is found, with the same limits.
+pub(super) fn locker_of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
+    first(name, meta, |pid, number| info(pid, number).lines().any(|line| line.starts_with("lock:")))
+}
+
 fn first(name: &OsStr, meta: &FileMeta, is_wanted: fn(u32, &CStr) -> bool) -> Option<u32> {
     let file = File { name: name.as_bytes().to_vec(), id: (meta.dev, meta.ino) };
     let pids = Dir::read_from(folder("/proc").ok()?).ok()?.filter_map(|entry| {
@@ -50,15 +56,20 @@ fn has_open(pid: u32, file: &File, is_wanted: fn(u32, &CStr) -> bool) -> bool {
     listing.any(|entry| entry.is_ok_and(|entry| is_it(entry.file_name())))
 }
 
-/// Returns whether a descriptor is open for writing, as its flags say (proc(5),
-/// `/proc/<pid>/fdinfo`); where they cannot be read, it may be.
+/// Returns whether a descriptor is open for writing, as its flags say; where they cannot be read,
+/// it may be.
 fn can_write(pid: u32, number: &CStr) -> bool {
-    let number = number.to_string_lossy();
-    let info = small(Path::new(&format!("/proc/{pid}/fdinfo/{number}")), INFO).unwrap_or_default();
-    let info = String::from_utf8_lossy(&info);
+    let info = info(pid, number);
     let octal = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = octal.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
     flags.is_none_or(|flags| flags & OFlags::ACCMODE.bits() != OFlags::RDONLY.bits())
+}
+
+/// Reads what the kernel says of a descriptor (proc(5), `/proc/<pid>/fdinfo`).
+fn info(pid: u32, number: &CStr) -> String {
+    let number = number.to_string_lossy();
+    let info = small(Path::new(&format!("/proc/{pid}/fdinfo/{number}")), INFO).unwrap_or_default();
+    String::from_utf8_lossy(&info).into_owned()
 }
 
 /// Opens the folder of a process's descriptors.
@@ -82,4 +93,34 @@ pub(super) fn which(folder: &OwnedFd, number: &CStr, files: &[File]) -> Option<u
     files.iter().find(is_named)?;
     let meta = meta_of(&statat(folder, number, AtFlags::empty()).ok()?);
     files.iter().position(|file| file.id == (meta.dev, meta.ino))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test starts whom it looks at")]
+
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn who_locks_a_file_is_told_and_who_only_has_it_open_is_not() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let name = file.path().file_name().unwrap();
+        let meta = meta_of(&rustix::fs::stat(file.path()).unwrap());
+        let is_told = |is_locked: bool| {
+            let own = std::fs::File::open(file.path()).unwrap();
+            if is_locked {
+                own.lock().unwrap();
+            }
+            // A lock of this kind goes with the open file.
+            let mut child = Command::new("sleep").arg("600").stdin(Stdio::from(own)).spawn().unwrap();
+            let told = locker_of(name, &meta) == Some(child.id());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            told
+        };
+        assert!(!is_told(false));
+        assert!(is_told(true));
+    }
 }

@@ -95,6 +95,11 @@ impl Disk for Faulty {
         System.writer_of(spot)
     }
 
+    fn is_locked(&self, spot: Spot<'_, Folder>) -> Result<bool, Errno> {
+        self.call()?;
+        System.is_locked(spot)
+    }
+
     fn create(&self, spot: Spot<'_, Folder>) -> Result<Self::File, Errno> {
         self.call()?;
         System.create(spot)

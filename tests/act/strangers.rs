@@ -1,8 +1,9 @@
-//! What others have open, and what lies under names that claimtop would take.
+//! What others have open or lock, and what lies under names that claimtop would take.
 
 use std::fs::OpenOptions;
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 
 use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
@@ -119,4 +120,62 @@ fn a_copy_that_is_not_whole_stays_where_it_is_and_is_named() {
         format!("it was cut off; a copy of {} that is not whole is parked as {parked}", place.display());
     assert_eq!((outcome.ended, outcome.detail), (Ended::Stuck, told));
     assert_eq!(std::fs::read_to_string(stage.state_path().join("parked").join(parked)).unwrap(), "the cl");
+}
+
+/// Locks a file as `fcntl` does, for its process or for the open file, until its input ends.
+const LOCKER: &str = "
+import fcntl, os, struct, sys
+fd = os.open(sys.argv[2], os.O_RDWR)
+command = {'process': fcntl.F_SETLK, 'open file': 37}[sys.argv[1]]
+fcntl.fcntl(fd, command, struct.pack('hhqqixxxx', fcntl.F_WRLCK, 0, 0, 0, 0))
+print('held', flush=True)
+sys.stdin.read()
+";
+
+/// Starts a process that locks a file with `fcntl`, and waits until it does.
+fn with_locked(path: &Path, owner: &str) -> Child {
+    let mut command = Command::new("/usr/bin/python3");
+    command.args(["-c", LOCKER, owner]).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut held = [0; 4];
+    child.stdout.as_mut().unwrap().read_exact(&mut held).unwrap();
+    child
+}
+
+/// Runs every deed while the files in the world are locked.
+fn run_while_locked<L>(lock: impl Fn(&Path) -> L, unlock: impl Fn(Vec<L>)) {
+    sweep(|scene, far| {
+        let is_parked = |path: &Path| path.starts_with(scene.stage.state_path());
+        let before = scene.files();
+        let held: Vec<L> = before.keys().filter(|path| !is_parked(path)).map(|path| lock(path)).collect();
+        // An undone release only puts back.
+        assert_eq!(held.is_empty(), scene.deed == Deed::UndoRelease);
+        run(scene, far);
+        assert_eq!(scene.files() != before, held.is_empty(), "{:?}, far {far}", scene.deed);
+        unlock(held);
+        scene.reset();
+        run(scene, far);
+        assert_ne!(scene.files(), before, "{:?}, far {far}", scene.deed);
+    });
+}
+
+#[test]
+fn what_a_process_holds_a_lock_on_stays_where_it_is() {
+    if !Path::new("/proc/locks").exists() {
+        return eprintln!("skipped: this system does not list locks");
+    }
+    run_while_locked(
+        |path| {
+            let file = std::fs::File::open(path).unwrap();
+            file.lock_shared().unwrap();
+            file
+        },
+        drop,
+    );
+    if !Path::new("/usr/bin/python3").exists() {
+        return eprintln!("skipped: no python3");
+    }
+    for owner in ["process", "open file"] {
+        run_while_locked(|path| with_locked(path, owner), end);
+    }
 }

@@ -142,6 +142,14 @@ impl Disk for SimDisk {
         )
     }
 
+    fn is_locked(&self, spot: Spot<'_, PathBuf>) -> Result<bool, Errno> {
+        let path = path(spot);
+        self.call(
+            || format!("is {} locked", path.display()),
+            |world| Ok(world.files.at(&path).is_some_and(|inode| world.locks.contains_key(&inode))),
+        )
+    }
+
     fn create(&self, spot: Spot<'_, PathBuf>) -> Result<PathBuf, Errno> {
         let path = path(spot);
         self.call(

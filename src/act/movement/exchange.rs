@@ -24,6 +24,7 @@ impl<D: Disk> Hands<'_, D> {
         now: Timestamp,
     ) -> Result<FileImage, Trouble> {
         let at = self.at(path)?;
+        self.expect_unlocked(&at)?;
         let own = aside(parked);
         let beside = (&at.folder, OsStr::new(&own));
         let failed = |errno| match errno {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Hands, shown};
+use super::{At, Hands, shown};
 use crate::act::disk::{Disk, Spot};
 use crate::act::trouble::Trouble;
 use crate::core::file::{Content, FileImage};
@@ -36,6 +36,19 @@ impl<D: Disk> Hands<'_, D> {
         path: &Path,
     ) -> Result<Option<FileImage>, Trouble> {
         self.disk.image(spot).map_err(Trouble::at("read", path))
+    }
+
+    /// Returns whether a process holds a lock on a file.
+    pub(in crate::act) fn is_locked(&self, at: &At<D::Folder>) -> Result<bool, Trouble> {
+        self.disk.is_locked(at.spot()).map_err(Trouble::at("ask who locks", &at.path))
+    }
+
+    /// Makes sure, right before a file is touched, that no process holds a lock on it.
+    pub(super) fn expect_unlocked(&self, at: &At<D::Folder>) -> Result<(), Trouble> {
+        match self.is_locked(at)? {
+            true => Err(Trouble::Changed(format!("a process holds a lock on {}", shown(&at.path)))),
+            false => Ok(()),
+        }
     }
 
     /// Reads a file and compares it with what it must be.

@@ -21,6 +21,7 @@ impl<D: Disk> Hands<'_, D> {
         print: &Print,
     ) -> Result<FileImage, Trouble> {
         let at = self.at(from)?;
+        self.expect_unlocked(&at)?;
         match self.disk.rename_new(at.spot(), self.in_park(parked), Side::Private) {
             Ok(()) => {}
             Err(Errno::XDEV) => return self.take_far(&at, parked, print),
