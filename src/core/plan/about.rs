@@ -6,7 +6,7 @@ use super::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, St
 use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
 use crate::core::key::Key;
-use crate::core::record::{Binding, Format, Location, RecordKind};
+use crate::core::record::{Binding, Format, Generation, Location, RecordKind};
 use crate::core::report::{ClaimView, Reason, RecordView, Releasable, Report, VerdictState};
 use crate::core::text::Untrusted;
 
@@ -246,13 +246,16 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
         let change = "phase becomes ended, ended_at the last interaction; every other field stays".to_owned();
         return vec![Step::Exchange { path, change }];
     }
-    let companions = report.records.iter().filter(|other| {
+    let of_context = |other: &&RecordView| {
+        other.format == record.format && other.context_id.is_some() && other.context_id == record.context_id
+    };
+    // Several records can be of one context, and each companion goes with one of them only.
+    let sessions = report.records.iter().filter(of_context).filter(|other| other.kind == RecordKind::Session);
+    let owner = sessions.min_by_key(|session| session.generation != Generation::Current);
+    let companions = report.records.iter().filter(of_context).filter(|other| {
         other.kind == RecordKind::Companion
-            && other.format == record.format
-            && other.context_id.is_some()
-            && other.context_id == record.context_id
-            && other.key != record.key
             && other.verdict.state == record.verdict.state
+            && owner.is_some_and(|owner| owner.key == record.key)
     });
     std::iter::once(path).chain(companions.map(path_of)).map(|path| Step::Park { path }).collect()
 }
