@@ -71,6 +71,12 @@ pub trait Disk {
     /// The system refuses; part of them may have been written.
     fn write(&self, file: &mut Self::File, bytes: &[u8]) -> Result<(), Errno>;
 
+    /// Gives a new file the group and the extended attributes of another one.
+    ///
+    /// # Errors
+    /// What could not be kept, and what the system said.
+    fn keep(&self, from: Spot<'_, Self::Folder>, file: &mut Self::File) -> Result<(), (String, Errno)>;
+
     /// Sets permission bits and the time of the last change.
     ///
     /// # Errors

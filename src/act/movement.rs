@@ -3,9 +3,9 @@
 //!
 //! Within one file system a movement is one rename that cannot clobber. To another one, the
 //! file is first renamed to a name of claimtop's own in its folder, so that nobody else can open
-//! it. When nobody is seen to have it open for writing, it is copied, brought to the disk, read
-//! back and compared, with mode and times; and only then is the first copy removed. What is cut
-//! off in between, [`super::recover`] puts back.
+//! it. When nobody is seen to have it open for writing, it is copied with its group and what else
+//! people gave it, brought to the disk, read back and compared, with mode and times; and only then
+//! is the first copy removed. What is cut off in between, [`super::recover`] puts back.
 
 mod copy;
 mod exchange;

@@ -8,21 +8,26 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 use jiff::Timestamp;
+use rustix::buffer::spare_capacity;
 use rustix::fs::{
-    AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, Timespec, Timestamps,
-    UTIME_OMIT, fallocate, fdatasync, flock, fstat, fsync, futimens, linkat, openat, renameat, renameat_with,
-    unlinkat,
+    AtFlags, FallocateFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps,
+    UTIME_OMIT, XattrFlags, fallocate, fchown, fdatasync, fgetxattr, flistxattr, flock, fsetxattr, fstat,
+    fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
 use super::disk::{Disk, Keeping, Patience, Side, Spot};
 use crate::core::file::FileImage;
+use crate::core::text::shown;
 use crate::source::open::{self, Entry, Folder, OpenError};
 use crate::source::{locks, opener};
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
 const RESERVED: u64 = 64 << 10;
+
+/// The most bytes that one extended attribute can have, and the list of their names (xattr(7)).
+const ATTRIBUTE_SIZE: usize = 64 << 10;
 
 /// The real disk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,6 +73,21 @@ impl Disk for System {
 
     fn write(&self, file: &mut File, bytes: &[u8]) -> Result<(), Errno> {
         file.write_all(bytes).map_err(errno)
+    }
+
+    fn keep(&self, from: Spot<'_, Folder>, file: &mut File) -> Result<(), (String, Errno)> {
+        let from = own(from, OFlags::RDONLY).map_err(|errno| ("the attributes".to_owned(), errno))?;
+        keep_group(&from, file).map_err(|errno| ("the group".to_owned(), errno))?;
+        let names = listed(&from).map_err(|errno| ("the attributes".to_owned(), errno))?;
+        for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            match keep_attribute(&from, file, name) {
+                Err(errno) if is_of_people(name) => {
+                    return Err((format!("the attribute {}", shown(&String::from_utf8_lossy(name))), errno));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn finish(&self, file: &mut File, mode: u32, modified_at: Timestamp) -> Result<(), Errno> {
@@ -160,6 +180,36 @@ fn rename_plainly(from: Spot<'_, Folder>, to: Spot<'_, Folder>, side: Side) -> R
             unlinkat(from.0, from.1, AtFlags::empty())
         }
     }
+}
+
+fn keep_group(from: &OwnedFd, to: &File) -> Result<(), Errno> {
+    let gid = fstat(from)?.st_gid;
+    match fstat(to)?.st_gid == gid {
+        true => Ok(()),
+        false => fchown(to, None, Some(Gid::from_raw(gid))),
+    }
+}
+
+/// Returns the names of all extended attributes, each with a zero byte after it.
+fn listed(from: &OwnedFd) -> Result<Vec<u8>, Errno> {
+    let mut names = Vec::with_capacity(ATTRIBUTE_SIZE);
+    match flistxattr(from, spare_capacity(&mut names)) {
+        // A file system without any.
+        Ok(_) | Err(Errno::NOTSUP) => Ok(names),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn keep_attribute(from: &OwnedFd, to: &File, name: &[u8]) -> Result<(), Errno> {
+    let mut value = Vec::with_capacity(ATTRIBUTE_SIZE);
+    fgetxattr(from, name, spare_capacity(&mut value))?;
+    fsetxattr(to, name, &value, XattrFlags::empty())
+}
+
+/// Returns whether people gave a file this attribute. All others are of the file system or of the
+/// system's policy, which may have others of its own where the copy lies.
+fn is_of_people(name: &[u8]) -> bool {
+    name.starts_with(b"user.") || name == b"system.posix_acl_access"
 }
 
 fn times(modified_at: Timestamp) -> Timestamps {

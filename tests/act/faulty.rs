@@ -113,6 +113,11 @@ impl Disk for Faulty {
         System.write(file, bytes)
     }
 
+    fn keep(&self, from: Spot<'_, Folder>, file: &mut Self::File) -> Result<(), (String, Errno)> {
+        self.call().map_err(|errno| ("the attributes".to_owned(), errno))?;
+        System.keep(from, file)
+    }
+
     fn finish(&self, file: &mut Self::File, mode: u32, modified_at: Timestamp) -> Result<(), Errno> {
         self.call()?;
         System.finish(file, mode, modified_at)

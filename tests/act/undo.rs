@@ -1,15 +1,20 @@
 //! Undo after execute restores bytes, mode and time, whatever they were.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use claimtop::act::disk::Disk;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Request};
 use claimtop::act::system::System;
 use claimtop::act::undo::Place;
 use claimtop::core::journal::Ended;
 use proptest::prelude::*;
+use rustix::buffer::spare_capacity;
+use rustix::fs::{XattrFlags, getxattr, setxattr};
 
+use crate::faulty::{Fault, Faulty};
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
 
 proptest! {
@@ -51,4 +56,76 @@ proptest! {
         prop_assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
         prop_assert_eq!(facts(), before);
     }
+}
+
+const NOTE: &str = "user.note";
+const ACL: &str = "system.posix_acl_access";
+
+/// An access list (acl(5)) as the kernel takes it: the owner reads and writes, and so does user 1234;
+/// everybody else does nothing.
+fn access_list() -> Vec<u8> {
+    let nobody = u32::MAX;
+    let entries = [(1_u16, 6_u16, nobody), (2, 6, 1234), (4, 0, nobody), (16, 6, nobody), (32, 0, nobody)];
+    let entry = |(tag, permissions, id): (u16, u16, u32)| {
+        [&tag.to_le_bytes()[..], &permissions.to_le_bytes(), &id.to_le_bytes()].concat()
+    };
+    2_u32.to_le_bytes().into_iter().chain(entries.into_iter().flat_map(entry)).collect()
+}
+
+/// Returns the group of a file and what people gave it beside.
+fn given(path: &Path) -> (u32, Vec<Vec<u8>>) {
+    let value = |name| {
+        let mut value = Vec::with_capacity(1 << 10);
+        let _ = getxattr(path, name, spare_capacity(&mut value));
+        value
+    };
+    (std::fs::metadata(path).unwrap().gid(), [NOTE, ACL].map(value).to_vec())
+}
+
+/// Releases a record that has more than bytes, mode and time, and undoes it.
+fn release_and_undo<D: Disk>(stage: &Stage, disk: D, state_path: &Path) {
+    let agent = stage.agent();
+    let path = stage.register(agent.id(), start_ticks(agent.id()));
+    let name = format!("{}.json", agent.id());
+    end(agent);
+    for (name, value) in [(NOTE, b"of mine".to_vec()), (ACL, access_list())] {
+        if let Err(errno) = setxattr(&path, name, &value, XattrFlags::empty()) {
+            eprintln!("without {name}: {errno}");
+        }
+    }
+    if rustix::process::geteuid().is_root() {
+        chown(&path, None, Some(1234)).unwrap();
+    }
+    let before = given(&path);
+    let mut eyes = stage.eyes();
+    let state = StateFolder::open(disk, state_path).unwrap();
+    let key = record(&report(&mut eyes), &name).key.clone();
+    let done = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    assert_eq!(done.outcome.ended, Ended::Done, "{}", done.outcome.detail);
+    assert!(!path.exists());
+    assert_eq!(given(&state_path.join("parked").join(format!("1-1-{name}"))), before);
+    let undo = Request::Undo { entry: done.entry, place: Place::Own };
+    let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(given(&path), before);
+}
+
+#[test]
+fn a_copy_keeps_group_access_list_and_attributes_and_so_does_its_undo() {
+    let stage = Stage::new();
+    let state = stage.state_path();
+    let copying = Faulty::new(usize::MAX, Fault::Kill, Some(state.join("parked")));
+    release_and_undo(&stage, copying, &state);
+}
+
+#[test]
+fn another_file_system_keeps_group_access_list_and_attributes_as_well() {
+    let stage = Stage::new();
+    let device = |path: &Path| std::fs::metadata(path).map(|meta| meta.dev()).ok();
+    let memory = Path::new("/dev/shm");
+    if device(memory).is_none() || device(memory) == device(&stage.path("")) {
+        return eprintln!("skipped: there is no second file system");
+    }
+    let folder = tempfile::tempdir_in(memory).unwrap();
+    release_and_undo(&stage, System, &folder.path().canonicalize().unwrap().join("state"));
 }

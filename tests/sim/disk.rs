@@ -168,6 +168,13 @@ impl Disk for SimDisk {
         )
     }
 
+    fn keep(&self, from: Spot<'_, PathBuf>, file: &mut PathBuf) -> Result<(), (String, Errno)> {
+        let from = path(from);
+        let kept =
+            self.call(|| format!("keep for {} what {} has", file.display(), from.display()), |_| Ok(()));
+        kept.map_err(|errno| ("the attributes".to_owned(), errno))
+    }
+
     fn finish(&self, file: &mut PathBuf, mode: u32, modified_at: Timestamp) -> Result<(), Errno> {
         self.call(
             || format!("finish {}", file.display()),

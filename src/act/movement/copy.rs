@@ -11,6 +11,9 @@ use crate::act::trouble::Trouble;
 use crate::core::file::{Content, FileImage};
 use crate::core::journal::Print;
 
+/// A spot, and where that is, for people.
+type Named<'a, F> = (Spot<'a, F>, &'a Path);
+
 impl<D: Disk> Hands<'_, D> {
     /// Parks a file that lies beside its place, under a name that nobody else knows, on another
     /// file system; returns what was parked, if that is what `print` says. Otherwise it lies there
@@ -24,7 +27,7 @@ impl<D: Disk> Hands<'_, D> {
     ) -> Result<FileImage, Trouble> {
         let image = self.settled(beside, path, print)?;
         let (copy, copy_path) = (self.in_park(parked), self.park_path(parked));
-        self.copy(&image, copy, &copy_path, print.modified_at)?;
+        self.copy(beside, &image, copy, &copy_path, print.modified_at)?;
         let synced = self.disk.sync_folder(self.parked);
         let left = synced.map_err(Trouble::at("bring to the disk", self.parked_path)).and_then(|()| {
             // Somebody who was not seen may have written meanwhile.
@@ -75,10 +78,11 @@ impl<D: Disk> Hands<'_, D> {
         }
     }
 
-    /// Copies a file to a free spot, brings it to the disk and compares the two. When that fails,
-    /// nothing is left there.
+    /// Copies a file with all that people gave it to a free spot, brings it to the disk and compares
+    /// the two. When that fails, nothing is left there.
     pub(super) fn copy(
         &self,
+        from: Spot<'_, D::Folder>,
         image: &FileImage,
         to: Spot<'_, D::Folder>,
         to_path: &Path,
@@ -89,7 +93,7 @@ impl<D: Disk> Hands<'_, D> {
             return Err(Trouble::Changed(format!("{} cannot be read any more", shown(&image.path))));
         };
         let wanted = Print { modified_at, ..print };
-        self.write_new(to, to_path, bytes, &wanted, failed)?;
+        self.write_new((to, to_path), bytes, &wanted, Some((from, &*image.path)), failed)?;
         let copy = self.disk.image(to).ok().flatten().and_then(|copy| print_of(&copy));
         match copy.is_some_and(|copy| copy.is_copied_by(&wanted)) {
             true => Ok(()),
@@ -97,23 +101,28 @@ impl<D: Disk> Hands<'_, D> {
         }
     }
 
-    /// Writes a file of claimtop's own, with the mode and time of `print`. When that fails, nothing
-    /// is left of it; what lay there before is not touched.
+    /// Writes a file of claimtop's own, with the mode and time of `print`, and with the group and the
+    /// attributes of the file that it is a copy of. When that fails, nothing is left of it; what lay
+    /// there before is not touched.
     pub(super) fn write_new(
         &self,
-        to: Spot<'_, D::Folder>,
-        to_path: &Path,
+        (to, to_path): Named<'_, D::Folder>,
         bytes: &[u8],
         print: &Print,
+        copy_of: Option<Named<'_, D::Folder>>,
         failed: impl Fn(Errno) -> Trouble,
     ) -> Result<(), Trouble> {
         let mut file = self.disk.create(to).map_err(&failed)?;
         let mut fill = || {
-            self.disk.write(&mut file, bytes)?;
-            self.disk.finish(&mut file, print.mode, print.modified_at)?;
-            self.disk.sync_file(&mut file)
+            self.disk.write(&mut file, bytes).map_err(&failed)?;
+            if let Some((from, path)) = copy_of {
+                let kept = self.disk.keep(from, &mut file);
+                kept.map_err(|(what, errno)| Trouble::at(&format!("keep {what} of"), path)(errno))?;
+            }
+            self.disk.finish(&mut file, print.mode, print.modified_at).map_err(&failed)?;
+            self.disk.sync_file(&mut file).map_err(&failed)
         };
-        fill().map_err(|errno| self.without(to, to_path, failed(errno)))
+        fill().map_err(|trouble| self.without(to, to_path, trouble))
     }
 
     /// Removes a needless copy after a trouble, and tells where it is when even that fails.

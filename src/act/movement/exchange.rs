@@ -32,7 +32,8 @@ impl<D: Disk> Hands<'_, D> {
             errno => Trouble::at("exchange", path)(errno),
         };
         let own_path = path.with_file_name(&own);
-        self.write_new(beside, &own_path, new, &Print { modified_at: now, ..print.clone() }, failed)?;
+        let print_of_new = Print { modified_at: now, ..print.clone() };
+        self.write_new((beside, &own_path), new, &print_of_new, None, failed)?;
         if let Err(errno) = self.disk.exchange(&at.folder, at.name(), beside.1) {
             // What was written was never in use.
             return Err(self.without(beside, &own_path, failed(errno)));

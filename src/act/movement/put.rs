@@ -48,7 +48,7 @@ impl<D: Disk> Hands<'_, D> {
         let (first, own) = (self.in_park(parked), aside(parked));
         let (beside, beside_path) = ((&at.folder, OsStr::new(&own)), at.path.with_file_name(&own));
         let image = self.settled(first, &self.park_path(parked), print)?;
-        self.copy(&image, beside, &beside_path, modified_at)?;
+        self.copy(first, &image, beside, &beside_path, modified_at)?;
         if let Err(errno) = self.disk.rename_new(beside, at.spot(), Side::Public) {
             // The parked file is untouched, so a copy of it is worth nothing.
             return Err(self.without(beside, &beside_path, self.refused(at, errno)));

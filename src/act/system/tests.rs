@@ -3,10 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use rustix::fs::{CWD, mknodat};
+use rustix::fs::{CWD, XattrFlags, mknodat, setxattr};
 use rustix::io::{FdFlags, fcntl_getfd};
 use tempfile::TempDir;
 
@@ -113,4 +113,21 @@ fn what_is_no_plain_file_is_not_even_opened() {
     assert_eq!(opened, Err(Errno::AGAIN), "opening a pipe wakes whoever waits to write to it");
     System.image(scene.spot("there")).unwrap().unwrap();
     assert!(rustix::io::read(&watch, &mut events).is_ok());
+}
+
+#[test]
+fn an_attribute_that_cannot_be_kept_is_named() {
+    let (scene, memory) = (Scene::new(), Path::new("/dev/shm"));
+    let Ok(other) = TempDir::new_in(memory) else { return eprintln!("skipped: no {}", memory.display()) };
+    // More than a block, in which most file systems keep all attributes of a file.
+    let (value, flags) = (vec![b'x'; 60_000], XattrFlags::empty());
+    std::fs::write(other.path().join("large"), "").unwrap();
+    let is_large = setxattr(other.path().join("large"), "user.note", &value, flags).is_ok();
+    if !is_large || setxattr(scene.path("there"), "user.note", &value, flags).is_ok() {
+        return eprintln!("skipped: both file systems take as much");
+    }
+    let folder = System.folder(other.path()).unwrap();
+    let mut file = System.create(scene.spot("new")).unwrap();
+    let (what, _) = System.keep((&folder, OsStr::new("large")), &mut file).unwrap_err();
+    assert_eq!(what, "the attribute user.note");
 }
