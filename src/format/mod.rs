@@ -177,7 +177,7 @@ pub struct Release<'a> {
 /// nothing that could be let go.
 pub fn released(format: Format, table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
     match format {
-        Format::Obra => obra::released(table, before, release.at),
+        Format::Obra => obra::released(table, before, release),
         Format::Leo => leo::database::released(table, before, release.why),
         Format::Maia
         | Format::Observability

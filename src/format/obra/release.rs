@@ -1,9 +1,8 @@
 //! What a safe release changes in a row, as pure data.
 
-use jiff::Timestamp;
-
 use super::tables::{SESSION, TASK};
 use crate::core::row::{Columns, Value};
+use crate::format::Release;
 
 /// The columns of a row that a release relies on or changes; not every database has all.
 pub fn columns(table: &str) -> &'static [&'static str] {
@@ -40,7 +39,7 @@ pub fn columns(table: &str) -> &'static [&'static str] {
 /// Returns what a row is after its release; `None` when it holds nothing that could be let go.
 /// A session is abandoned, as Obra's own code would have it; a task waits again, which is the
 /// only state that a new scheduler looks for.
-pub fn released(table: &str, before: &Columns, now: Timestamp) -> Option<Columns> {
+pub fn released(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
     let text = |text: String| Value::Text(text);
     let status = match before.get("status")? {
         Value::Text(status) => status.as_str(),
@@ -55,17 +54,35 @@ pub fn released(table: &str, before: &Columns, now: Timestamp) -> Option<Columns
     match (table, status) {
         (SESSION, "active") => {
             set("status", text("abandoned".to_owned()));
-            set("ended_at", text(now.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string()));
+            set("ended_at", text(release.at.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string()));
             if before.get("summary") == Some(&Value::Null) {
-                set(
-                    "summary",
-                    text("Released by claimtop: no process was left that could hold it".to_owned()),
-                );
+                set("summary", text(format!("Released by claimtop: {}", release.why)));
             }
         }
         (TASK, "RUNNING" | "READY" | "RETRYING") => set("status", text("PENDING".to_owned())),
         _ => return None,
     }
-    set("updated_at", text(now.strftime("%Y-%m-%d %H:%M:%S").to_string()));
+    set("updated_at", text(release.at.strftime("%Y-%m-%d %H:%M:%S").to_string()));
     Some(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(summary: Value, expected: &str) {
+        let status = Value::Text("active".to_owned());
+        let before = [("status".to_owned(), status), ("summary".to_owned(), summary)].into();
+        let why = "it cannot be told whether the holder lives (no-heartbeat)";
+        let release = Release { at: "2026-11-20T22:00:00Z".parse().unwrap(), why };
+        let after = released(SESSION, &before, release).unwrap();
+        assert_eq!(after["summary"], Value::Text(expected.to_owned()));
+    }
+
+    #[test]
+    fn a_summary_says_what_was_known_unless_there_is_one() {
+        check(Value::Null, "Released by claimtop: it cannot be told whether the holder lives (no-heartbeat)");
+        check(Value::Text("done".to_owned()), "done");
+    }
 }
