@@ -122,7 +122,7 @@ fn unopened(folder: &Folder, name: &OsStr, error: Option<Errno>) -> Option<Found
     Some((Some(meta), content))
 }
 
-/// Decides whether a file is not to be read.
+/// Decides whether a file is not to be read. Root's are: who could forge them could do anything.
 fn refusal(sort: FileType, meta: &FileMeta) -> Option<Refusal> {
     let owner = meta.ownership.uid;
     if sort != FileType::RegularFile {
