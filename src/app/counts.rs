@@ -17,6 +17,8 @@ pub struct Counts {
     pub collisions: usize,
     /// Findings that warn.
     pub warnings: usize,
+    /// Findings that are only worth knowing.
+    pub notes: usize,
 }
 
 /// Counts a report.
@@ -28,6 +30,7 @@ pub fn counts(report: &Report) -> Counts {
         dead: report.claims.iter().filter(|claim| claim.status == ClaimStatus::Dead).count(),
         collisions: of(Severity::Collision),
         warnings: of(Severity::Warning),
+        notes: of(Severity::Info),
     }
 }
 

@@ -46,7 +46,7 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
     let Some(report) = state.report() else {
         return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
     };
-    let Counts { windows, claims, dead, collisions, warnings } = counts(report);
+    let Counts { windows, claims, dead, collisions, warnings, notes } = counts(report);
     let mut parts = vec![
         name,
         (6, Line::new(&report.host.name, Tone::Dim)),
@@ -62,7 +62,11 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
     trouble(2, dead, Mark::Dead, Tone::Warning, count(dead, "dead claim"));
     trouble(3, warnings, Mark::Warning, Tone::Warning, count(warnings, "warning"));
     if collisions + dead + warnings == 0 {
-        parts.push((1, Line::default().then_marked(Mark::Alive, "no problems", Tone::Good)));
+        let text = match notes {
+            0 => "no problems".to_owned(),
+            _ => format!("no warning, {}", count(notes, "note")),
+        };
+        parts.push((1, Line::default().then_marked(Mark::Alive, &text, Tone::Good)));
     }
     parts
 }
@@ -118,5 +122,35 @@ fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
         }
         more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::app::geometry::Size;
+    use crate::app::msg::Msg;
+    use crate::app::state::Options;
+    use crate::app::{testing, update};
+    use crate::core::finding::Severity;
+
+    #[track_caller]
+    fn check(notes: usize, expected: &str) {
+        let mut report = testing::quiet();
+        let found = testing::busy().findings.into_iter().filter(|one| one.severity == Severity::Info);
+        report.findings = found.cycle().take(notes).collect();
+        let mut state = State::new(Options::default(), Size { width: 80, height: 24 }, testing::now());
+        update(&mut state, Msg::Looked(Arc::new(report)));
+        let line = fitting(&state, 80).plain();
+        assert!(line.ends_with(expected), "{line}");
+    }
+
+    #[test]
+    fn what_is_only_worth_knowing_is_no_problem_and_is_counted() {
+        check(0, "0 claims  no problems");
+        check(1, "no warning, 1 note");
+        check(12, "no warning, 12 notes");
     }
 }
