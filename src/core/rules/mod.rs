@@ -120,6 +120,7 @@ pub fn findings(facts: &Facts<'_>, earlier: &[Finding]) -> Vec<Finding> {
         share(&mut found, earlier);
         all.extend(found);
     }
+    staleness::leave_out_users(&mut all);
     all.sort_by(Finding::order);
     all.shrink_to_fit();
     all

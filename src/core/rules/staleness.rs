@@ -9,6 +9,7 @@ use super::{Facts, count, file_name, finding, window_evidence, window_name, with
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy, Sentence};
+use crate::core::key::Key;
 use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
 use crate::core::report::{ClaimStatus, VerdictState};
 
@@ -200,4 +201,16 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         );
         finding(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
+}
+
+/// Leaves out that no system knows a window where another finding says which record it uses.
+pub(super) fn leave_out_users(found: &mut Vec<Finding>) {
+    let says_so = |finding: &&Finding| {
+        matches!(finding.code, Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord)
+    };
+    let users: BTreeSet<Key> =
+        found.iter().filter(says_so).flat_map(|finding| finding.subjects.iter().cloned()).collect();
+    found.retain(|finding| {
+        finding.code != Code::NoRecord || !finding.subjects.iter().any(|window| users.contains(window))
+    });
 }
