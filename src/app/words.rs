@@ -1,7 +1,7 @@
 //! Words for what the types of the core say.
 
 use crate::core::finding::Remedy;
-use crate::core::record::{RecordKind, Role, Surface, SurfaceState};
+use crate::core::record::{RecordKind, Surface, SurfaceState};
 use crate::core::report::{ClaimStatus, ContextSource, Reason, Releasable};
 
 use super::text::count;
@@ -34,17 +34,6 @@ pub(super) fn record_kind(kind: RecordKind) -> &'static str {
         RecordKind::Companion => "companion",
         RecordKind::Metadata => "metadata",
         RecordKind::Temporary => "temporary",
-    }
-}
-
-/// Returns whose PID a stored PID is.
-pub(super) fn role(role: Role) -> &'static str {
-    match role {
-        Role::Agent => "the agent's own",
-        Role::Shell => "a shell's, between the agent and the writer",
-        Role::Hook => "a hook's, short-lived",
-        Role::Daemon => "a daemon's",
-        Role::Unknown => "of a process that the format does not fix",
     }
 }
 

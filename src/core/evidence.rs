@@ -69,7 +69,7 @@ impl Evidence {
             Self::Told(fact) => Cow::Borrowed(fact),
             Self::Fixed(fact) => Cow::Borrowed(fact),
             Self::Pid(pid, role) => Cow::Owned(Fact {
-                value: format!("{pid} ({})", words(*role)).into(),
+                value: format!("{pid} ({})", role.whose()).into(),
                 ..Fact::fixed("pid", "", "record")
             }),
             Self::Record(record) => Cow::Owned(Fact {
@@ -79,17 +79,6 @@ impl Evidence {
                 at: Some(record.written_at),
             }),
         }
-    }
-}
-
-/// Says whose a PID is.
-fn words(role: Role) -> &'static str {
-    match role {
-        Role::Agent => "the agent's",
-        Role::Shell => "a shell's",
-        Role::Hook => "a short-lived helper's",
-        Role::Daemon => "a daemon's",
-        Role::Unknown => "the format does not say whose",
     }
 }
 

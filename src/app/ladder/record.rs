@@ -34,7 +34,7 @@ pub(super) fn facts(page: &mut Page, record: &RecordView) {
         page.evidence(evidence);
     }
     if let Some(holder) = record.holder_view() {
-        page.field("Holder", &holder_words(holder), Tone::Plain);
+        page.field("Holder", &holder_words(record, holder), Tone::Plain);
     }
     page.moment("Last sign", record.heartbeat_at);
     page.moment("Written", Some(record.written_at));
@@ -50,13 +50,17 @@ fn stale(page: &mut Page, record: &RecordView) {
         let age = age::words(stale.age_seconds);
         page.field("Stale", &format!("by its own rule: {} ({age})", stale.rule), Tone::Warning);
     } else {
-        page.field("Stale", &format!("not by its own rule: {}", stale.rule), Tone::Dim);
+        let means = if record.expiry.is_some() { "; stale means" } else { "" };
+        page.field("Stale", &format!("no{means}: {}", stale.rule), Tone::Dim);
     }
 }
 
-fn holder_words(holder: HolderView<'_>) -> String {
+fn holder_words(record: &RecordView, holder: HolderView<'_>) -> String {
+    let stated = record.holder.as_ref().map(|holder| holder.role);
+    // The evidence tells what the format says, and the living process can tell more.
+    let how = if stated == Some(holder.role) { "" } else { ", as its process tells" };
     let mut words = match holder.pid {
-        Some(pid) => format!("PID {pid}, {}", words::role(holder.role)),
+        Some(pid) => format!("PID {pid} ({}{how})", holder.role.whose()),
         None => "no usable PID".to_owned(),
     };
     if let Some(ticks) = holder.start_ticks {

@@ -3,6 +3,8 @@
 use super::*;
 use crate::app::layer::Layer;
 use crate::app::summary::summary;
+use crate::core::evidence::Evidence;
+use crate::core::record::Role;
 
 #[track_caller]
 fn check_evidence(keys: &str, parts: &[&str]) {
@@ -23,6 +25,29 @@ fn the_evidence_names_facts_values_sources_and_moments() {
     );
     check_evidence("3\n", &["two live holders", "unread", "typed confirmation", "same-process"]);
     check_evidence("4\n", &["two live windows", "About cart api 4711", "About cart tests 4890"]);
+}
+
+#[test]
+fn what_is_not_stale_is_told_with_what_would_be() {
+    check_evidence("2\n", &["Stale           no; stale means: heartbeat older than 900 s"]);
+    let mut report = testing::busy();
+    for record in &mut report.records {
+        Arc::make_mut(&mut record.record).expiry = None;
+    }
+    let mut state = seen(report);
+    press(&mut state, "2\n");
+    assert!(panel_text(&state).contains("Stale           no: its system has no time limit for it"));
+}
+
+#[test]
+fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
+    check_evidence("2\n", &["Holder          PID 4711 (the agent's)"]);
+    let mut report = testing::busy();
+    report.records[0].role = Role::Shell;
+    let mut state = seen(report);
+    press(&mut state, "2\n");
+    assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process tells)"));
+    assert_eq!(Evidence::Pid(4711, Role::Shell).fact().value.raw(), "4711 (a shell's)");
 }
 
 #[test]

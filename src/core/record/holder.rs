@@ -20,6 +20,19 @@ pub enum Role {
     Unknown,
 }
 
+impl Role {
+    /// Says whose a PID is, for people.
+    pub fn whose(self) -> &'static str {
+        match self {
+            Self::Agent => "the agent's",
+            Self::Shell => "a shell's",
+            Self::Hook => "a short-lived helper's",
+            Self::Daemon => "a daemon's",
+            Self::Unknown => "the format does not say whose",
+        }
+    }
+}
+
 /// A PID as a file states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatedPid {

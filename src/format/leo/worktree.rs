@@ -53,7 +53,7 @@ fn fill(record: &mut Record, sheet: Sheet, object: &Object<'_>, now: Timestamp) 
     record.facts = facts::of(object, &FACTS);
     if sheet == Sheet::Work && record.session_id.is_some() {
         let at = time::after(record.written_at, IN_USE_FOR);
-        record.expiry = Some(Expiry { at, rule: "in use while younger than 10 min" });
+        record.expiry = Some(Expiry { at, rule: "not written for 10 min" });
     }
 }
 

@@ -47,7 +47,7 @@ fn a_sheet_that_names_a_session_keeps_the_worktree_in_use_for_10_minutes() {
         let used = record(WORKTREE, ".ehg-session.json", &format!(r#"{{"{field}": "{UUID}"}}"#));
         assert_eq!(used.session_id, Some(UUID.into()));
         let expiry = used.expiry.map(|expiry| (expiry.at.to_string(), expiry.rule));
-        assert_eq!(expiry, Some(("2026-11-20T21:56:00Z".to_owned(), "in use while younger than 10 min")));
+        assert_eq!(expiry, Some(("2026-11-20T21:56:00Z".to_owned(), "not written for 10 min")));
     }
     let unused = record(WORKTREE, ".ehg-session.json", r#"{"workKey": "QF-20260822-001"}"#);
     assert_eq!((unused.session_id, unused.expiry.is_none(), unused.problems), (None, true, vec![]));
