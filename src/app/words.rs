@@ -120,11 +120,36 @@ pub(super) fn surfaces(surfaces: &[Surface]) -> (String, Tone) {
     let of = |state| surfaces.iter().filter(|surface| surface.state == state).count();
     let (disagree, missing) = (of(SurfaceState::Disagrees), of(SurfaceState::Missing));
     let unread = of(SurfaceState::Unread);
+    // Where no place says anything, there is nothing to disagree with.
+    let says_nothing = disagree + of(SurfaceState::Agrees) == 0;
+    if unread > 0 && (says_nothing || disagree + missing == 0) {
+        return (format!("{unread} of {} unread", surfaces.len()), Tone::Notice);
+    }
     if disagree + missing > 0 {
         return (format!("{} of {} disagree", disagree + missing, surfaces.len()), Tone::Warning);
     }
-    if unread > 0 {
-        return (format!("{unread} of {} unread", surfaces.len()), Tone::Notice);
-    }
     (count(surfaces.len(), "place"), Tone::Dim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SurfaceState::{Agrees, Disagrees, Missing, Unread};
+
+    #[track_caller]
+    fn check(states: &[SurfaceState], expected: &str) {
+        let places: Vec<Surface> =
+            states.iter().map(|state| Surface { name: "file", state: *state }).collect();
+        assert_eq!(surfaces(&places).0, expected);
+    }
+
+    #[test]
+    fn places_disagree_only_with_one_that_says_something() {
+        check(&[Agrees], "1 place");
+        check(&[Agrees, Unread], "1 of 2 unread");
+        check(&[Missing, Unread, Unread, Unread], "3 of 4 unread");
+        check(&[Agrees, Missing], "1 of 2 disagree");
+        check(&[Agrees, Missing, Unread], "1 of 3 disagree");
+        check(&[Agrees, Disagrees], "1 of 2 disagree");
+    }
 }
