@@ -5,7 +5,7 @@ use crate::core::report::{Report, VerdictState};
 
 use super::page::Page;
 use super::text::{cut, safe, width};
-use super::tone::{Line, Mark, Tone};
+use super::tone::{Line, Mark, Tone, of_claim};
 
 /// The most columns that a window and a record may take.
 const WIDEST: (usize, usize) = (24, 34);
@@ -70,7 +70,7 @@ fn write_branch(page: &mut Page, map: &Map, lead: (Option<Place>, &str), edge: &
             let mut line = named(map, lead.0, widths.0);
             line = line.then(&format!(" {}", lead.1), Tone::Dim);
             line = line.then(&"─".repeat(widths.1 + 6), Tone::Bad);
-            page.lines.push(ended(line, map, edge.to, &edge.collisions));
+            page.lines.push(ended(line, map, edge, &edge.collisions));
         }
     }
 }
@@ -95,14 +95,18 @@ fn write_record(
         let start = line.take().unwrap_or_else(|| Line::new(&indent, Tone::Dim));
         let tone = if edge.collisions.is_empty() { Tone::Dim } else { Tone::Bad };
         let start = start.then(&format!(" ─{} ", flag(&edge.collisions, "─")), tone);
-        page.lines.push(ended(start, map, edge.to, &[]));
+        page.lines.push(ended(start, map, edge, &[]));
     }
     page.lines.extend(line);
 }
 
-fn ended(line: Line, map: &Map, to: Place, collisions: &[usize]) -> Line {
-    let Some(spot) = map.spot(to) else { return line };
-    let (mark, tone) = sign(spot.state);
+/// Ends a line with what its edge leads to, under the sign that the claims view has for it.
+fn ended(line: Line, map: &Map, edge: &Edge, collisions: &[usize]) -> Line {
+    let Some(spot) = map.spot(edge.to) else { return line };
+    let (mark, tone) = match edge.claim.map(of_claim) {
+        Some((mark, tone, _)) => (mark, tone),
+        None => sign(spot.state),
+    };
     let line = if collisions.is_empty() {
         line.then("", tone)
     } else {

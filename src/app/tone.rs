@@ -50,6 +50,8 @@ pub enum Mark {
     Info,
     /// Only a mirror says so.
     Ghost,
+    /// Its time is over, and nobody proves to live.
+    Expired,
     /// Chosen by a person.
     Chosen,
     /// Changed since a person last looked.
@@ -165,7 +167,7 @@ pub fn of_claim(status: ClaimStatus) -> (Mark, Tone, &'static str) {
         ClaimStatus::Contested => (Mark::Collision, Tone::Bad, "contested"),
         ClaimStatus::Dead => (Mark::Dead, Tone::Warning, "dead"),
         ClaimStatus::Ghost => (Mark::Ghost, Tone::Warning, "ghost"),
-        ClaimStatus::Expired => (Mark::Dead, Tone::Warning, "expired"),
+        ClaimStatus::Expired => (Mark::Expired, Tone::Warning, "expired"),
         ClaimStatus::Unproven => (Mark::Unknown, Tone::Notice, "unproven"),
         ClaimStatus::Quiet => (Mark::Quiet, Tone::Notice, "quiet"),
         ClaimStatus::Held => (Mark::Alive, Tone::Good, "held"),

@@ -44,6 +44,8 @@ pub struct Edge {
     pub to: Place,
     /// The collisions that it is part of, by their place in [`Map::collisions`].
     pub collisions: Vec<usize>,
+    /// How the claim stands that it shows, where it shows one.
+    pub claim: Option<ClaimStatus>,
 }
 
 /// Everything that holds or collides.
@@ -142,12 +144,12 @@ impl<'a> Drawing<'a> {
             let key = Some(record.key.clone());
             let alone = if windows.is_empty() { collisions.clone() } else { Vec::new() };
             self.map.records.push(Spot { key, name, state, collisions: alone });
-            let edge = |from| Edge { from, to: at, collisions: collisions.clone() };
+            let edge = |from| Edge { from, to: at, collisions: collisions.clone(), claim: None };
             self.map.edges.extend(windows.into_iter().map(edge));
             for claim in own {
                 let collisions = self.letters_of(&claim.key);
                 let to = (Column::Resource, self.resource(&claim.resource, claim.status));
-                self.map.edges.push(Edge { from: at, to, collisions });
+                self.map.edges.push(Edge { from: at, to, collisions, claim: Some(claim.status) });
             }
         }
     }
@@ -177,7 +179,8 @@ impl<'a> Drawing<'a> {
             let to = (Column::Resource, self.map.resources.len());
             let name = finding.code.name().replace('-', " ");
             self.map.resources.push(Spot { key: None, name, state: None, collisions: Vec::new() });
-            let edges = windows.into_iter().map(|from| Edge { from, to, collisions: vec![letter] });
+            let edges =
+                windows.into_iter().map(|from| Edge { from, to, collisions: vec![letter], claim: None });
             self.map.edges.extend(edges);
         }
     }

@@ -20,6 +20,7 @@ pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {
         Mark::Warning => ('▲', '!'),
         Mark::Info => ('›', '>'),
         Mark::Ghost => ('◇', '~'),
+        Mark::Expired => ('⊘', 'e'),
         Mark::Chosen => ('✓', '+'),
         Mark::News => ('•', '='),
     };

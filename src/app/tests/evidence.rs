@@ -3,8 +3,10 @@
 use super::*;
 use crate::app::layer::Layer;
 use crate::app::summary::summary;
+use crate::app::tone::{Span, of_claim};
 use crate::core::evidence::Evidence;
 use crate::core::record::Role;
+use crate::core::report::ClaimStatus;
 
 #[track_caller]
 fn check_evidence(keys: &str, parts: &[&str]) {
@@ -48,6 +50,20 @@ fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
     press(&mut state, "2\n");
     assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process tells)"));
     assert_eq!(Evidence::Pid(4711, Role::Shell).fact().value.raw(), "4711 (a shell's)");
+}
+
+#[test]
+fn the_map_has_the_sign_of_each_claim_that_the_claims_view_has() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "v");
+    let lines = pages::panel(&state).map(|panel| panel.page.lines).unwrap_or_default();
+    for claim in testing::busy().claims {
+        let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id);
+        let line = lines.iter().find(|line| line.plain().ends_with(&what)).expect(&what);
+        let sign = line.0.iter().rev().find_map(Span::mark);
+        assert_eq!(sign, Some(of_claim(claim.status).0), "{what}");
+    }
+    assert_ne!(of_claim(ClaimStatus::Expired).0, of_claim(ClaimStatus::Dead).0);
 }
 
 #[test]
