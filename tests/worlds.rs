@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use claimtop::core::finding::{Code, Severity};
-use claimtop::core::report::VerdictState;
+use claimtop::core::report::{VerdictState, WindowView};
 use claimtop::core::story::Known;
+use claimtop::core::text::Untrusted;
 use common::worlds as cases;
 
 #[test]
@@ -39,6 +40,22 @@ fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
             assert!(story.events.iter().any(|event| event.known == Known::Observed), "{told}");
             assert_eq!(story.events.last().map(|event| event.known), Some(Known::Inferred), "{told}");
             assert!(!story.advice.is_empty() && !story.would_change.is_empty(), "{told}");
+        }
+    }
+}
+
+#[test]
+fn evidence_names_a_window_as_sentences_do() {
+    for path in cases() {
+        let report = common::load(&path).report();
+        let own = |window: &WindowView| window.name.as_ref().map_or(window.agent.clone(), Untrusted::shown);
+        let name = |window| format!("{} (PID {})", own(window), window.pid);
+        let names: BTreeSet<String> = report.windows.iter().map(name).collect();
+        for evidence in report.findings.iter().flat_map(|finding| &finding.evidence) {
+            let fact = evidence.fact();
+            // What the chain of parents leads to has no name there.
+            let is_window = fact.fact.raw() == "window" && fact.source.raw().starts_with("/proc/");
+            assert!(!is_window || names.contains(fact.value.raw()), "{}: {:?}", path.display(), fact.value);
         }
     }
 }

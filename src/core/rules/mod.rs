@@ -156,8 +156,7 @@ fn with_record(judged: &Judged<'_>) -> Shared<Evidence> {
 
 /// States what a window is, as evidence.
 pub(in crate::core) fn window_evidence(window: &WindowView) -> Evidence {
-    let value = format!("{} PID {}", window.agent, window.pid);
-    Evidence::new("window", value, format!("/proc/{}/stat", window.pid)).at(window.started_at)
+    Evidence::new("window", window_name(window), format!("/proc/{}/stat", window.pid)).at(window.started_at)
 }
 
 /// Names a window for a sentence: its own name, or its agent, with the PID.
