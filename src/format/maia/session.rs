@@ -142,7 +142,6 @@ fn interval(object: &Object<'_>) -> i64 {
 }
 
 fn legacy(form: Form, record: &Record) -> Option<Problem> {
-    let context = record.context_id.as_ref().map_or_else(|| "{CTX}".to_owned(), Untrusted::shown);
     let what = match form {
         Form::Current => return None,
         Form::Context => "file in the temporary folder; Maia moves it only when that window runs it again",
@@ -150,13 +149,9 @@ fn legacy(form: Form, record: &Record) -> Option<Problem> {
         Form::Global => "file, one for the whole machine; the next window without its own takes it over",
     };
     let generation = record.variant.split(' ').next().unwrap_or_default();
-    let current = match form {
-        // The parent's PID is not the context of the window: that is found from its ancestors.
-        Form::Parent | Form::Global => "{CTX}",
-        Form::Current | Form::Context => &context,
-    };
-    let message =
-        format!("{generation} {what}; the current form is ~/.maia/sessions/swarm_session_{current}.json");
+    // A window may have got another context since: which name it gets, the plan says.
+    let current = "~/.maia/sessions/swarm_session_{CTX}.json";
+    let message = format!("{generation} {what}; the current form is {current}");
     Some(Problem::new(Code::LegacyRecord, message))
 }
 

@@ -114,7 +114,7 @@ fn a_legacy_file_names_its_generation_and_the_current_form() {
     let message = |name| session(name, r#"{"current_agent": "a"}"#).problems[0].message.clone();
     insta::assert_snapshot!(message("maia_active_swarm_session.json"), @"G1 file, one for the whole machine; the next window without its own takes it over; the current form is ~/.maia/sessions/swarm_session_{CTX}.json");
     insta::assert_snapshot!(message("maia_active_swarm_session_context_7.json"), @"G2 file named by a parent's PID; Maia never moves it, only deletes it; the current form is ~/.maia/sessions/swarm_session_{CTX}.json");
-    insta::assert_snapshot!(message("maia_active_swarm_session_sre_001.json"), @"G3 file in the temporary folder; Maia moves it only when that window runs it again; the current form is ~/.maia/sessions/swarm_session_sre_001.json");
+    insta::assert_snapshot!(message("maia_active_swarm_session_sre_001.json"), @"G3 file in the temporary folder; Maia moves it only when that window runs it again; the current form is ~/.maia/sessions/swarm_session_{CTX}.json");
 }
 
 #[test]
