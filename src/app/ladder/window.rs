@@ -19,7 +19,14 @@ pub(super) fn write(page: &mut Page, index: &Index, window: &WindowView) {
 /// Writes what is known of the process itself.
 pub(super) fn facts(page: &mut Page, window: &WindowView) {
     let activity = outside(window.activity.as_ref());
-    page.sign("State", of_window(window.state, &activity), &activity);
+    let (mark, tone, word) = of_window(window.state, &activity);
+    // "waiting: permission prompt" says the word itself.
+    let lead = format!("{word}:");
+    match activity.strip_prefix(&lead) {
+        Some(what) => page.sign("State", (mark, tone, &lead), what.trim_start()),
+        None if activity == word => page.sign("State", (mark, tone, word), ""),
+        None => page.sign("State", (mark, tone, word), &activity),
+    }
     page.field("Agent", &window.agent, Tone::Plain);
     page.field("PID", &format!("{}, start tick {}", window.pid, window.start_ticks), Tone::Plain);
     page.moment("Started", window.started_at);

@@ -53,6 +53,12 @@ fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
 }
 
 #[test]
+fn what_a_window_waits_for_is_told_with_one_word() {
+    check_evidence("j\n", &["State           waiting: permission prompt"]);
+    check_evidence("\n", &["State           running busy"]);
+}
+
+#[test]
 fn the_map_has_the_sign_of_each_claim_that_the_claims_view_has() {
     let mut state = seen(testing::busy());
     press(&mut state, "v");
