@@ -135,7 +135,8 @@ mod tests {
 
     fn past(second: i64, told: &str) -> Past {
         let at = Timestamp::from_second(second).unwrap();
-        Past { at, event: Kind::RecordChanged, keys: vec![Key::typed("r-1")], told: told.to_owned() }
+        let (keys, told) = (vec![Key::typed("r-1")], told.to_owned());
+        Past { at, event: Kind::RecordChanged, keys, severity: None, told }
     }
 
     #[test]

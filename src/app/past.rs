@@ -30,7 +30,7 @@ pub(super) fn of_key<'a>(timeline: &'a Timeline, key: &Key) -> Option<&'a Past> 
 
 /// Writes everything about one change and returns its title.
 pub(super) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String {
-    page.lines.push(Line(vec![past_sign(past.event)]));
+    page.lines.push(Line(vec![past_sign(past)]));
     page.field("What", &past.told, Tone::Strong);
     page.moment("Seen", Some(past.at));
     for key in &past.keys {
@@ -122,7 +122,7 @@ mod tests {
         let (mut state, _) = after(Options::default(), codex_goes);
         let page = press(&mut state, "t");
         assert!(page.contains("10:00:05Z"), "{page}");
-        assert!(page.contains("window-gone w-5120 codex 5120"), "{page}");
+        assert!(page.contains("window-gone codex 5120 in"), "{page}");
         let (mut state, _) = after(Options::default(), |_| {});
         assert!(press(&mut state, "t").contains("Nothing has changed"));
         let (mut state, _) = after(Options::default(), codex_goes);
@@ -155,7 +155,7 @@ mod tests {
         });
         let page = press(&mut state, "\n");
         assert!(page.contains("Seen lately"), "{page}");
-        assert!(page.contains("window-changed w-4711 claude-code 4711 in /home/dev/elsewhere"), "{page}");
+        assert!(page.contains("window-changed claude-code 4711 in /home/dev/elsewhere"), "{page}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::change::{Change, Kind};
+use super::finding::Severity;
 use super::key::Key;
 
 /// How many changes are kept in memory.
@@ -24,6 +25,9 @@ pub struct Past {
     pub event: Kind,
     /// What it happened to: keys of windows, records and claims.
     pub keys: Vec<Key>,
+    /// How bad a finding is; nothing where it happened to something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// The same in one line for people, already safe to show.
     pub told: String,
 }
@@ -31,7 +35,13 @@ pub struct Past {
 impl From<&Change> for Past {
     fn from(change: &Change) -> Self {
         let subject = &change.subject;
-        Self { at: change.at, event: change.event, keys: subject.keys(), told: subject.told() }
+        Self {
+            at: change.at,
+            event: change.event,
+            keys: subject.keys(),
+            severity: subject.severity(),
+            told: subject.told(),
+        }
     }
 }
 
@@ -92,7 +102,8 @@ mod tests {
 
     fn past(second: i64) -> Past {
         let at = Timestamp::from_second(second).unwrap();
-        Past { at, event: Kind::WindowAppeared, keys: vec![Key::typed("w-1")], told: second.to_string() }
+        let (keys, told) = (vec![Key::typed("w-1")], second.to_string());
+        Past { at, event: Kind::WindowAppeared, keys, severity: None, told }
     }
 
     fn filled(seconds: std::ops::Range<i64>) -> Timeline {

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 
 use crate::app::past::key_of;
 use crate::app::sheet::verb;
-use crate::app::tone::{Mark, Span, Tone};
+use crate::app::tone::{Mark, Span, Tone, of_severity};
 use crate::core::change::Kind;
+use crate::core::finding::Severity;
 use crate::core::journal::{Ended, Entry, History};
 use crate::core::key::Key;
 use crate::core::timeline::{Past, Timeline};
@@ -18,7 +19,7 @@ pub(super) const COLUMNS: &[Column] = &[
     number("Age", 6, 6, 4),
     column("Action", 7, 7, 1),
     sentence("What", 20, 140, 0),
-    column("Undo", 6, 8, 3),
+    column("Undo", 6, 12, 3),
 ];
 
 /// Something that the history tells.
@@ -70,7 +71,7 @@ fn of_entry(entry: &Entry, now: Timestamp) -> Row {
 
 fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
     let cells = vec![
-        Cell { span: past_sign(past.event), ..Cell::default() },
+        Cell { span: past_sign(past), ..Cell::default() },
         Cell::default(),
         Cell::age(now, Some(past.at)),
         Cell::text(sort(past.event), Tone::Dim),
@@ -93,14 +94,18 @@ pub(in crate::app) fn outcome(entry: &Entry) -> Span {
 }
 
 /// Returns what happened to what was observed, with its sign.
-pub(in crate::app) fn past_sign(event: Kind) -> Span {
-    match event {
+pub(in crate::app) fn past_sign(past: &Past) -> Span {
+    match past.event {
         Kind::WindowAppeared | Kind::RecordAppeared => Span::marked(Mark::Alive, "came", Tone::Plain),
         Kind::WindowChanged | Kind::RecordChanged | Kind::ClaimChanged => {
             Span::marked(Mark::Info, "changed", Tone::Plain)
         }
         Kind::WindowGone | Kind::RecordGone => Span::marked(Mark::Dead, "went", Tone::Plain),
-        Kind::FindingRaised => Span::marked(Mark::Warning, "raised", Tone::Warning),
+        Kind::FindingRaised => {
+            // A history that an earlier version has kept does not say how bad it was.
+            let (mark, tone, _) = of_severity(past.severity.unwrap_or(Severity::Warning));
+            Span::marked(mark, "raised", tone)
+        }
         Kind::FindingCleared => Span::marked(Mark::Alive, "cleared", Tone::Good),
     }
 }
@@ -116,9 +121,45 @@ fn sort(event: Kind) -> &'static str {
 
 fn undo(entry: &Entry) -> Cell {
     match entry.undone_by {
-        Some(by) => Cell::text(&format!("by {by}"), Tone::Dim),
+        Some(by) => Cell::text(&format!("undone ({by})"), Tone::Dim),
         None if entry.can_be_undone() => Cell::text("z undo", Tone::Key),
         None if entry.pruned => Cell::text("gone", Tone::Dim),
         None => Cell::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_was_undone_says_so_and_by_which() {
+        let line = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"release","title":"x","why":"y","movements":[]}}"#;
+        let mut history = History::read(line.as_bytes());
+        let entry = history.entries.first_mut().unwrap();
+        entry.undone_by = Some(5);
+        assert_eq!(undo(entry).span.text(), "undone (5)");
+    }
+
+    #[test]
+    fn a_problem_that_came_up_has_the_sign_of_how_bad_it_is() {
+        let raised = |severity| Past {
+            at: Timestamp::UNIX_EPOCH,
+            event: Kind::FindingRaised,
+            keys: Vec::new(),
+            severity,
+            told: String::new(),
+        };
+        for (severity, mark) in [
+            (Some(Severity::Info), Mark::Info),
+            (Some(Severity::Warning), Mark::Warning),
+            (Some(Severity::Collision), Mark::Collision),
+            (None, Mark::Warning),
+        ] {
+            assert_eq!(past_sign(&raised(severity)).mark(), Some(mark));
+        }
+        let earlier = r#"{"at":"2026-11-20T09:00:00Z","event":"finding-raised","keys":[],"told":""}"#;
+        let read: Past = serde_json::from_str(earlier).unwrap();
+        assert_eq!(read.severity, None);
     }
 }

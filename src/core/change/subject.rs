@@ -82,21 +82,29 @@ impl Subject {
         }
     }
 
-    /// Tells it in one line, safe to show.
+    /// Returns how bad a finding is.
+    pub fn severity(&self) -> Option<Severity> {
+        match self {
+            Self::Window { .. } | Self::Record { .. } | Self::Claim { .. } => None,
+            Self::Finding { severity, .. } => Some(*severity),
+        }
+    }
+
+    /// Tells it in one line, safe to show; its key comes last.
     pub fn told(&self) -> String {
         match self {
             Self::Window { key, pid, agent, cwd, .. } => {
                 let folder = cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {cwd}"));
-                format!("{key} {} {pid}{folder}", shown(agent))
+                format!("{} {pid}{folder} ({key})", shown(agent))
             }
             Self::Record { key, format, title, verdict, reason, location, .. } => {
                 let (word, why) = (verdict.name(), reason.name());
-                format!("{key} {} {title}: {word} ({why}) {location}", format.name())
+                format!("{} {title}: {word} ({why}) {location} ({key})", format.name())
             }
             Self::Claim { key, resource, status, was, .. } => {
                 let now = status.map_or("gone", ClaimStatus::name);
                 let was = was.map_or_else(String::new, |was| format!(", was {}", was.name()));
-                format!("{key} {} {}: {now}{was}", resource.kind.name(), resource.id)
+                format!("{} {}: {now}{was} ({key})", resource.kind.name(), resource.id)
             }
             Self::Finding { code, severity, message, .. } => {
                 format!("{} {}: {}", severity.name(), code.name(), shown(&message.to_string()))

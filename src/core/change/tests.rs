@@ -101,7 +101,7 @@ fn a_claim_tells_how_it_stood() {
     let before = Report { claims: vec![claim(ClaimStatus::Held)], ..report() };
     let now = Report { claims: vec![claim(ClaimStatus::Dead)], ..report() };
     let lines: Vec<String> = diff(Some(&before), &now).iter().map(|change| change.subject.told()).collect();
-    assert_eq!(lines, ["c-1 work-item SD-1: dead, was held"]);
+    assert_eq!(lines, ["work-item SD-1: dead, was held (c-1)"]);
 }
 
 #[test]
