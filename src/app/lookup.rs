@@ -119,8 +119,13 @@ impl Index {
         near
     }
 
-    /// Returns the window that a thing is, or belongs to.
+    /// Returns the window that a thing is, or belongs to; of a finding the first that it is about.
     pub fn window_of(&self, key: &Key) -> Option<&WindowView> {
+        let of_subjects = || self.finding(key)?.subjects.iter().find_map(|key| self.window_of_thing(key));
+        self.window_of_thing(key).or_else(of_subjects)
+    }
+
+    fn window_of_thing(&self, key: &Key) -> Option<&WindowView> {
         let record = |key: &Key| self.record(key).and_then(|record| self.window(record.window.as_ref()?));
         self.window(key).or_else(|| record(key)).or_else(|| {
             let claim = self.claim(key)?;

@@ -134,6 +134,8 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
     check_summary("jj", "suspended-holder: PID 5333 is stopped and keeps its claims", "Enter shows why");
     check_summary("jjjj", "Nothing wrong found here", "");
     check_summary("J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
+    check_summary("4J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
+    check_summary("4jJ", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("z", "There is nothing to undo", "");
 }
 
