@@ -181,7 +181,7 @@ pub fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
         for (widest, cell) in widths.iter_mut().zip(&row.cells) {
             *widest = cell.span.width().max(*widest);
         }
-        let rank = (sort.rank(&row), source.rank(&row));
+        let rank = (sort.rank(&row), source.rank(at, &row));
         rows.push((rank, Entry { key: row.key, severity: row.severity, at }));
     }
     Table { columns, rows: arrange(rows, sort.direction), widths, unfiltered: source.len() }

@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::history::{self, Told};
 use super::{Column, Row, badness, claims, problems, sessions, windows};
 use crate::app::lookup::Index;
+use crate::app::order::counting;
 use crate::app::view::View;
+use crate::core::finding::Code;
 use crate::core::journal::History;
 use crate::core::timeline::Timeline;
 
@@ -69,16 +71,21 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns what the rows of this view are ordered by: the worst come first.
-    pub(super) fn rank(&self, row: &Row) -> [Option<i64>; 2] {
+    /// Returns what the rows of this view are ordered by: the worst come first, and problems of one
+    /// kind in the order of their sentences.
+    pub(super) fn rank(&self, at: usize, row: &Row) -> ([Option<i64>; 2], Option<Code>, String) {
         // The place of a status or verdict, which is the first cell, among all.
         let standing = row.cells.first().and_then(|cell| cell.order);
         let badness = Some(badness(row.severity));
-        match self.view {
+        let by = match self.view {
             // Whoever looks at claims wants to know which of them can be let go.
             View::Claims => [standing, badness],
             View::Sessions => [badness, standing],
             View::Windows | View::Problems | View::History => [badness, None],
+        };
+        match self.index.report.findings.get(at).filter(|_| self.view == View::Problems) {
+            Some(finding) => (by, Some(finding.code), counting(&finding.message.brief())),
+            None => (by, None, String::new()),
         }
     }
 }
