@@ -50,5 +50,6 @@ impl Filter {
 
 fn has(row: &Row, part: &str) -> bool {
     row.key.as_str().contains(part)
+        || row.also.to_lowercase().contains(part)
         || row.cells.iter().any(|cell| cell.span.text().to_lowercase().contains(part))
 }

@@ -8,7 +8,7 @@ use crate::core::key::Key;
 use crate::core::record::Location;
 use crate::core::report::{ClaimView, RecordView, Report, WindowView};
 
-use super::text::outside;
+use super::text::{outside, safe};
 
 /// A report with ways in, made once for each look.
 #[derive(Debug)]
@@ -206,12 +206,9 @@ fn keys_of_findings(report: &Report) -> Box<[Key]> {
     report.findings.iter().map(key).collect()
 }
 
-/// Returns a window's given name, or its agent's.
+/// Returns a window's given name, or its folder's with its agent.
 pub fn window_name(window: &WindowView) -> String {
-    match window.name.as_ref().filter(|name| !name.is_empty()) {
-        Some(name) => outside(Some(name)),
-        None => window.agent.clone(),
-    }
+    safe(&window.title())
 }
 
 /// Returns where a record was read: a path, or a database, table and row.

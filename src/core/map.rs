@@ -6,7 +6,6 @@ use super::finding::{Finding, Severity};
 use super::key::Key;
 use super::record::Resource;
 use super::report::{ClaimStatus, RecordView, Report, VerdictState};
-use super::text::shown;
 
 /// Which column a spot is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,8 +110,7 @@ impl<'a> Drawing<'a> {
 
     fn windows(&mut self) {
         for window in &self.report.windows {
-            let name = window.name.as_ref().map_or_else(|| shown(&window.agent), ToString::to_string);
-            let name = format!("{name} {}", window.pid);
+            let name = format!("{} {}", window.title(), window.pid);
             let spot = Spot {
                 key: Some(window.key.clone()),
                 name,

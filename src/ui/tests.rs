@@ -61,13 +61,13 @@ fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
      1 Windows  2 Sessions  3 Claims  4 Problems  5 History
-      State     Window          PID Problem            Claims
-    ▌ ● running cart api       4711 ◆ same worktree +1      1
-      ◐ waiting cart tests     4890 ◆ same worktree         1
-      ◌ stopped search index   5333 ▲ suspended holder      1
-      ● running release notes  6200 › no record
-      ● running codex          5120
-      ✗ zombie  opencode       6001
+      State     Window            PID Problem            Claims
+    ▌ ● running cart api         4711 ◆ same worktree +1      1
+      ◐ waiting cart tests       4890 ◆ same worktree         1
+      ◌ stopped search index     5333 ▲ suspended holder      1
+      ● running release notes    6200 › no record
+      ● running shop-docs (cod…  5120
+      ✗ zombie  shop-fix (open…  6001
 
 
 
@@ -87,8 +87,8 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
       ◐ waiting cart tests     4890 ◆ same worktree         1 feature/cart   31 min
       ◌ stopped search index   5333 ▲ suspended holder      1 feature/search   25 h
       ● running release notes  6200 › no record               feature/notes     6 d
-      ● running codex          5120                           feature/docs    5 min
-      ✗ zombie  opencode       6001                                            40 s
+      ● running shop-docs (c…  5120                           feature/docs    5 min
+      ✗ zombie  shop-fix (op…  6001                                            40 s
 
 
     ── Evidence ────────────────────────────────────────────────────────────────────

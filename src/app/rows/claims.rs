@@ -37,7 +37,9 @@ pub(super) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
         Cell::trouble(&findings),
         Cell::text(record.map_or("", |record| record.format.name()), Tone::Dim),
     ];
-    Row { key: claim.key.clone(), cells, severity: worst(&findings).map(|finding| finding.severity) }
+    let also = outside(record.map(|record| &record.title));
+    let severity = worst(&findings).map(|finding| finding.severity);
+    Row { key: claim.key.clone(), cells, severity, also }
 }
 
 /// Names the window that holds it, or what the record says about one.
@@ -46,10 +48,11 @@ fn holder(index: &Index, claim: &ClaimView) -> Cell {
         return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
     }
     let record = index.record(&claim.record);
-    match record.and_then(|record| record.pid()) {
-        Some(pid) => Cell::text(&format!("PID {pid}"), Tone::Dim),
-        None => Cell::text(&outside(record.map(|record| &record.title)), Tone::Dim),
-    }
+    // What it holds stands beside it already.
+    let title = record.map(|record| &record.title).filter(|title| **title != claim.resource.id);
+    let mut words: Vec<String> = title.map(|title| outside(Some(title))).into_iter().collect();
+    words.extend(record.and_then(|record| record.pid()).map(|pid| format!("PID {pid}")));
+    Cell::text(&words.join(", "), Tone::Dim)
 }
 
 fn release(releasable: Releasable) -> Cell {

@@ -102,6 +102,8 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// The worst finding about it.
     pub severity: Option<Severity>,
+    /// What else the filter finds it by.
+    pub also: String,
 }
 
 /// One cell.

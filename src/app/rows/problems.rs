@@ -26,5 +26,5 @@ pub(super) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
         Cell::text(&words::remedy(finding.remedy), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];
-    Row { key: key.clone(), cells, severity: Some(finding.severity) }
+    Row { key: key.clone(), cells, severity: Some(finding.severity), also: String::new() }
 }

@@ -45,7 +45,12 @@ pub(super) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
         Cell::text(words::record_kind(record.kind), Tone::Dim),
         Cell::text(&place_of(record), Tone::Dim),
     ];
-    Row { key: record.key.clone(), cells, severity: worst(&findings).map(|finding| finding.severity) }
+    Row {
+        key: record.key.clone(),
+        cells,
+        severity: worst(&findings).map(|finding| finding.severity),
+        also: String::new(),
+    }
 }
 
 fn verdict(record: &RecordView) -> Cell {

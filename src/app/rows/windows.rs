@@ -7,11 +7,11 @@ use crate::app::text::{file_name, outside};
 use crate::app::tone::{Span, Tone, of_window};
 use crate::core::report::{ClaimStatus, ContextId, WindowState, WindowView};
 
-use super::{Cell, Column, Row, column, megabytes, number, short, worst};
+use super::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
 
 pub(super) const COLUMNS: &[Column] = &[
     column("State", 9, 9, 1),
-    column("Window", 8, 22, 0),
+    sentence("Window", 12, 24, 0),
     number("PID", 5, 8, 3),
     column("Problem", 14, 26, 2),
     number("Claims", 6, 6, 4),
@@ -45,7 +45,12 @@ pub(super) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
         Cell::text(&window.agent, Tone::Dim),
         Cell::text(window.tty.as_deref().unwrap_or_default(), Tone::Dim),
     ];
-    Row { key: window.key.clone(), cells, severity: worst(&findings).map(|finding| finding.severity) }
+    Row {
+        key: window.key.clone(),
+        cells,
+        severity: worst(&findings).map(|finding| finding.severity),
+        also: String::new(),
+    }
 }
 
 fn state(window: &WindowView) -> Cell {

@@ -31,6 +31,53 @@ fn among_sessions_with_equal_trouble_the_dead_come_first() {
 }
 
 #[track_caller]
+fn check_cell(row: &str, column: &str, expected: &str) {
+    let view = if row.starts_with("c-") { "3" } else { "1" };
+    let mut state = seen(testing::busy());
+    press(&mut state, view);
+    let at = state.table.columns.iter().position(|own| own.title == column).unwrap();
+    let visible = state.visible().iter().find(|one| one.key.as_str() == row).unwrap();
+    assert_eq!(visible.cells[at].span.text(), expected);
+}
+
+#[test]
+fn the_holder_of_a_claim_is_its_window_or_what_its_record_is_called() {
+    check_cell("c-reviewer", "Holder", "cart tests 4890");
+    check_cell("c-SD-099", "Holder", "gamma, PID 3999");
+}
+
+#[test]
+fn a_window_without_a_name_is_told_from_others_by_its_folder() {
+    check_cell("w-4711", "Window", "cart api");
+    check_cell("w-5120", "Window", "shop-docs (codex)");
+}
+
+#[test]
+fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
+    let mut report = testing::busy();
+    let dead = report.findings[2].clone();
+    for number in [10, 2, 1] {
+        let mut finding = dead.clone();
+        finding.subjects = [key(&format!("r-{}", 99 - number))].into();
+        finding.message = format!("dead-{number}: gone").as_str().into();
+        report.findings.insert(3, finding);
+    }
+    let mut state = seen(report);
+    press(&mut state, "4");
+    let sentence = |row: &crate::app::rows::Row| row.cells[2].span.text().to_owned();
+    let sentences: Vec<String> = state.visible().iter().map(sentence).collect();
+    let told = ["dead-1: gone", "dead-2: gone", "dead-10: gone"];
+    assert!(sentences.windows(3).any(|three| three == told), "{sentences:?}");
+}
+
+#[test]
+fn the_filter_finds_a_claim_by_its_record_too() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "3/beta\n");
+    assert_eq!(shown(&state), ["c-search", "c-reviewer"]);
+}
+
+#[track_caller]
 fn check_filter(text: &str, expected: &[&str]) {
     let mut state = seen(testing::busy());
     press(&mut state, &format!("/{text}\n"));

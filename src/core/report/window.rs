@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::core::key::Key;
 use crate::core::place::PlaceView;
 use crate::core::session::SessionView;
-use crate::core::text::Untrusted;
+use crate::core::text::{Untrusted, shown};
 
 /// What a window's process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,4 +99,20 @@ pub struct WindowView {
     pub records: Vec<Key>,
     /// The keys of its claims.
     pub claims: Vec<Key>,
+}
+
+impl WindowView {
+    /// Returns what people tell it from others by, safe to show: the name that it was given, else
+    /// the last part of its folder and its agent. What differs comes first, for columns are narrow.
+    pub fn title(&self) -> String {
+        if let Some(name) = self.name.as_ref().filter(|name| !name.is_empty()) {
+            return name.shown();
+        }
+        let agent = shown(&self.agent);
+        let mut parts = self.cwd.iter().flat_map(|cwd| cwd.raw().rsplit('/'));
+        match parts.find(|part| !part.is_empty()) {
+            Some(last) => format!("{} ({agent})", shown(last)),
+            None => agent,
+        }
+    }
 }
