@@ -151,7 +151,7 @@ fn copying_takes_what_names_the_thing() {
     look(&mut state, later);
     assert_eq!(
         press(&mut state, "5y")[0],
-        Effect::Copy("w-5120 codex 5120 in /home/dev/src/shop-docs".to_owned())
+        Effect::Copy("codex 5120 in /home/dev/src/shop-docs (w-5120)".to_owned())
     );
 }
 
