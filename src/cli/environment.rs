@@ -42,6 +42,10 @@ pub(crate) struct Environment {
     pub(crate) colorless: Option<&'static str>,
     /// Whether the terminal says that it shows 24-bit colours (`COLORTERM`).
     pub(crate) has_truecolor: bool,
+    /// Whether the terminal says that its ground is light (`COLORFGBG`).
+    pub(crate) has_light_ground: bool,
+    /// Whether the terminal can only print one line after the other (`TERM=dumb`).
+    pub(crate) is_dumb: bool,
 }
 
 impl Environment {
@@ -63,6 +67,8 @@ impl Environment {
             colorless: colorless(),
             has_truecolor: variable("COLORTERM")
                 .is_some_and(|value| value == "truecolor" || value == "24bit"),
+            has_light_ground: plain("COLORFGBG").is_some_and(|value| is_light(&value)),
+            is_dumb: is_dumb(),
         }
     }
 }
@@ -77,7 +83,17 @@ fn colorless() -> Option<&'static str> {
     if variable("NO_COLOR").is_some() {
         return Some("NO_COLOR");
     }
-    variable("TERM").filter(|term| term == "dumb").map(|_| "TERM=dumb")
+    is_dumb().then_some("TERM=dumb")
+}
+
+fn is_dumb() -> bool {
+    variable("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Returns whether `COLORFGBG`, such as `0;15` or `0;default;15`, ends with a light one of the
+/// sixteen colours: the last is the ground.
+fn is_light(colors: &str) -> bool {
+    matches!(colors.rsplit(';').next().map(str::parse), Some(Ok(7 | 9..=15)))
 }
 
 fn plain(name: &str) -> Option<String> {
@@ -91,4 +107,23 @@ fn text(name: &str) -> Option<Untrusted> {
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_colour_is_the_ground() {
+        for (colors, expected) in [
+            ("0;15", true),
+            ("0;default;7", true),
+            ("15;0", false),
+            ("7;8", false),
+            ("15;default", false),
+            ("default;", false),
+        ] {
+            assert_eq!(is_light(colors), expected, "{colors}");
+        }
+    }
 }

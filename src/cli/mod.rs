@@ -34,7 +34,6 @@ mod story;
 mod words;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -200,7 +199,7 @@ fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
         output::print(&frames::frames(looks.map_err(unreadable)?.into_iter().map(Arc::new), keys))?;
         return Ok(failure::Exit::Fine);
     }
-    if !asked.once && stdout().is_terminal() {
+    if !asked.once && screen::is_possible(settings) {
         return screen::replay(settings, player);
     }
     let paint = Paint::for_stdout(settings.effective.config.color);

@@ -23,13 +23,17 @@ pub(crate) struct About {
     pub(crate) at_end: Option<AtEnd>,
 }
 
-/// Opens the full screen over what `looker` sees; where the output is no terminal, prints what
-/// `ls` prints.
+/// Returns whether the output is a terminal that can show a full screen.
+pub(crate) fn is_possible(settings: &Settings) -> bool {
+    stdout().is_terminal() && !settings.environment.is_dumb
+}
+
+/// Opens the full screen over what `looker` sees; where there can be none, prints what `ls` prints.
 ///
 /// # Errors
 /// The terminal or the output cannot be written, or the thread that looks fails.
 pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> Outcome {
-    if !stdout().is_terminal() {
+    if !is_possible(settings) {
         let paint = Paint::for_stdout(settings.effective.config.color);
         return list::run(&mut looker, None, Shape::Text(paint));
     }
@@ -55,11 +59,10 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
     Ok(Exit::Fine)
 }
 
-/// Opens the full screen over a recording; where the output is no terminal, prints what `ls`
-/// prints of the look at which it begins.
+/// Opens the full screen over a recording.
 ///
 /// # Errors
-/// The terminal or the output cannot be written, or the recording cannot be read.
+/// The terminal cannot be written, or the recording cannot be read.
 pub(crate) fn replay(settings: &Settings, player: Player) -> Outcome {
     let (hints, heard) = replay::hints();
     let shown = Some(player.replay(hints));
@@ -71,11 +74,16 @@ pub(crate) fn replay(settings: &Settings, player: Player) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Returns the configuration with the theme that this terminal can show, unless a person chose.
+/// Returns the configuration with the theme that suits this terminal, unless a person chose.
 fn config(settings: &Settings) -> Config {
     let mut config = settings.effective.config.clone();
-    if settings.effective.origins.theme == Origin::Default && !settings.environment.has_truecolor {
-        config.theme = Theme::Ansi;
+    if settings.effective.origins.theme == Origin::Default {
+        let environment = &settings.environment;
+        config.theme = match (environment.has_truecolor, environment.has_light_ground) {
+            (true, true) => Theme::Light,
+            (true, false) => Theme::Dark,
+            (false, _) => Theme::Ansi,
+        };
     }
     config
 }

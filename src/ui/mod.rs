@@ -30,6 +30,7 @@ pub use paint::Look;
 pub fn draw(state: &State, look: Look, buffer: &mut Buffer) {
     let area = buffer.area;
     let mut painter = Painter { buffer, look };
+    painter.wash(area, look.palette.ground);
     let line = |y: u16| Rect { x: area.x, y, width: area.width, height: 1 }.intersection(area);
     header::draw(&mut painter, line(area.y), state);
     tabs::draw(&mut painter, line(area.y + 1), state);

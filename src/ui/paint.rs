@@ -87,14 +87,6 @@ impl Painter<'_> {
     pub(super) fn wash(&mut self, area: Rect, style: Style) {
         self.buffer.set_style(area, style);
     }
-
-    /// Empties an area.
-    pub(super) fn clear(&mut self, area: Rect) {
-        let blank = " ".repeat(usize::from(area.width));
-        for y in area.top()..area.bottom() {
-            self.buffer.set_stringn(area.x, y, &blank, usize::from(area.width), Style::reset());
-        }
-    }
 }
 
 /// Turns a width into the type of the screen.

@@ -9,7 +9,6 @@ use super::paint::{Painter, columns};
 
 /// Draws a panel over the body.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel) {
-    painter.clear(body);
     let lines = usize::from(body.height.saturating_sub(2));
     frame(painter, body, &panel.title);
     let (pinned, rest) = panel.page.lines.split_at(panel.page.pinned.min(panel.page.lines.len()));

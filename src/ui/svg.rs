@@ -120,7 +120,8 @@ fn push(svg: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 fn ink(cell: &Cell, ground: Ground) -> Ink {
-    let (mut ink, mut paper) = (color(cell.fg).unwrap_or(ground.ink), color(cell.bg));
+    let mut ink = color(cell.fg).unwrap_or(ground.ink);
+    let mut paper = color(cell.bg).filter(|paper| *paper != ground.paper);
     if cell.modifier.contains(Modifier::REVERSED) {
         (ink, paper) = (paper.unwrap_or(ground.paper), Some(ink));
     }

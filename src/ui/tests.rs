@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
+use ratatui::style::Color;
 
 use crate::app::geometry::Size;
 use crate::app::msg::{Hints, Msg, Press};
@@ -273,9 +274,34 @@ fn without_colours_there_is_none_and_the_selected_row_still_stands_out() {
     for theme in themes {
         let look = Look { palette: Palette::new(theme, Colors::Unused), glyphs: Glyphs::Unicode };
         let buffer = render(&state(testing::busy(), (80, 24), ""), look);
-        let reset = ratatui::style::Color::Reset;
-        assert!(buffer.content().iter().all(|cell| cell.fg == reset && cell.bg == reset));
+        assert!(buffer.content().iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
         assert!(lines(&buffer)[3].starts_with('▌'));
+    }
+}
+
+/// How much lighter one colour is than the other, as WCAG 2 defines it.
+fn contrast(a: Color, b: Color) -> f64 {
+    let light = |color| {
+        let Color::Rgb(red, green, blue) = color else {
+            panic!("{color} is whatever the terminal takes it for")
+        };
+        let part = |value: u8| (f64::from(value) / 255.0).powf(2.2);
+        0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue) + 0.05
+    };
+    f64::max(light(a) / light(b), light(b) / light(a))
+}
+
+#[test]
+fn a_theme_of_all_colours_is_readable_whatever_the_ground_of_the_terminal() {
+    for theme in [Theme::Dark, Theme::Light, Theme::ColorBlind] {
+        let look = Look { palette: Palette::new(theme, Colors::Used), glyphs: Glyphs::Unicode };
+        for (size, keys) in every_screen() {
+            let buffer = render(&state(testing::busy(), size, keys), look);
+            for cell in buffer.content().iter().filter(|cell| !matches!(cell.symbol(), " " | "─" | "│")) {
+                let contrast = contrast(cell.fg, cell.bg);
+                assert!(contrast > 3.0, "{contrast} of {} in {theme:?}", cell.symbol());
+            }
+        }
     }
 }
 
@@ -303,7 +329,7 @@ fn a_picture_is_the_same_bytes_for_the_same_cells_and_escapes_markup() {
 
 /// Four cells: a red wide character, a bold one and an empty one.
 fn tiny() -> Buffer {
-    use ratatui::style::{Color, Style};
+    use ratatui::style::Style;
     let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 4, 1));
     buffer.set_string(0, 0, "日", Style::new().fg(Color::Rgb(255, 0, 0)));
     buffer.set_string(2, 0, "a", Style::new().bold().bg(Color::Rgb(0, 0, 255)));

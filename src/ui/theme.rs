@@ -5,6 +5,8 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::app::tone::Tone;
 use crate::config::Theme;
 
+use super::svg;
+
 /// Whether colours may be used at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colors {
@@ -27,6 +29,9 @@ pub struct Palette {
     notice: Style,
     warning: Style,
     bad: Style,
+    /// Behind everything. A theme of 24-bit colours brings its own, for nobody knows that of the
+    /// terminal.
+    pub ground: Style,
     /// The selected row.
     pub selected: Style,
     /// The first and the last line.
@@ -73,6 +78,7 @@ struct Tints {
     notice: u32,
     warning: u32,
     bad: u32,
+    ground: u32,
     selected: u32,
     bar: u32,
     rule: u32,
@@ -87,6 +93,7 @@ const DARK: Tints = Tints {
     notice: 0xa9_b8_f5,
     warning: 0xe6_b4_50,
     bad: 0xff_6f_7d,
+    ground: svg::DARK.paper,
     selected: 0x2b_33_45,
     bar: 0x1d_22_2e,
     rule: 0x4a_52_63,
@@ -101,6 +108,7 @@ const LIGHT: Tints = Tints {
     notice: 0x4a_44_b3,
     warning: 0x8a_55_00,
     bad: 0xb4_16_2c,
+    ground: svg::LIGHT.paper,
     selected: 0xd5_e3_f5,
     bar: 0xe9_ed_f3,
     rule: 0xb4_bc_c9,
@@ -117,6 +125,7 @@ const COLOR_BLIND: Tints = Tints {
     notice: 0xcc_79_a7,
     warning: 0xf0_e4_42,
     bad: 0xe6_7a_1e,
+    ground: svg::DARK.paper,
     selected: 0x24_34_4a,
     bar: 0x1b_20_2a,
     rule: 0x4a_52_63,
@@ -138,6 +147,7 @@ fn truecolor(tints: &Tints) -> Palette {
         notice: ink(tints.notice),
         warning: ink(tints.warning),
         bad: ink(tints.bad).add_modifier(Modifier::BOLD),
+        ground: Style::new().bg(rgb(tints.ground)),
         selected: Style::new().bg(rgb(tints.selected)),
         bar: Style::new().bg(rgb(tints.bar)),
         rule: ink(tints.rule),
@@ -156,6 +166,7 @@ fn ansi() -> Palette {
         notice: ink(Color::Magenta),
         warning: ink(Color::Yellow),
         bad: ink(Color::Red).add_modifier(Modifier::BOLD),
+        ground: Style::new(),
         selected: Style::new().bg(Color::Blue).fg(Color::White),
         bar: Style::new(),
         rule: ink(Color::DarkGray),
@@ -174,6 +185,7 @@ fn colorless() -> Palette {
         notice: Style::new(),
         warning: with(Modifier::BOLD),
         bad: with(Modifier::BOLD),
+        ground: Style::new(),
         selected: with(Modifier::REVERSED),
         bar: Style::new(),
         rule: with(Modifier::DIM),

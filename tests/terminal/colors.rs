@@ -52,7 +52,14 @@ fn a_terminal_with_all_colors_gets_them() {
     for value in ["truecolor", "24bit"] {
         let colors = colors(&shown(&[], &[("COLORTERM", value)]));
         assert!(colors.iter().any(|color| color.contains("38;2;")), "{value}: {colors:?}");
+        assert!(colors.iter().any(|color| color.contains("48;2;18;21;28")), "{value}: {colors:?}");
     }
+}
+
+#[test]
+fn a_terminal_with_a_light_ground_gets_the_colors_for_it() {
+    let colors = colors(&shown(&[], &[("COLORTERM", "truecolor"), ("COLORFGBG", "0;15")]));
+    assert!(colors.iter().any(|color| color.contains("48;2;251;252;254")), "{colors:?}");
 }
 
 #[test]
@@ -62,11 +69,19 @@ fn colors_that_are_not_wanted_are_not_sent() {
         (&[], &[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]),
         (&["--color", "never"], &[]),
         (&["--color", "never"], &[("COLORTERM", "truecolor")]),
-        (&[], &[("TERM", "dumb")]),
     ] {
         let colors = colors(&shown(arguments, environment));
         assert!(colors.is_empty(), "{arguments:?} {environment:?}: {colors:?}");
     }
+}
+
+#[test]
+fn a_dumb_terminal_gets_lines_and_no_screen() {
+    let world = World::new();
+    let mut screen = Screen::start(world.command(&[], &[("TERM", "dumb")]), 120, 40);
+    assert_eq!(screen.wait_for_exit(), 0);
+    let written = String::from_utf8(screen.written.clone()).unwrap();
+    assert!(!written.is_empty() && !written.contains('\u{1b}'), "{written}");
 }
 
 #[test]
