@@ -6,18 +6,30 @@ use crate::app::filter::Focus;
 use crate::app::keymap::{Binding, helps, useful};
 use crate::app::state::State;
 use crate::app::summary::{remedies_here, summary};
-use crate::app::text::count;
-use crate::app::tone::{Line, Tone};
+use crate::app::text::{count, safe, wrap};
+use crate::app::tone::{Line, Mark, Tone};
 
 use super::paint::{Painter, columns};
 
-/// Draws the sentence about the selected thing, with its key at the end and never cut.
+/// The most lines that an answer to a key takes.
+const MOST_LINES: usize = 3;
+
+/// Draws the sentence about the selected thing, with its key at the end and never cut, or the
+/// answer to a key.
 pub(super) fn draw_summary(painter: &mut Painter<'_>, area: Rect, state: &State) {
-    painter.wash(area, painter.look.palette.bar);
     let summary = summary(state);
     let hint = columns(summary.hint.width());
     let room = area.width.saturating_sub(2).saturating_sub(if hint == 0 { 0 } else { hint + 3 });
-    let used = painter.line(area.x + 1, area.y, room, &summary.what);
+    let lines = match &state.message {
+        Some(message) => told(message, usize::from(room)),
+        None => vec![summary.what],
+    };
+    let mut used = 0;
+    for (above, line) in (0..columns(lines.len())).rev().zip(lines) {
+        let area = Rect { y: area.y.saturating_sub(above), ..area };
+        painter.clear(area, painter.look.palette.bar);
+        used = painter.line(area.x + 1, area.y, room, &line);
+    }
     if hint > 0 && used > 0 {
         let x = area.x + 1 + used;
         painter.line(x, area.y, 3, &Line::new(" · ", Tone::Dim));
@@ -27,6 +39,19 @@ pub(super) fn draw_summary(painter: &mut Painter<'_>, area: Rect, state: &State)
     }
 }
 
+/// Wraps an answer to a key: it is told once, so it takes what it needs of the lines above.
+fn told(message: &str, room: usize) -> Vec<Line> {
+    let parts = wrap(&safe(message), room.saturating_sub(2));
+    let (first, rest) = parts.split_at(parts.len().min(MOST_LINES - 1));
+    let rest = Some(rest.join(" ")).filter(|rest| !rest.is_empty());
+    let mut marked = Some(Mark::Info);
+    let line = |part: String| match marked.take() {
+        Some(mark) => Line::default().then_marked(mark, &part, Tone::Accent),
+        None => Line::new(&format!("  {part}"), Tone::Accent),
+    };
+    first.iter().cloned().chain(rest).map(line).collect()
+}
+
 /// Draws the keys that help most now, or the filter while it is typed.
 pub(super) fn draw_keys(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let room = usize::from(area.width.saturating_sub(2));
@@ -34,7 +59,10 @@ pub(super) fn draw_keys(painter: &mut Painter<'_>, area: Rect, state: &State) {
         filter_line(state, "▌", "Enter keeps it, Esc clears it, a leading ! turns it round")
     } else if state.takes_text() {
         let keys = [("Enter", "confirms"), ("Esc", "back"), ("arrows", "scroll")];
-        Line(keys.iter().flat_map(|(keys, short)| part(keys, short, Tone::Dim).0).collect())
+        keys.iter().fold(Line::default(), |mut line, (keys, short)| {
+            add(&mut line, named(keys, short, Tone::Dim));
+            line
+        })
     } else {
         keys(state, room)
     };
@@ -50,9 +78,19 @@ fn filter_line(state: &State, cursor: &str, hint: &str) -> Line {
         .then(&format!("  {hint}"), Tone::Dim)
 }
 
-/// Names keys and what they do.
-fn part(keys: &str, short: &str, tone: Tone) -> Line {
-    Line::new(keys, Tone::Key).then(&format!(" {short}  "), tone)
+/// Names the keys of a binding and what they do.
+fn part(binding: &Binding, tone: Tone) -> Line {
+    named(binding.keys, binding.short, tone)
+}
+
+fn named(keys: &str, short: &str, tone: Tone) -> Line {
+    Line::new(keys, Tone::Key).then(&format!(" {short}"), tone)
+}
+
+/// Adds a part to a line, apart from what stands before it.
+fn add(line: &mut Line, part: Line) {
+    let gap = if line.0.is_empty() { Vec::new() } else { Line::new("  ", Tone::Dim).0 };
+    line.0.extend(gap.into_iter().chain(part.0));
 }
 
 /// Joins keys until the line is full; help and quit always have their place.
@@ -60,19 +98,20 @@ fn keys(state: &State, room: usize) -> Line {
     let remedies = remedies_here(state);
     let mut line = Line::default();
     if !state.filter.text.is_empty() && state.layers.is_empty() {
-        line = filter_line(state, "", "").then(" ", Tone::Dim);
+        line = filter_line(state, "", "");
     }
     let (last, first): (Vec<&Binding>, Vec<&Binding>) =
         useful(state).into_iter().partition(|binding| matches!(binding.keys, "?" | "q"));
-    let tail: usize = last.iter().map(|binding| part(binding.keys, binding.short, Tone::Dim).width()).sum();
+    let tail: usize = last.iter().map(|binding| part(binding, Tone::Dim).width() + 2).sum();
     for binding in first {
         let is_remedy = remedies.iter().any(|remedy| helps(*remedy, binding.command));
         let tone = if is_remedy { Tone::Strong } else { Tone::Dim };
-        let next = part(binding.keys, binding.short, tone);
-        if line.width() + next.width() + tail <= room + 2 {
-            line.0.extend(next.0);
+        let mut longer = line.clone();
+        add(&mut longer, part(binding, tone));
+        if longer.width() + tail <= room {
+            line = longer;
         }
     }
-    line.0.extend(last.iter().flat_map(|binding| part(binding.keys, binding.short, Tone::Dim).0));
+    last.into_iter().for_each(|binding| add(&mut line, part(binding, Tone::Dim)));
     line
 }

@@ -87,6 +87,17 @@ impl Painter<'_> {
     pub(super) fn wash(&mut self, area: Rect, style: Style) {
         self.buffer.set_style(area, style);
     }
+
+    /// Empties an area and lays a style over it.
+    pub(super) fn clear(&mut self, area: Rect, style: Style) {
+        let area = area.intersection(self.buffer.area);
+        for at in area.positions() {
+            if let Some(cell) = self.buffer.cell_mut(at) {
+                cell.reset();
+            }
+        }
+        self.wash(area, style);
+    }
 }
 
 /// Turns a width into the type of the screen.

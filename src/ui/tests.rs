@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
 use crate::app::geometry::Size;
-use crate::app::msg::{Hints, Msg, Press};
+use crate::app::msg::{Hints, Msg, Press, Taped};
 use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
@@ -165,6 +165,45 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
     ");
     let large = asking((200, 50));
     assert!(large.contains("type its name reviewer, then Enter: ▌"), "{large}");
+}
+
+#[test]
+fn the_key_that_quits_is_never_cut() {
+    for width in 40..=120 {
+        for keys in ["", "2j", "3 ", "4", "\n", "3jr", "f", "/a\n"] {
+            let screen = screen(testing::busy(), (width, 24), keys);
+            let last = screen.lines().last().unwrap_or_default();
+            assert!(last.ends_with("q quit"), "{last:?} on {width} columns after {keys:?}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_to_a_key_is_told_whole() {
+    let folder = "/home/dev/.local/state/claimtop/recordings";
+    let taped = Taped::Begun(format!("{folder}/2026-11-20-214034-a-long-name-of-a-file.jsonl"));
+    for width in [60, 80, 200] {
+        let mut state = state(testing::busy(), (width, 15), "jjj ");
+        update(&mut state, Msg::Taped(taped.clone()));
+        let lines = lines(&render(&state, look(Glyphs::Unicode)));
+        let told: String = lines[11..14].iter().map(|line| line.trim()).collect();
+        for part in ["Recording into", folder, "2026-11-20-214034-a-long-name-of-a-file.jsonl", "w ends it"] {
+            assert!(
+                told.replace(' ', "").contains(&part.replace(' ', "")),
+                "{part} is missing in {lines:#?}"
+            );
+        }
+        assert!(lines[13].ends_with("1 marked") && lines[14].ends_with("q quit"), "{lines:#?}");
+    }
+}
+
+#[test]
+fn an_answer_takes_three_lines_at_most() {
+    let mut state = state(testing::busy(), (60, 15), "");
+    update(&mut state, Msg::Jumped("told ".repeat(100)));
+    let lines = lines(&render(&state, look(Glyphs::Unicode)));
+    assert!(!lines[10].contains("told") && lines[11].starts_with(" › told"), "{lines:#?}");
+    assert!(lines[13].ends_with('…') && lines[14].ends_with("q quit"), "{lines:#?}");
 }
 
 #[test]
