@@ -11,6 +11,9 @@ use super::tone::{Line, Mark, Span, Tone};
 /// Columns for the names of fields.
 const LABEL: usize = 15;
 
+/// Columns before the values of fields.
+const VALUE: usize = 2 + LABEL + 1;
+
 /// Columns for the moments of a story; those of another day take more.
 const DATE: usize = 9;
 
@@ -126,7 +129,7 @@ impl Page {
             self.lines.push(label.then(&value, Tone::Plain).then("  ", Tone::Dim).then(&source, Tone::Dim));
         } else {
             self.hanging(label, &value, Tone::Plain);
-            let indent = Line::new(&" ".repeat((2 + LABEL + 1).min(self.width / 2)), Tone::Dim);
+            let indent = Line::new(&" ".repeat(VALUE.min(self.width / 2)), Tone::Dim);
             self.hanging(indent, &source, Tone::Dim);
         }
     }
@@ -135,10 +138,15 @@ impl Page {
         Line::new("  ", Tone::Dim).then(&pad(label, LABEL), Tone::Dim).then(" ", Tone::Dim)
     }
 
-    /// Adds text after a beginning; further lines stand below the text.
+    /// Adds text after a beginning; further lines stand below the text. A beginning that leaves it
+    /// less than half of the width has a line of its own.
     fn hanging(&mut self, lead: Line, text: &str, tone: Tone) {
-        let indent = lead.width().min(self.width / 2);
+        let mut indent = lead.width();
         let mut lead = Some(lead);
+        if indent > self.width / 2 {
+            self.lines.extend(lead.take());
+            indent = VALUE.min(self.width / 2);
+        }
         for part in wrap(&safe(text), self.width.saturating_sub(indent)) {
             let start = lead.take().unwrap_or_else(|| Line::new(&" ".repeat(indent), Tone::Dim));
             self.lines.push(Line(start.0.into_iter().chain([Span::new(&part, tone)]).collect()));
@@ -150,4 +158,22 @@ fn pad(text: &str, columns: usize) -> String {
     let text = safe(text);
     let missing = columns.saturating_sub(width(&text));
     text + &" ".repeat(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_is_wider_than_the_page_or_lost() {
+        let why = "it cannot be told whether the holder lives";
+        for columns in 32..80 {
+            let mut page = Page::new(columns, crate::app::testing::now());
+            page.sign("Status", (Mark::Unknown, Tone::Notice, "unproven"), why);
+            assert!(page.lines.iter().all(|line| line.width() <= columns), "{:#?}", page.lines);
+            let text: Vec<String> = page.lines.iter().map(Line::plain).collect();
+            let words: Vec<&str> = text.iter().flat_map(|line| line.split_whitespace()).collect();
+            assert_eq!(words.join(" "), format!("Status unproven {why}"));
+        }
+    }
 }
