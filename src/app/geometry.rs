@@ -33,15 +33,15 @@ impl Size {
         self.height.saturating_sub(TOP + BOTTOM)
     }
 
-    /// Decides where details go when the table has so many rows: on the right of a wide screen,
-    /// below on a high one, and below on a common one that has lines to spare.
+    /// Decides where details go when the table has so many rows: on the right of a screen that is
+    /// wide enough for both, below on a high one, and below on a common one that has lines to spare.
     pub fn detail(self, rows: usize) -> Detail {
         let half = self.body() / 2;
         let rows = u16::try_from(rows).unwrap_or(u16::MAX);
         // One line more than the rows need, so that a window more does not move everything.
         let spare = self.body().saturating_sub(HEAD + 1).saturating_sub(rows);
-        if self.width >= 120 {
-            Detail::Right((self.width.saturating_mul(2) / 5).clamp(46, 76))
+        if self.width >= 160 {
+            Detail::Right((self.width / 3).min(76))
         } else if spare >= 7 {
             Detail::Below(spare.min(half + 1))
         } else if self.height >= 30 {

@@ -5,6 +5,12 @@ use crate::app::text::width;
 
 use super::paint::columns;
 
+/// How wide names and sentences are before another sentence or a column of little rank has any.
+const READABLE: u16 = 30;
+
+/// Columns of this rank and above only fill what is left.
+const SPARE: u8 = 6;
+
 /// A column that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
@@ -17,7 +23,8 @@ pub(super) struct Slot {
 }
 
 /// Chooses columns for `room` and gives them their width. Columns without any text are left
-/// out; each has its full width before a less important one has any.
+/// out; of the others none is drawn when a more important one is not. Each has its full width
+/// before a less important one has any, but for sentences, which take what is left.
 pub(super) fn fit(table: &Table, room: u16, gap: u16) -> Vec<Slot> {
     let mut by_rank: Vec<(usize, &Column, u16)> = table
         .columns
@@ -29,26 +36,33 @@ pub(super) fn fit(table: &Table, room: u16, gap: u16) -> Vec<Slot> {
     let mut left = room + gap;
     let mut slots = Vec::new();
     for (index, column, natural) in by_rank {
+        if column.rank >= SPARE || column.turn == Turn::Last {
+            widen(&mut slots, &mut left, READABLE);
+        }
         let narrowest = column.width.0.min(natural);
         if narrowest + gap > left {
-            continue;
+            break;
         }
         let width = match column.turn {
             Turn::Own => natural.min(left - gap),
             Turn::Last => narrowest,
         };
         left -= width + gap;
-        let more = natural - width;
-        slots.push((Slot { index, width, align: column.align }, more));
+        slots.push((Slot { index, width, align: column.align }, natural));
     }
-    for (slot, more) in &mut slots {
-        let more = (*more).min(left);
-        slot.width += more;
-        left -= more;
-    }
+    widen(&mut slots, &mut left, u16::MAX);
     let mut slots: Vec<Slot> = slots.into_iter().map(|(slot, _)| slot).collect();
     slots.sort_by_key(|slot| slot.index);
     slots
+}
+
+/// Gives columns that could be wider what is left, up to `most` columns each.
+fn widen(slots: &mut [(Slot, u16)], left: &mut u16, most: u16) {
+    for (slot, natural) in slots {
+        let more = most.min(*natural).saturating_sub(slot.width).min(*left);
+        slot.width += more;
+        *left -= more;
+    }
 }
 
 /// Returns the width that shows everything, within the column's limits; `None` when all cells
@@ -58,4 +72,64 @@ fn natural(table: &Table, index: usize, column: &Column) -> Option<u16> {
     // Room for the arrow of the sorted column.
     let title = width(column.title) + 1;
     (widest > 0).then(|| columns(widest.max(title)).clamp(column.width.0, column.width.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::app::geometry::Size;
+    use crate::app::msg::{Msg, Press};
+    use crate::app::state::{Options, State};
+    use crate::app::{testing, update};
+
+    /// Goes through the views with each room that a table can have.
+    fn check(is_right: impl Fn(&Table, &[Slot]) -> bool) {
+        let mut state = State::new(Options::default(), Size { width: 200, height: 50 }, testing::now());
+        update(&mut state, Msg::Looked(Arc::new(testing::busy())));
+        for view in "1234".chars() {
+            update(&mut state, Msg::Pressed(Press::Char(view)));
+            for room in 10..200 {
+                let slots = fit(&state.table, room, 2);
+                assert!(is_right(&state.table, &slots), "view {view} in {room} columns: {slots:?}");
+            }
+        }
+    }
+
+    fn rank(table: &Table, slot: &Slot) -> u8 {
+        table.columns[slot.index].rank
+    }
+
+    #[test]
+    fn no_column_stands_in_for_a_more_important_one() {
+        check(|table, slots| {
+            let last = slots.iter().map(|slot| rank(table, slot)).max();
+            let is_drawn = |index| slots.iter().any(|slot| slot.index == index);
+            table.columns.iter().enumerate().all(|(index, column)| {
+                Some(column.rank) > last || natural(table, index, column).is_none() || is_drawn(index)
+            })
+        });
+    }
+
+    #[test]
+    fn names_and_sentences_are_readable_before_columns_of_little_rank_come_in() {
+        check(|table, slots| {
+            let narrow = slots.iter().filter(|slot| {
+                let column = &table.columns[slot.index];
+                let readable = natural(table, slot.index, column).map(|natural| natural.min(READABLE));
+                column.turn == Turn::Last && Some(slot.width) < readable
+            });
+            let narrow: Vec<u8> = narrow.map(|slot| rank(table, slot)).collect();
+            slots.iter().all(|slot| rank(table, slot) < SPARE || narrow.iter().all(|own| *own >= SPARE))
+        });
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_before_what_it_is_about() {
+        check(|table, slots| {
+            let of = |title| slots.iter().find(|slot| table.columns[slot.index].title == title);
+            of("About").is_none() || of("What is wrong").is_some_and(|slot| slot.width >= READABLE)
+        });
+    }
 }

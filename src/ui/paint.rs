@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::app::rows::Align;
-use crate::app::text::{cut, width};
+use crate::app::text::cut;
 use crate::app::tone::{Line, Span, Tone};
 use crate::config::Glyphs;
 
@@ -103,9 +103,4 @@ impl Painter<'_> {
 /// Turns a width into the type of the screen.
 pub(super) fn columns(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
-}
-
-/// Returns the width of plain text as the type of the screen.
-pub(super) fn columns_of(text: &str) -> u16 {
-    columns(width(text))
 }

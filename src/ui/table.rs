@@ -9,7 +9,7 @@ use crate::app::tone::{Mark, Span, Tone};
 use crate::core::key::Key;
 
 use super::columns::{Slot, fit};
-use super::paint::{Painter, columns_of};
+use super::paint::Painter;
 
 /// Columns on the left for the selection bar and the mark.
 const GUTTER: u16 = 2;
@@ -41,20 +41,6 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
         let title = if is_sorted { format!("{}{arrow}", column.title) } else { column.title.to_owned() };
         painter.aligned(x, area.y, slot.width, &Span::new(&title, tone), slot.align);
         x += slot.width + gap;
-    }
-    position(painter, area, state, x);
-}
-
-/// Says on the right which part of the rows is shown, where the names leave room.
-fn position(painter: &mut Painter<'_>, area: Rect, state: &State, from: u16) {
-    let (rows, shown) = (state.table.rows.len(), state.visible().len());
-    if rows <= shown {
-        return;
-    }
-    let text = format!("{}/{rows}", state.place().at + 1);
-    let x = area.right().saturating_sub(columns_of(&text) + 1);
-    if x >= from {
-        painter.span(x, area.y, area.right() - x, &Span::new(&text, Tone::Dim));
     }
 }
 

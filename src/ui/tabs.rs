@@ -10,7 +10,8 @@ use crate::core::report::Report;
 
 use super::paint::{Painter, columns};
 
-/// Draws the tabs, in their short form where there is no room.
+/// Draws the tabs, in their short form where there is no room. That of the shown view says which row
+/// is selected where not all are on the screen.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let full: usize = View::ALL.iter().enumerate().map(|(at, view)| tab(state, at, *view).width() + 2).sum();
     let gap = if columns(full) > area.width { 1 } else { 2 };
@@ -30,6 +31,10 @@ fn tab(state: &State, at: usize, view: View) -> Line {
     let (key, name) =
         if view == state.view { (Tone::Accent, Tone::Accent) } else { (Tone::Key, Tone::Plain) };
     let line = Line::new(&format!("{} ", at + 1), key).then(view.title(), name);
+    let (rows, shown) = (state.table.rows.len(), state.visible().len());
+    if view == state.view && rows > shown {
+        return line.then(&format!(" {}/{rows}", state.place().at + 1), Tone::Dim);
+    }
     match state.report().and_then(|report| total(report, view)) {
         Some(total) if state.size.width >= 72 => line.then(&format!(" {total}"), Tone::Dim),
         Some(_) | None => line,

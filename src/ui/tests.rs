@@ -118,6 +118,13 @@ fn a_large_screen_has_more_columns_and_the_evidence_on_the_right() {
 }
 
 #[test]
+fn a_screen_that_is_not_wide_enough_for_both_has_the_evidence_below() {
+    for size in [(120, 30), (140, 34)] {
+        check(size, "4", &["two live windows work in /home/dev/", "── Evidence"]);
+    }
+}
+
+#[test]
 fn each_view_has_its_words() {
     check((80, 24), "2", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
     check((80, 24), "3", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
@@ -291,14 +298,15 @@ fn any_size_can_be_drawn() {
 }
 
 #[test]
-fn the_selected_row_is_on_the_screen_at_any_size() {
+fn the_selected_row_is_on_the_screen_and_counted_at_any_size() {
     let mut report = testing::busy();
     let rows = report.windows.clone().into_iter().cycle().zip(0..200);
     report.windows = rows.map(|(window, at)| window_of_pid(window, 10_000 + at)).collect();
     for size in [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50)] {
-        for keys in ["", "G", "Gkk", "Ggj"] {
+        for (keys, at) in [("", 1), ("G", 200), ("Gkk", 198), ("Ggj", 2)] {
             let screen = screen(report.clone(), size, keys);
             assert_eq!(screen.matches('▌').count(), 1, "at {size:?} {keys:?}:\n{screen}");
+            assert!(screen.contains(&format!("1 Windows {at}/200")), "at {size:?} {keys:?}:\n{screen}");
         }
     }
 }

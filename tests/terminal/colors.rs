@@ -25,11 +25,11 @@ fn shown(arguments: &[&str], environment: &[(&str, &str)]) -> Vec<u8> {
     let mut screen = Screen::start(world.command(arguments, environment), 120, 40);
     screen.wait_for_sessions();
     screen.press("/alpha\r\r");
-    screen.wait_for("swarm_session_alpha.json");
+    screen.wait_for("maia alpha_agent");
     screen.press("?");
     screen.wait_for("Keys that are active now");
     screen.close("Keys that are active now");
-    screen.close("swarm_session_alpha.json");
+    screen.close("maia alpha_agent");
     screen.close("/alpha");
     screen.press("4");
     screen.wait_for("corrupt-record");
