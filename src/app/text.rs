@@ -8,12 +8,31 @@ use crate::core::text::{Untrusted, shown};
 /// The most characters of one outside text that the screen ever looks at.
 const MAX_CHARS: usize = 2_000;
 
-/// Returns text that may be drawn: nothing in it steers a terminal, and it is not huge.
+/// Returns text that may be drawn: nothing in it steers a terminal, all of it is as wide as it
+/// seems, and it is not huge.
 pub fn safe(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARS) {
+    let safe = match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", shown(text.get(..end).unwrap_or_default())),
         None => shown(text),
+    };
+    if !safe.contains(is_disputed) {
+        return safe;
     }
+    let mut told = String::new();
+    for c in safe.chars() {
+        if is_disputed(c) {
+            told.push_str(&format!("‹U+{:04X}›", c as u32));
+        } else {
+            told.push(c);
+        }
+    }
+    told
+}
+
+/// Returns whether terminals disagree about how wide `c` is, and so leave a piece of it behind: the
+/// halves of a flag, and Thai and Lao am, which is drawn onto the character before it.
+fn is_disputed(c: char) -> bool {
+    matches!(c, '\u{1f1e6}'..='\u{1f1ff}' | '\u{e33}' | '\u{eb3}')
 }
 
 /// Returns outside text that may be drawn, or nothing when there is none.
@@ -124,6 +143,13 @@ mod tests {
         assert_eq!(wrap("two words exactly", 9), ["two words", "exactly"]);
         assert_eq!(wrap("/a/very/long/path", 8), ["/a/very/", "long/pat", "h"]);
         assert_eq!(wrap("", 8), [""]);
+    }
+
+    #[test]
+    fn what_terminals_draw_in_different_widths_is_spelt() {
+        assert_eq!(safe("a\u{1f1e9}\u{1f1ea}b"), "a‹U+1F1E9›‹U+1F1EA›b");
+        assert_eq!(safe("\u{e19}\u{e33} \u{ea5}\u{eb3}"), "\u{e19}‹U+0E33› \u{ea5}‹U+0EB3›");
+        assert_eq!(safe("日本 ü"), "日本 ü");
     }
 
     #[test]
