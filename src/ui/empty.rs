@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::counts::source_state;
 use crate::app::state::State;
-use crate::app::text::{cut, safe};
+use crate::app::text::{cut, safe, wrap};
 use crate::app::tone::{Line, Tone};
 use crate::app::view::View;
 use crate::core::report::Report;
@@ -13,14 +13,15 @@ use super::paint::Painter;
 
 /// Draws what there is to say in place of rows.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
-    for (y, line) in (area.y + 1..area.bottom()).zip(lines(state)) {
-        painter.line(area.x + 2, y, area.width.saturating_sub(4), &line);
+    let room = area.width.saturating_sub(4);
+    for (y, line) in (area.y + 1..area.bottom()).zip(lines(state, usize::from(room))) {
+        painter.line(area.x + 2, y, room, &line);
     }
 }
 
-fn lines(state: &State) -> Vec<Line> {
+fn lines(state: &State, room: usize) -> Vec<Line> {
     if state.view == View::History && state.filter.is_empty() {
-        return history();
+        return history(room);
     }
     let Some(report) = state.report() else {
         return vec![Line::new("Taking the first look…", Tone::Dim)];
@@ -42,13 +43,12 @@ fn lines(state: &State) -> Vec<Line> {
     lines
 }
 
-fn history() -> Vec<Line> {
-    vec![
-        Line::new(nothing(View::History), Tone::Strong),
-        Line::default(),
-        Line::new("The journal keeps each release, migration and parking: when, why, and", Tone::Dim),
-        Line::new("whether it can be undone.", Tone::Dim),
-    ]
+fn history(room: usize) -> Vec<Line> {
+    let kept =
+        "The journal keeps each release, migration and parking: when, why, and whether it can be undone.";
+    let texts = [(nothing(View::History), Tone::Strong), ("", Tone::Dim), (kept, Tone::Dim)];
+    let wrapped = |(text, tone)| wrap(text, room).into_iter().map(move |line| Line::new(&line, tone));
+    texts.into_iter().flat_map(wrapped).collect()
 }
 
 fn nothing(view: View) -> &'static str {

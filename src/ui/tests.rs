@@ -130,6 +130,7 @@ fn each_view_has_its_words() {
     check((80, 24), "3", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
     check((80, 24), "4", &["◆ collision", "dead-holder", "r release", "m migrate"]);
     check((80, 24), "5", &["Nothing has been done yet", "journal"]);
+    check((60, 15), "5", &["nothing has changed.", "when, why, and whether it can be undone."]);
 }
 
 #[test]
