@@ -10,13 +10,16 @@ use super::tone::{Line, Mark, Tone, of_claim};
 /// The most columns that a window and a record may take.
 const WIDEST: (usize, usize) = (24, 34);
 
+/// Columns of signs and edges.
+const EDGES: usize = 15;
+
 /// The columns of windows and of records.
 type Widths = (usize, usize);
 
 /// Writes the map and returns its title.
 pub(super) fn write(page: &mut Page, report: &Report) -> String {
     let map = map(report);
-    let widths = widths(&map);
+    let widths = widths(&map, page.width());
     for at in 0..map.windows.len() {
         write_tree(page, &map, (Column::Window, at), widths);
     }
@@ -35,11 +38,14 @@ pub(super) fn write(page: &mut Page, report: &Report) -> String {
     "Map: who holds what".to_owned()
 }
 
-fn widths(map: &Map) -> Widths {
+/// Decides how wide windows and records are; what they hold takes the rest, about a third.
+fn widths(map: &Map, page: usize) -> Widths {
+    let room = page.saturating_sub(EDGES);
+    let most = (WIDEST.0.min(room * 2 / 7), WIDEST.1.min(room * 3 / 8));
     let widest = |names: &mut dyn Iterator<Item = usize>, most: usize| names.max().unwrap_or(0).min(most);
     (
-        widest(&mut map.windows.iter().map(|spot| width(&safe(&spot.name))), WIDEST.0),
-        widest(&mut map.records.iter().map(|spot| width(&safe(&spot.name))), WIDEST.1),
+        widest(&mut map.windows.iter().map(|spot| width(&safe(&spot.name))), most.0),
+        widest(&mut map.records.iter().map(|spot| width(&safe(&spot.name))), most.1),
     )
 }
 
@@ -69,7 +75,7 @@ fn write_branch(page: &mut Page, map: &Map, lead: (Option<Place>, &str), edge: &
         Column::Window | Column::Resource => {
             let mut line = named(map, lead.0, widths.0);
             line = line.then(&format!(" {}", lead.1), Tone::Dim);
-            line = line.then(&"─".repeat(widths.1 + 6), Tone::Bad);
+            line = line.then("─", Tone::Bad);
             page.lines.push(ended(line, map, edge, &edge.collisions));
         }
     }

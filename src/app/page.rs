@@ -99,6 +99,11 @@ impl Page {
         self.field(label, &format!("{ago}, {}", age::clock(self.now, at)), Tone::Plain);
     }
 
+    /// Returns how many columns it has.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Returns the moment that ages are told for.
     pub(super) fn now(&self) -> Timestamp {
         self.now
