@@ -120,6 +120,8 @@ fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
         [source] if room >= 80 => {
             add(&format!("{} {}", source_name(source), source_state(source.state)), Tone::Warning)
         }
+        // The list of problems tells it too.
+        _ if room < 50 && counts(report).collisions > 0 => {}
         more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
     }

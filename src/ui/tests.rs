@@ -251,6 +251,15 @@ fn badges_tell_what_is_not_as_usual() {
 }
 
 #[test]
+fn on_a_tiny_screen_collisions_come_before_sources_in_trouble() {
+    let mut state = state(testing::busy(), (40, 10), "");
+    state.options.badge = Some("demo".to_owned());
+    let screen = lines(&render(&state, look(Glyphs::Unicode))).join("\n");
+    assert!(screen.contains("2 collisions") && !screen.contains("unread"), "{screen}");
+    check((60, 15), "", &["2 collisions", "[1 unread]"]);
+}
+
+#[test]
 fn a_database_tells_since_when_how_late_and_with_what_rights() {
     let mut report = testing::quiet();
     let detail = "3 rows, connected since 21:40:00Z, 0 s behind, read-only";
