@@ -24,22 +24,23 @@ pub(super) struct Slot {
 
 /// Chooses columns for `room` and gives them their width. Columns without any text are left
 /// out; of the others none is drawn when a more important one is not. Each has its full width
-/// before a less important one has any, but for sentences, which take what is left.
-pub(super) fn fit(table: &Table, room: u16, gap: u16) -> Vec<Slot> {
+/// before a less important one has any, but for sentences, which take what is left. The most
+/// important is the one by which a person has `sorted`.
+pub(super) fn fit(table: &Table, sorted: Option<usize>, room: u16, gap: u16) -> Vec<Slot> {
     let mut by_rank: Vec<(usize, &Column, u16)> = table
         .columns
         .iter()
         .enumerate()
         .filter_map(|(index, column)| Some((index, column, natural(table, index, column)?)))
         .collect();
-    by_rank.sort_by_key(|(_, column, _)| column.rank);
+    by_rank.sort_by_key(|(index, column, _)| (sorted != Some(*index), column.rank));
     let mut left = room + gap;
     let mut slots = Vec::new();
     for (index, column, natural) in by_rank {
         if column.rank >= SPARE || column.turn == Turn::Last {
             widen(&mut slots, &mut left, READABLE);
         }
-        let narrowest = column.width.0.min(natural);
+        let narrowest = column.width.0.min(natural).min(room);
         if narrowest + gap > left {
             break;
         }
@@ -91,7 +92,7 @@ mod tests {
         for view in "1234".chars() {
             update(&mut state, Msg::Pressed(Press::Char(view)));
             for room in 10..200 {
-                let slots = fit(&state.table, room, 2);
+                let slots = fit(&state.table, None, room, 2);
                 assert!(is_right(&state.table, &slots), "view {view} in {room} columns: {slots:?}");
             }
         }
@@ -122,6 +123,16 @@ mod tests {
             });
             let narrow: Vec<u8> = narrow.map(|slot| rank(table, slot)).collect();
             slots.iter().all(|slot| rank(table, slot) < SPARE || narrow.iter().all(|own| *own >= SPARE))
+        });
+    }
+
+    #[test]
+    fn the_column_by_which_a_person_has_sorted_is_drawn() {
+        check(|table, _| {
+            (0..table.columns.len()).filter(|index| table.widths[*index] > 0).all(|index| {
+                let slots = fit(table, Some(index), 20, 2);
+                slots.iter().any(|slot| slot.index == index && slot.width > 0)
+            })
         });
     }
 

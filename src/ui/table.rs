@@ -17,7 +17,7 @@ const GUTTER: u16 = 2;
 /// Draws names and rows.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let gap = if area.width < 100 { 1 } else { 2 };
-    let slots = fit(&state.table, area.width.saturating_sub(GUTTER + 1), gap);
+    let slots = fit(&state.table, state.place().sort.by, area.width.saturating_sub(GUTTER + 1), gap);
     head(painter, area, state, &slots, gap);
     let top = state.place().top;
     for (line, (at, row)) in (area.y + 1..area.bottom()).zip(state.visible().iter().enumerate()) {
