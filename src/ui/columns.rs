@@ -9,7 +9,7 @@ use super::paint::columns;
 const READABLE: u16 = 30;
 
 /// Columns of this rank and above only fill what is left.
-const SPARE: u8 = 6;
+const SPARE: u8 = 7;
 
 /// A column that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

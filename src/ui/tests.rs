@@ -126,7 +126,7 @@ fn a_screen_that_is_not_wide_enough_for_both_has_the_evidence_below() {
 
 #[test]
 fn the_map_keeps_its_columns_and_collisions_on_a_narrow_screen() {
-    check((60, 24), "v", &["─b ● work-item SD-1…\n", "└─a ◆ same worktree\n", "── ● worktree search\n"]);
+    check((60, 24), "v", &["─b ◆ work-item SD-1…\n", "└─a ◆ same worktree\n", "── ◌ worktree search\n"]);
 }
 
 #[test]

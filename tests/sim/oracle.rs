@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use claimtop::act::road::Receipt;
 use claimtop::core::journal::{Ended, Entry, History, Movement};
+use claimtop::core::plan::Action;
 
 use crate::files::Version;
 use crate::world::{STATE, World};
@@ -37,10 +38,12 @@ pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
         // Things of an earlier entry of the same number may lie there.
         return;
     }
+    let migrated = migrated(world);
     let prefix = format!("{STATE}/parked/{}-", receipt.entry);
     let parked =
         world.files.all().filter(|(path, _, _)| path.to_str().is_some_and(|p| p.starts_with(&prefix)));
     let owners: Vec<_> = parked
+        .filter(|(_, _, inode)| inode.version.is_none_or(|version| !migrated.contains(&version)))
         .filter_map(|(path, _, inode)| Some((path.to_path_buf(), world.ledger.owner(inode.version?)?)))
         .collect();
     for (path, life) in
@@ -49,6 +52,18 @@ pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
         let pid = world.people.all[life].pid;
         world.breach(format!("{} was let go, and its owner lives: life {life} ({pid})", path.display()));
     }
+}
+
+/// Returns what a claimtop has moved for another window, also one that was killed before it knew.
+fn migrated(world: &World) -> BTreeSet<Version> {
+    let journal = world.files.inode(format!("{STATE}/journal.jsonl").as_ref());
+    let history = History::read(journal.map_or(b"", |inode| &inode.bytes));
+    let entries = history.entries.iter().filter(|entry| entry.intent.action == Action::Migrate);
+    let prints = entries.flat_map(|entry| &entry.intent.movements).filter_map(|movement| match movement {
+        Movement::Put { print, .. } => Some(print),
+        Movement::Take { .. } | Movement::Exchange { .. } | Movement::Rows { .. } => None,
+    });
+    prints.filter_map(|print| world.ledger.version_of(&print.sha256)).collect()
 }
 
 /// Notes that what was migrated is nobody's from then on, as when Maia itself moves it: who wrote
