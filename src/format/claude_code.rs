@@ -154,8 +154,12 @@ fn role(object: &Object<'_>) -> Role {
 fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
     let pid = object.pid("pid", false)?;
     let mut holder = Holder::new(pid, role, binding);
-    // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`.
-    holder.start_ticks = object.str("procStart").and_then(|text| text.parse().ok());
+    // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`, and then its PID
+    // counts on that machine, which shares this home.
+    let start = object.str("procStart");
+    holder.start_ticks = start.and_then(|text| text.parse().ok());
+    let is_words = start.is_some_and(|text| text.contains(':') && text.contains(' '));
+    holder.host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
     Some(holder)
 }
 
