@@ -149,7 +149,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     };
     Plan {
         name: path.shown(),
-        what: format!("park the file {path}, which its own system cannot read either"),
+        what: format!("park the file {path}, which claimtop cannot read"),
         why: vec![finding.message.to_string()],
         steps: vec![Step::Park { path }],
         inverse: PUT_BACK.to_owned(),
