@@ -121,48 +121,46 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         claims,
         findings,
     };
-    let ways = ways_of_letting_go(&report, snapshot.host.uid);
+    let known = Known::new(&report);
+    let ways = ways_of_letting_go(&known, &report, snapshot.host.uid);
+    let useless = useless_offers(&known, &report, &ways, snapshot.host.uid);
     for (claim, way) in report.claims.iter_mut().zip(ways) {
         claim.releasable = way;
     }
-    let useless = useless_offers(&report, snapshot.host.uid);
     for at in useless {
         report.findings.get_mut(at).map(Finding::offer_nothing);
     }
     report
 }
 
+/// Returns how each claim may be let go; claims stand in the order of their records.
+fn ways_of_letting_go(known: &Known<'_>, report: &Report, uid: u32) -> Vec<Releasable> {
+    let of_records = report.records.iter().flat_map(|record| record.claims.iter().map(move |_| record));
+    let both = of_records.zip(&report.claims);
+    both.map(|(record, claim)| releasable(known, record, claim, record.ownership.uid != uid)).collect()
+}
+
 /// Returns the places of the findings that offer what would be refused for everything they are about.
-fn useless_offers(report: &Report, uid: u32) -> Vec<usize> {
-    let known = Known::new(report);
-    let refused = |action: Action| -> HashSet<&Key> {
-        let records = report.records.iter();
-        let records = records.filter(|record| known.is_refused(record, action, record.ownership.uid != uid));
-        records.map(|record| &record.key).collect()
-    };
-    let mut released = refused(Action::Release);
-    let claims = report.claims.iter().filter(|claim| claim.releasable == Releasable::No);
-    released.extend(claims.map(|claim| &claim.key));
-    let migrated = refused(Action::Migrate);
-    let is_useless = |finding: &Finding| {
-        let refused = match finding.remedy {
-            Remedy::Release | Remedy::Park => &released,
-            Remedy::Migrate => &migrated,
-            Remedy::Undo | Remedy::None => return false,
-        };
-        // Nothing is ever done to a window.
-        finding.subjects.iter().all(|key| key.as_str().starts_with('w') || refused.contains(key))
+fn useless_offers(known: &Known<'_>, report: &Report, ways: &[Releasable], uid: u32) -> Vec<usize> {
+    let is_refused =
+        |record: &RecordView, action| known.is_refused(record, action, record.ownership.uid != uid);
+    let records = || report.records.iter();
+    let claims = report.claims.iter().zip(ways).filter(|(_, way)| **way == Releasable::No);
+    // Few are refused a release, and few can be migrated.
+    let kept = records().filter(|record| is_refused(record, Action::Release)).map(|record| &record.key);
+    let kept: HashSet<&Key> = kept.chain(claims.map(|(claim, _)| &claim.key)).collect();
+    let moved = records().filter(|record| !is_refused(record, Action::Migrate)).map(|record| &record.key);
+    let moved: HashSet<&Key> = moved.collect();
+    // Nothing is ever done to a window.
+    let is_useless = |finding: &Finding| match finding.remedy {
+        Remedy::Release | Remedy::Park => {
+            finding.subjects.iter().all(|key| key.as_str().starts_with('w') || kept.contains(key))
+        }
+        Remedy::Migrate => !finding.subjects.iter().any(|key| moved.contains(key)),
+        Remedy::Undo | Remedy::None => false,
     };
     let all = report.findings.iter().enumerate();
     all.filter(|(_, finding)| is_useless(finding)).map(|(at, _)| at).collect()
-}
-
-/// Returns how each claim may be let go; claims stand in the order of their records.
-fn ways_of_letting_go(report: &Report, uid: u32) -> Vec<Releasable> {
-    let of_records = report.records.iter().flat_map(|record| record.claims.iter().map(move |_| record));
-    let both = of_records.zip(&report.claims);
-    let known = Known::new(report);
-    both.map(|(record, claim)| releasable(&known, record, claim, record.ownership.uid != uid)).collect()
 }
 
 /// Groups keys by the window that they belong to.
