@@ -22,7 +22,7 @@
 //!         v
 //! app::update(&mut State, Msg) -> Effects   pure: what the person is doing
 //!         v
-//! ui::draw(&State)                          State -> cells; never changes State
+//! ui::render(&State)                        State -> cells; never changes State
 //!
 //! core::plan -> act: lock, look again, journal, move, look there, journal -> Receipt
 //! undo       =  an entry of the journal -> the same road

@@ -134,9 +134,10 @@ fn named(map: &Map, place: Option<Place>, columns: usize) -> Line {
         return Line::new(&" ".repeat(columns + 2), Tone::Plain);
     };
     let (mark, tone) = sign(spot.state);
-    let name = cut(&safe(&spot.name), columns);
+    let name = safe(&spot.name);
+    let name = cut(&name, columns);
     let pad = " ".repeat(columns.saturating_sub(width(&name)));
-    Line::default().then_marked(mark, "", tone).then(" ", tone).then(&(name + &pad), Tone::Strong)
+    Line::default().then_marked(mark, "", tone).then(" ", tone).then(&format!("{name}{pad}"), Tone::Strong)
 }
 
 fn sign(state: Option<VerdictState>) -> (Mark, Tone) {

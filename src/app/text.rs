@@ -1,5 +1,7 @@
 //! Text for the screen: made safe, measured in columns, cut and wrapped.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -11,6 +13,9 @@ const MAX_CHARS: usize = 2_000;
 /// Returns text that may be drawn: nothing in it steers a terminal, all of it is as wide as it
 /// seems, and it is not huge.
 pub fn safe(text: &str) -> String {
+    if text.len() <= MAX_CHARS && text.chars().all(is_simple) {
+        return text.to_owned();
+    }
     let safe = match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", shown(text.get(..end).unwrap_or_default())),
         None => shown(text),
@@ -40,26 +45,32 @@ pub fn outside(text: Option<&Untrusted>) -> String {
     text.map(|text| safe(text.raw())).unwrap_or_default()
 }
 
+/// Returns whether `c` takes one column wherever it stands among its like, as do printable ASCII
+/// and the signs of the screen.
+pub fn is_simple(c: char) -> bool {
+    matches!(c, ' '..='~' | '·' | '‹' | '›' | '…' | '•' | '●' | '▲' | '✗' | '◆' | '▌' | '─'..='╿')
+}
+
 /// Returns how many columns `text` takes.
 pub fn width(text: &str) -> usize {
     // Nearly all text is, and a frame measures some of it several times.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return text.len();
+    if text.chars().all(is_simple) {
+        return text.chars().count();
     }
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
 /// Returns `text` in at most `columns` columns, with an ellipsis where something is left off: the
 /// end, but of a path the beginning, for paths differ at their ends.
-pub fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
-    let Some(room) = columns.checked_sub(1) else { return String::new() };
+    let Some(room) = columns.checked_sub(1) else { return Cow::Borrowed("") };
     if text.starts_with('/') && !text.contains(' ') {
-        return format!("…{}", tail(text, room));
+        return Cow::Owned(format!("…{}", tail(text, room)));
     }
-    format!("{}…", head(text, room).0.trim_end())
+    Cow::Owned(format!("{}…", head(text, room).0.trim_end()))
 }
 
 /// Splits `text` into lines of at most `columns` columns, at spaces where there are any.
@@ -159,7 +170,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn text_is_as_wide_as_its_clusters(text in ".*|[ -~]*") {
+        fn text_is_as_wide_as_its_clusters(text in ".*|[ -~·‹›…•●▲✗◆▌─-╿]*") {
             let clusters: usize = text.graphemes(true).map(UnicodeWidthStr::width).sum();
             proptest::prop_assert_eq!(width(&text), clusters);
         }

@@ -65,7 +65,8 @@ fn nothing(view: View) -> &'static str {
 fn sources(report: &Report) -> Vec<Line> {
     let mut lines = vec![Line::new("Looked at:", Tone::Dim)];
     lines.extend(report.sources.iter().map(|source| {
-        let id = cut(&safe(&source.id), 28);
+        let id = safe(&source.id);
+        let id = cut(&id, 28);
         Line::new(&format!("  {id:<28} "), Tone::Plain)
             .then(&format!("{:<8} ", source_state(source.state)), Tone::Dim)
             .then(source.detail.raw(), Tone::Dim)

@@ -15,7 +15,7 @@ mod tabs;
 mod tests;
 pub mod theme;
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
 use crate::app::geometry::{BOTTOM, Size, TOP};
@@ -26,11 +26,10 @@ use paint::Painter;
 
 pub use paint::Look;
 
-/// Draws the whole screen.
-pub fn draw(state: &State, look: Look, buffer: &mut Buffer) {
+/// Draws the whole screen over its ground.
+fn draw(state: &State, look: Look, buffer: &mut Buffer) {
     let area = buffer.area;
     let mut painter = Painter { buffer, look };
-    painter.wash(area, look.palette.ground);
     let line = |y: u16| Rect { x: area.x, y, width: area.width, height: 1 }.intersection(area);
     header::draw(&mut painter, line(area.y), state);
     tabs::draw(&mut painter, line(area.y + 1), state);
@@ -54,7 +53,9 @@ fn draw_body(painter: &mut Painter<'_>, body: Rect, state: &State) {
 /// Draws the screen into a buffer of its own.
 pub fn render(state: &State, look: Look) -> Buffer {
     let Size { width, height } = state.size;
-    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    let mut ground = Cell::EMPTY;
+    ground.set_style(look.palette.ground);
+    let mut buffer = Buffer::filled(Rect::new(0, 0, width, height), ground);
     draw(state, look, &mut buffer);
     buffer
 }

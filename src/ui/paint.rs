@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::app::rows::Align;
-use crate::app::text::cut;
+use crate::app::text::{cut, is_simple};
 use crate::app::tone::{Line, Span, Tone};
 use crate::config::Glyphs;
 
@@ -35,8 +35,25 @@ impl Painter<'_> {
         if !self.buffer.area.contains((x, y).into()) {
             return 0;
         }
+        if drawn.chars().all(is_simple) {
+            return self.simple(x, y, &drawn, style);
+        }
         let (end, _) = self.buffer.set_stringn(x, y, drawn, usize::from(room), style);
         end.saturating_sub(x)
+    }
+
+    /// Writes what nearly all text is, a character a cell: to look for its graphemes took most of a
+    /// frame.
+    fn simple(&mut self, x: u16, y: u16, text: &str, style: Style) -> u16 {
+        let first = self.buffer.index_of(x, y);
+        let cells = self.buffer.content.get_mut(first..).unwrap_or_default();
+        let room = usize::from(self.buffer.area.right().saturating_sub(x));
+        let mut used = 0;
+        for (cell, c) in cells.iter_mut().zip(text.chars()).take(room) {
+            cell.set_char(c).set_style(style);
+            used += 1;
+        }
+        used
     }
 
     /// Writes a span with its sign; returns the columns used.
@@ -85,6 +102,9 @@ impl Painter<'_> {
 
     /// Lays a style over an area.
     pub(super) fn wash(&mut self, area: Rect, style: Style) {
+        if style == Style::default() {
+            return;
+        }
         self.buffer.set_style(area, style);
     }
 
@@ -103,4 +123,29 @@ impl Painter<'_> {
 /// Turns a width into the type of the screen.
 pub(super) fn columns(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::buffer::Cell;
+    use ratatui::style::Color;
+
+    use super::*;
+    use crate::config::Theme;
+    use crate::ui::theme::Colors;
+
+    proptest::proptest! {
+        #[test]
+        fn simple_text_is_drawn_as_any_other(text in "[ -~·‹›…•●▲✗◆▌─-╿]{0,30}", x in 0u16..12, room in 0u16..30) {
+            let area = Rect::new(0, 0, 12, 2);
+            let (mut drawn, mut expected) = (Buffer::filled(area, Cell::new("日")), Buffer::filled(area, Cell::new("日")));
+            let style = Style::new().fg(Color::Red);
+            let look = Look { palette: Palette::new(Theme::Dark, Colors::Used), glyphs: Glyphs::Unicode };
+            let used = Painter { buffer: &mut drawn, look }.text(x, 1, room, &text, style);
+            let cut = cut(&text, usize::from(room));
+            let (end, _) = expected.set_stringn(x, 1, &cut, usize::from(room), style);
+            proptest::prop_assert_eq!(used, end - x);
+            proptest::prop_assert_eq!(drawn, expected);
+        }
+    }
 }
