@@ -9,6 +9,7 @@ use crate::core::record::Location;
 use crate::core::report::{ClaimView, RecordView, Report, WindowView};
 
 use super::text::{outside, safe};
+use super::tone::{Mark, Tone, of_window};
 
 /// A report with ways in, made once for each look.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Index {
     findings: Order<u32>,
     /// By each of their subjects.
     findings_about: Order<(u32, u32)>,
+    /// The windows whose processes have exited since the look, by their PIDs.
+    pub(super) exited: BTreeSet<u32>,
 }
 
 impl Index {
@@ -40,8 +43,23 @@ impl Index {
             findings: Order::of(&keys, |key| key),
             findings_about: Order::new(subjects.collect(), |at| subject(&report, at)),
             keys_of_findings: keys,
+            exited: BTreeSet::new(),
             report,
         }
+    }
+
+    /// Takes note that a process has exited since the look; returns whether it is that of a window.
+    pub fn exit(&mut self, pid: u32) -> bool {
+        self.report.windows.iter().any(|window| window.pid == pid) && self.exited.insert(pid)
+    }
+
+    /// Returns how a window's process looks, and what it does.
+    pub fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+        if self.exited.contains(&window.pid) {
+            return ((Mark::Dead, Tone::Warning, "exited"), String::new());
+        }
+        let activity = outside(window.activity.as_ref());
+        (of_window(window.state, &activity), activity)
     }
 
     /// Returns a window.

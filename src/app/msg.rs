@@ -18,6 +18,8 @@ use super::geometry::Size;
 pub enum Msg {
     /// A look was finished.
     Looked(Arc<Report>),
+    /// The process with this PID has exited; the look that tells what that means comes next.
+    Exited(u32),
     /// What the last look was like.
     Measured(Measured),
     /// What this process costs.

@@ -261,6 +261,17 @@ impl State {
         }
     }
 
+    /// Shows of a window that its process has exited, before the look that follows tells what that
+    /// means; returns whether there is such a window. A frozen picture stays as it is.
+    pub(super) fn exit(&mut self, pid: u32) -> bool {
+        let index = self.index.as_mut().filter(|_| self.picture == Picture::Live).and_then(Arc::get_mut);
+        let is_shown = index.is_some_and(|index| index.exit(pid));
+        if is_shown {
+            self.fill();
+        }
+        is_shown
+    }
+
     /// Makes the rows that are on the screen.
     fn fill(&mut self) {
         let top = self.place().top.min(self.table.rows.len());

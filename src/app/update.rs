@@ -11,6 +11,7 @@ use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Motion};
 use super::layer::Layer;
+use super::lookup::Index;
 use super::msg::{Effect, Msg, Pointer, Press, Taped};
 use super::sheet::Sheet;
 use super::state::{Picture, State};
@@ -27,6 +28,8 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             }
             effects
         }
+        Msg::Exited(pid) if state.exit(pid) => vec![Effect::Redraw],
+        Msg::Exited(_) => Vec::new(),
         Msg::Measured(measured) => {
             state.measured = measured;
             let is_shown = matches!(state.layers.last(), Some(Layer::Itself { .. }));
@@ -105,7 +108,8 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
         state.waiting = Some(report);
         return if has_moved { vec![Effect::Redraw] } else { Vec::new() };
     }
-    if state.report().is_some_and(|shown| says_the_same(shown, &report)) {
+    let is_shown = |shown: &Arc<Index>| shown.exited.is_empty() && says_the_same(&shown.report, &report);
+    if state.index.as_ref().is_some_and(is_shown) {
         return Vec::new();
     }
     // In a recording it is always the moment of the look.

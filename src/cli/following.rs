@@ -69,7 +69,7 @@ impl Following {
             };
             return match said {
                 Some(Said::Looked(report)) => Ok(Next::Looked(report)),
-                Some(Said::Measured(_)) => continue,
+                Some(Said::Exited(_) | Said::Measured(_)) => continue,
                 Some(Said::HintsLost) => Ok(Next::HintsLost),
                 Some(Said::Failed(what)) => {
                     Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))))

@@ -39,6 +39,8 @@ enum Told {
 pub enum Said {
     /// What it saw.
     Looked(Arc<Report>),
+    /// The process with this PID has exited; the look that tells what that means begins now.
+    Exited(u32),
     /// What that look was like.
     Measured(Measured),
     /// Not all changes are told from now on, so it looks now and then.
@@ -95,7 +97,10 @@ fn keep_looking(
         let before = ear.told;
         let now = clock::steady();
         let longest = ear.patience().min(settling(torn));
-        ear.wait(now + rest(now - began), now + longest, &mut looker);
+        let exited = ear.wait(now + rest(now - began), now + longest, &mut looker);
+        if exited.is_some_and(|pid| say(Said::Exited(pid)) == Audience::Gone) {
+            return;
+        }
         ear.hear_the_rest();
         if ear.told != before && say(Said::HintsLost) == Audience::Gone {
             return;
@@ -153,8 +158,8 @@ struct Ear {
 
 /// What ends the waiting for a hint.
 enum Heard {
-    /// A process has exited.
-    Death,
+    /// The process with this PID has exited.
+    Death(u32),
     /// Files have changed, or something was missed.
     Change,
     /// Nothing until the time was up, or ever again.
@@ -171,18 +176,21 @@ impl Ear {
     }
 
     /// Waits until it is time for another look: at once after a death, after the rest when files
-    /// change, when somebody has come, or for safety.
-    fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) {
+    /// change, when somebody has come, or for safety. Returns the PID of who has exited, if that is
+    /// why.
+    fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) -> Option<u32> {
         let [mut glance_after, seldom] = GLANCES;
         let mut glance_at = clock::steady() + glance_after;
         let mut is_pending = false;
         loop {
             let until = if is_pending { rested_at } else { glance_at.min(over_at) };
             match self.hear(until) {
-                Heard::Death => return,
-                Heard::Change if clock::steady() >= rested_at => return,
+                Heard::Death(pid) => return Some(pid),
+                Heard::Change if clock::steady() >= rested_at => return None,
                 Heard::Change => is_pending = true,
-                Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_news() => return,
+                Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_news() => {
+                    return None;
+                }
                 Heard::Nothing => {
                     glance_after = (glance_after * 2).min(seldom);
                     glance_at = clock::steady() + glance_after;
@@ -208,7 +216,7 @@ impl Ear {
         };
         match hints.recv_timeout(left) {
             Err(RecvTimeoutError::Timeout) => Heard::Nothing,
-            Ok(Hint::Process(_)) => Heard::Death,
+            Ok(Hint::Process(pid)) => Heard::Death(pid),
             Ok(Hint::Files) => Heard::Change,
             Ok(Hint::Lost(why)) => {
                 tracing::warn!(why, "not all changes are told");
@@ -322,7 +330,8 @@ mod tests {
         hint.send(Hint::Files).unwrap();
         hint.send(Hint::Process(77)).unwrap();
         let rested_at = clock::steady() + Duration::from_secs(3_600);
-        Ear { hints: Some(hints), told: Told::All }.wait(rested_at, rested_at, &mut Hurried);
+        let exited = Ear { hints: Some(hints), told: Told::All }.wait(rested_at, rested_at, &mut Hurried);
+        assert_eq!(exited, Some(77));
     }
 
     #[test]

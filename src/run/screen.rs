@@ -24,7 +24,7 @@ use super::acting::{Acting, Work};
 use super::terminal::Guard;
 use super::{Event, Replay, calls, clipboard, keyboard, log};
 
-/// The shortest time between two frames that no key asked for: 30 a second.
+/// The time between two frames that no key asked for, one in two counted: 30 a second.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.
@@ -48,7 +48,8 @@ struct Screen {
     calls: Calls,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
-    drawn_at: Instant,
+    /// When the next frame may be drawn: two in a row where there was time for two.
+    free_at: Instant,
     /// When the state was last told the time.
     told_at: Instant,
     /// When an age on the screen reads differently.
@@ -121,7 +122,7 @@ impl Screen {
             attention: Attention::default(),
             calls,
             due: None,
-            drawn_at: now,
+            free_at: now,
             told_at: now,
             tick_at: None,
         }
@@ -143,6 +144,7 @@ impl Screen {
     fn happened(&mut self, event: Event) -> anyhow::Result<Flow> {
         match event {
             Event::Told(Msg::Looked(report)) => self.looked(report),
+            Event::Told(msg @ Msg::Exited(_)) => self.told_at_once(msg),
             Event::Told(msg) => self.told(msg),
             Event::Stop => self.stop(),
             Event::Continued => {
@@ -159,16 +161,21 @@ impl Screen {
         }
     }
 
-    /// Shows a look, at once if a frame may be drawn; then calls a person who is looking elsewhere,
-    /// if it is worth it.
+    /// Shows a look, then calls a person who is looking elsewhere, if it is worth it.
     fn looked(&mut self, report: Arc<Report>) -> anyhow::Result<Flow> {
-        let flow = self.told(Msg::Looked(Arc::clone(&report)))?;
-        if flow == Flow::Continue && self.due.is_some_and(|due| due <= Instant::now()) {
-            self.draw()?;
-        }
+        let flow = self.told_at_once(Msg::Looked(Arc::clone(&report)))?;
         let calls = self.attention.take(&report, self.calls);
         for sequence in calls.iter().filter_map(|call| calls::sequence(call, self.calls.notify)) {
             self.guard.send(&sequence)?;
+        }
+        Ok(flow)
+    }
+
+    /// Gives the state a message, and shows what comes of it if a frame may be drawn.
+    fn told_at_once(&mut self, msg: Msg) -> anyhow::Result<Flow> {
+        let flow = self.told(msg)?;
+        if flow == Flow::Continue && self.due.is_some_and(|due| due <= Instant::now()) {
+            self.draw()?;
         }
         Ok(flow)
     }
@@ -182,7 +189,7 @@ impl Screen {
         }
         for effect in effects {
             match effect {
-                Effect::Redraw => self.due = self.due.or(Some(self.drawn_at + FRAME)),
+                Effect::Redraw => self.due = self.due.or(Some(self.free_at)),
                 Effect::Repaint => {
                     self.guard.forget();
                     self.due = Some(Instant::now());
@@ -228,7 +235,7 @@ impl Screen {
     fn draw(&mut self) -> anyhow::Result<Flow> {
         self.guard.draw(|| ui::render(&self.state, self.look)).context("failed to write to the terminal")?;
         self.due = None;
-        self.drawn_at = Instant::now();
+        self.free_at = (self.free_at + FRAME).max(Instant::now());
         self.plan_tick();
         Ok(Flow::Continue)
     }

@@ -26,12 +26,13 @@ use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 /// How long a program may take to start and to settle, and how long it is measured at rest.
 const START: Duration = Duration::from_secs(2);
 const SETTLE: Duration = Duration::from_secs(15);
 const REST: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 60;
+/// How long nothing happens before a delay is measured, so that the machine is as idle for each.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// Runs a program where the home is empty: cctop writes hooks into the settings of agents that it
 /// finds there.
@@ -126,7 +127,7 @@ impl World {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
         let text = format!(
-            r#"{{"pid":{pid},"sessionId":"{SESSION}","procStart":"{start}","kind":"interactive","name":"alpha","status":"{status}"}}"#
+            r#"{{"pid":{pid},"sessionId":"95fe798d-3725-4649-974a-{pid:012}","procStart":"{start}","kind":"interactive","name":"alpha","status":"{status}"}}"#
         );
         let path = self.path(&format!("home/.claude/sessions/{pid}.json"));
         std::fs::write(path, text).unwrap();
@@ -287,7 +288,7 @@ fn program(name: &str) -> Option<PathBuf> {
 fn delays() {
     let world = World::new();
     let mut screen = Screen::open(world.claimtop());
-    let (mut killed, mut written, mut floor) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut killed, mut judged, mut written, mut floor] = [(); 4].map(|()| Vec::new());
     screen.until(|picture| picture.contains("quit"));
     for _ in 0..ROUNDS {
         let mut agent = world.agent();
@@ -295,14 +296,16 @@ fn delays() {
         world.register(agent.id(), "idle");
         screen.until(|picture| picture.contains(&pid) && picture.contains("idle"));
         // The look after a look waits a little; a person's windows are not written all the time.
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(QUIET);
         let since = Instant::now();
         world.register(agent.id(), "busy");
         written.push(ms(since, screen.until(|picture| picture.contains("busy"))));
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(QUIET);
         let since = Instant::now();
         agent.kill().unwrap();
-        killed.push(ms(since, screen.until(|picture| !picture.contains("busy"))));
+        let is_judged = |picture: &str| picture.contains("0 windows");
+        killed.push(ms(since, screen.until(|picture| picture.contains("exited") || is_judged(picture))));
+        judged.push(ms(since, screen.until(is_judged)));
         agent.wait().unwrap();
         floor.push(bare_ms(world.agent()));
     }
@@ -310,6 +313,7 @@ fn delays() {
     let [floor] = [spread("  a bare pidfd tells a death", &mut floor)];
     let killed = spread("  holder killed -> cells change", &mut killed);
     println!("    {:.1} times the bare pidfd", killed / floor);
+    spread("  holder killed -> what that means", &mut judged);
     spread("  session file written -> cells change", &mut written);
 }
 
@@ -321,7 +325,7 @@ fn bare_ms(mut agent: Child) -> f64 {
         poll(&mut fds, None).unwrap();
         Instant::now()
     });
-    std::thread::sleep(Duration::from_millis(20));
+    std::thread::sleep(QUIET);
     let since = Instant::now();
     kill_process(pid, Signal::KILL).unwrap();
     let at = waiting.join().unwrap();

@@ -41,7 +41,7 @@ fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
     for key in finding.subjects.iter().take(8) {
         page.heading(&format!("About {}", index.name(key)));
         if let Some(window) = index.window(key) {
-            window::facts(page, window);
+            window::facts(page, index, window);
         } else if let Some(record) = index.record(key) {
             record::facts(page, record);
         } else if let Some(claim) = index.claim(key) {

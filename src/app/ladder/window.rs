@@ -3,7 +3,7 @@
 use crate::app::lookup::Index;
 use crate::app::page::Page;
 use crate::app::text::outside;
-use crate::app::tone::{Tone, of_claim, of_verdict, of_window};
+use crate::app::tone::{Tone, of_claim, of_verdict};
 use crate::app::words;
 use crate::core::report::WindowView;
 use crate::core::session::Strength;
@@ -11,15 +11,14 @@ use crate::core::session::Strength;
 pub(super) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     super::write_findings(page, index, &window.key);
     page.gap();
-    facts(page, window);
+    facts(page, index, window);
     claims(page, index, window);
     records(page, index, window);
 }
 
 /// Writes what is known of the process itself.
-pub(super) fn facts(page: &mut Page, window: &WindowView) {
-    let activity = outside(window.activity.as_ref());
-    let (mark, tone, word) = of_window(window.state, &activity);
+pub(super) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
+    let ((mark, tone, word), activity) = index.standing(window);
     // "waiting: permission prompt" says the word itself.
     let lead = format!("{word}:");
     match activity.strip_prefix(&lead) {

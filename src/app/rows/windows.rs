@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::app::lookup::{Index, window_name};
 use crate::app::text::{file_name, outside};
-use crate::app::tone::{Span, Tone, of_window};
+use crate::app::tone::{Span, Tone};
 use crate::core::report::{ClaimStatus, ContextId, WindowState, WindowView};
 
 use super::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
@@ -29,13 +29,14 @@ pub(super) const COLUMNS: &[Column] = &[
 pub(super) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let findings = index.findings_near(&window.key);
     let repo = window.repo.as_ref();
+    let ((mark, tone, word), activity) = index.standing(window);
     let cells = vec![
-        state(window),
+        Cell::ranked(Span::marked(mark, word, tone), order(window.state)),
         Cell::text(&window_name(window), Tone::Strong),
         Cell::pid(Some(window.pid)),
         Cell::trouble(&findings),
         claims(index, window),
-        Cell::text(&outside(window.activity.as_ref()), Tone::Plain),
+        Cell::text(&activity, Tone::Plain),
         Cell::text(&outside(repo.and_then(|repo| repo.branch.as_ref())), Tone::Plain),
         Cell::age(now, window.started_at),
         context(&window.context_id),
@@ -53,15 +54,12 @@ pub(super) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     }
 }
 
-fn state(window: &WindowView) -> Cell {
-    let activity = window.activity.as_ref().map_or("", |activity| activity.raw());
-    let (mark, tone, word) = of_window(window.state, activity);
-    let order = match window.state {
+fn order(state: WindowState) -> i64 {
+    match state {
         WindowState::Zombie => 0,
         WindowState::Stopped => 1,
         WindowState::Running => 2,
-    };
-    Cell::ranked(Span::marked(mark, word, tone), order)
+    }
 }
 
 /// Counts a window's claims; how the worst of them stands gives the tone.

@@ -53,6 +53,40 @@ fn what_has_come_and_gone_is_no_news_however_long_nobody_presses_a_key() {
 }
 
 #[test]
+fn a_window_that_exits_is_shown_so_until_the_look_that_follows() {
+    let mut state = seen(testing::busy());
+    let shown = |state: &State| {
+        let row = state.visible().iter().find(|row| row.key == key("w-5120")).unwrap();
+        [0, 5].map(|cell| row.cells[cell].span.text().to_owned())
+    };
+    let before = shown(&state);
+    assert_ne!(before, ["exited", ""]);
+    assert_eq!(update(&mut state, Msg::Exited(5120)), [Effect::Redraw]);
+    assert_eq!(shown(&state), ["exited", ""]);
+    assert_eq!(update(&mut state, Msg::Exited(5120)), [], "it is known");
+    assert_eq!(update(&mut state, Msg::Exited(1)), [], "it is nobody's");
+    update(&mut state, Msg::Tick(now() + SignedDuration::from_secs(60)));
+    assert_eq!(shown(&state), ["exited", ""]);
+    assert_eq!(look(&mut state, testing::busy()), [Effect::Redraw], "it lives after all");
+    assert_eq!(shown(&state), before);
+    press(&mut state, "f");
+    assert_eq!(update(&mut state, Msg::Exited(5120)), []);
+    assert_eq!(shown(&state), before, "a frozen picture stays");
+}
+
+#[test]
+fn the_evidence_of_a_window_that_exits_says_so() {
+    let mut state = seen(testing::busy());
+    while state.selected() != Some(&key("w-5120")) {
+        press(&mut state, "j");
+    }
+    press(&mut state, "\n");
+    assert!(!panel_text(&state).contains("exited"), "{}", panel_text(&state));
+    update(&mut state, Msg::Exited(5120));
+    assert!(panel_text(&state).contains("State           exited"), "{}", panel_text(&state));
+}
+
+#[test]
 fn lost_hints_are_told() {
     let mut state = seen(testing::busy());
     assert_eq!(update(&mut state, Msg::Hints(Hints::Lost)), [Effect::Redraw]);
