@@ -136,6 +136,36 @@ fn a_candidate_is_read_in_detail_though_nobody_names_it() {
 }
 
 #[test]
+fn an_agent_that_runs_through_a_link_of_another_name_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let versions = folder.path().join("claude/versions");
+    std::fs::create_dir_all(&versions).unwrap();
+    let link = folder.path().join("cc");
+    std::os::unix::fs::symlink(program(&versions, "2.1.197"), &link).unwrap();
+    let mut scanner = scanner();
+    scanner.scan(&BTreeSet::new());
+    let terminal = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
+    let mut command = portable_pty::CommandBuilder::new(&link);
+    command.arg("600");
+    let mut agent = terminal.slave.spawn_command(command).unwrap();
+    let pid = agent.process_id().unwrap();
+    let signatures = Signatures::built_in().unwrap();
+    let is_agent = |table: &ProcessTable| {
+        table.get(pid).and_then(|process| signatures.classify(process)).map(|(agent, _)| agent.name.as_str())
+            == Some("claude-code")
+    };
+    assert!((0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        scanner.has_news()
+    }));
+    let table = when(&mut scanner, &[], is_agent);
+    assert_eq!(get(&table, pid).comm.raw(), "cc");
+    assert!(is_agent(&scanner.rescan(&BTreeSet::new())));
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+}
+
+#[test]
 fn an_unreaped_child_is_a_zombie_that_has_exited() {
     let child = Stand::sleeping();
     child.signal(Signal::KILL);

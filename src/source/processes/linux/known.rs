@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::stat::Line;
 use crate::core::process::Process;
 use crate::source::clock;
 use crate::source::processes::Depth;
@@ -33,6 +34,8 @@ pub(super) struct KnownProcess {
     pub(super) is_settled: bool,
     /// Whether it is a thread of the kernel, which never becomes a program.
     pub(super) is_kernels: bool,
+    /// Whether it runs an agent's program under another name.
+    pub(super) is_renamed: bool,
     /// Its `stat`.
     pub(super) process: Process,
 }
@@ -65,11 +68,21 @@ impl Known {
         self.by_pid.remove(&pid).filter(|known| known.inode == inode)
     }
 
-    /// Keeps what was read of a process.
-    pub(super) fn keep(&mut self, inode: u64, process: &Process, is_kernels: bool) {
+    /// Returns what was just read of a process as it is kept.
+    pub(super) fn known(&self, inode: u64, line: Line, is_renamed: bool) -> KnownProcess {
+        let Line { process, is_kernels, .. } = line;
         let is_settled = process.id.start_ticks <= self.settled_tick;
-        let known = KnownProcess { inode, is_settled, is_kernels, process: process.clone() };
-        self.by_pid.insert(process.id.pid, known);
+        KnownProcess { inode, is_settled, is_kernels, is_renamed, process }
+    }
+
+    /// Keeps what is known of a process.
+    pub(super) fn keep(&mut self, known: KnownProcess) {
+        self.by_pid.insert(known.process.id.pid, known);
+    }
+
+    /// Returns the processes that run an agent's program under another name.
+    pub(super) fn renamed(&self) -> impl Iterator<Item = u32> {
+        self.by_pid.values().filter(|known| known.is_renamed).map(|known| known.process.id.pid)
     }
 
     /// Returns the inode of a process's folder where it is one that has not just begun.

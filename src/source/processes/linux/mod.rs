@@ -12,6 +12,7 @@ mod tty;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CString, OsStr};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -19,13 +20,14 @@ use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
 
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
-use self::known::Known;
+use self::known::{Known, KnownProcess};
 pub(super) use self::pidfd::inode_of as pidfd_inode;
 pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
+use self::stat::Line;
 use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
-use crate::core::process::{Process, ProcessTable, ancestry};
+use crate::core::process::{ProcessTable, ancestry};
 
 /// Returns the ticks per second in which the kernel tells starts (`sysconf(_SC_CLK_TCK)`).
 pub(super) fn ticks_per_second() -> u64 {
@@ -62,19 +64,21 @@ impl Scanner {
         let mut entries = Vec::with_capacity(listing.len());
         let mut before = self.known.renew(listing.len());
         for (pid, inode) in listing {
-            let known = before.take(pid, inode).filter(|known| known.lasts(depth));
-            let read = match known {
-                Some(known) => Some((known.process, known.is_kernels)),
-                None => match proc.process(pid) {
-                    Reading::Read(line) => Some((line.process, line.is_kernels)),
+            let known = match before.take(pid, inode) {
+                Some(known) if known.lasts(depth) => Some(known),
+                earlier => match proc.process(pid) {
+                    Reading::Read(line) => {
+                        let is_renamed = is_renamed(&proc, &line, earlier.as_ref(), wanted.candidates);
+                        Some(self.known.known(inode, line, is_renamed))
+                    }
                     Reading::Unreadable => None,
                     // It has exited since it was listed.
                     Reading::Gone => continue,
                 },
             };
-            if let Some((process, is_kernels)) = read {
-                self.known.keep(inode, &process, is_kernels);
-                entries.push((pid, process));
+            if let Some(known) = known {
+                entries.push((pid, known.process.clone()));
+                self.known.keep(known);
             }
             table.listed.insert(pid);
         }
@@ -93,14 +97,17 @@ impl Scanner {
         let mut is_any = false;
         for (pid, inode) in listing {
             let known = self.known.get(pid, inode);
-            let is_one = |process: &Process| candidates.may_be(process.comm.raw());
-            let before = known.filter(|known| is_one(&known.process)).map(|known| known.process.state);
+            let is_one =
+                |known: &KnownProcess| known.is_renamed || candidates.may_be(known.process.comm.raw());
+            let before = known.filter(|known| is_one(known)).map(|known| known.process.state);
             if before.is_none() && known.is_some_and(|known| known.is_settled) {
                 continue;
             }
             if let Reading::Read(line) = proc.process(pid) {
-                is_any |= is_one(&line.process) && before != Some(line.process.state);
-                self.known.keep(inode, &line.process, line.is_kernels);
+                let is_renamed = is_renamed(&proc, &line, known, candidates);
+                let known = self.known.known(inode, line, is_renamed);
+                is_any |= is_one(&known) && before != Some(known.process.state);
+                self.known.keep(known);
             }
         }
         is_any
@@ -109,7 +116,7 @@ impl Scanner {
     /// Replaces the entries of those who matter by a closer look at each.
     fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, wanted: Wanted<'_>, depth: Depth) {
         let mut kept = HashMap::new();
-        for pid in those_who_matter(table, wanted) {
+        for pid in those_who_matter(table, wanted, self.known.renamed()) {
             let mut before = self.kept.remove(&pid);
             let is_as_before = depth == Depth::Changes && self.is_as_before(proc, pid, before.as_deref_mut());
             let closer = match before {
@@ -139,12 +146,33 @@ impl Scanner {
     }
 }
 
+/// Returns whether a job of a terminal runs an agent's program under a name that is not the agent's:
+/// through a link, say. It is asked once for each name, for to ask is as dear as to read.
+fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidates: &Candidates) -> bool {
+    let process = &line.process;
+    if !line.is_job || candidates.may_be(process.comm.raw()) {
+        return false;
+    }
+    let is_as_before = |earlier: &&KnownProcess| earlier.is_settled && earlier.process.comm == process.comm;
+    earlier.filter(is_as_before).map_or_else(
+        || {
+            let exe = details::exe(proc.as_fd(), &format!("{}/exe", process.id.pid));
+            exe.is_some_and(|exe| candidates.may_run(exe.raw()))
+        },
+        |earlier| earlier.is_renamed,
+    )
+}
+
 /// Returns possible agents, whoever records name, and all their ancestors.
-fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>) -> BTreeSet<u32> {
+fn those_who_matter(
+    table: &ProcessTable,
+    wanted: Wanted<'_>,
+    renamed: impl Iterator<Item = u32>,
+) -> BTreeSet<u32> {
     let candidates = table.by_pid.values().filter(|process| wanted.matters(process.comm.raw()));
     let named = wanted.named.iter().filter(|pid| table.by_pid.contains_key(pid)).copied();
     let mut those = BTreeSet::new();
-    for pid in candidates.map(|process| process.id.pid).chain(named) {
+    for pid in candidates.map(|process| process.id.pid).chain(renamed).chain(named) {
         if those.contains(&pid) {
             continue;
         }

@@ -8,6 +8,7 @@ use crate::core::text::Untrusted;
 mod field {
     pub(super) const STATE: usize = 0;
     pub(super) const PARENT: usize = 1;
+    pub(super) const GROUP: usize = 2;
     pub(super) const SESSION: usize = 3;
     pub(super) const TTY: usize = 4;
     pub(super) const FLAGS: usize = 6;
@@ -28,6 +29,9 @@ pub(super) struct Line {
     pub(super) process: Process,
     /// Whether it is a thread of the kernel, which never becomes a program.
     pub(super) is_kernels: bool,
+    /// Whether it is what a shell, or a terminal itself, has started on a terminal: it leads its
+    /// process group.
+    pub(super) is_job: bool,
     /// `None` where it may not be known, which is so of other users' processes.
     pub(super) layout: Option<Layout>,
 }
@@ -61,10 +65,11 @@ pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         has_exited: None,
         details: None,
     };
+    let is_job = process.tty.is_some() && size(field::GROUP)? == u64::from(pid);
     let address = |index: usize| size(index).filter(|address| *address != 0);
     let layout =
         || Some(Layout([address(field::STACK)?, address(field::ARGUMENTS)?, address(field::ENVIRONMENT)?]));
-    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, layout: layout() })
+    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, is_job, layout: layout() })
 }
 
 /// Translates the state letter; new kernels may have letters that are not known here, and all
