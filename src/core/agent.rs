@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::process::{Details, Process};
+use super::text::Untrusted;
 
 /// The signatures that claimtop ships.
 const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/agents.json"));
@@ -81,6 +82,21 @@ pub enum Role {
 /// The interpreters whose processes are looked at more closely.
 const INTERPRETERS: [&str; 3] = ["node", "bun", "python"];
 
+/// Their options that take the next argument with them (node(1), `bun --help`, python(1)).
+const WITH_VALUE: [&str; 11] = [
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "-C",
+    "--conditions",
+    "--env-file",
+    "--preload",
+    "-W",
+    "-X",
+];
+
 impl Signatures {
     /// Returns the signatures that claimtop ships.
     ///
@@ -135,10 +151,10 @@ impl Signatures {
     pub fn resembles(&self, process: &Process) -> bool {
         let details = process.details.as_ref();
         let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));
-        let mut arguments = details.map_or(&[][..], |details| &details.argv).iter().map(|arg| arg.raw());
-        let argv0 = file_name(arguments.next().unwrap_or(""));
+        let arguments = details.map_or(&[][..], |details| &details.argv);
+        let argv0 = file_name(arguments.first().map_or("", |arg| arg.raw()));
         let is_interpreter = INTERPRETERS.iter().any(|name| exe.starts_with(name));
-        let script = arguments.find(|arg| is_interpreter && !arg.starts_with('-')).unwrap_or("");
+        let script = from_script(arguments).next().filter(|_| is_interpreter).unwrap_or("");
         let bears = |name: &str| {
             [process.comm.raw(), exe, argv0, script].iter().any(|text| text.to_lowercase().contains(name))
         };
@@ -174,7 +190,7 @@ impl Pattern {
         let argv0 = details.argv.first().map_or("", |arg| arg.raw());
         let rest = details.argv.get(1..).unwrap_or_default();
         let argv1 = rest.first().map_or("", |arg| arg.raw());
-        let mut from_script = rest.iter().map(|arg| arg.raw()).skip_while(|arg| arg.starts_with('-'));
+        let mut from_script = from_script(&details.argv);
         let script = from_script.next().unwrap_or("");
         let command = from_script.next().unwrap_or("");
         any(&self.comm, |comm| process.comm.raw() == comm)
@@ -186,6 +202,17 @@ impl Pattern {
             && any(&self.argv1, |arg| argv1 == arg)
             && any(&self.command, |arg| command == arg)
     }
+}
+
+/// Returns what follows the options of an interpreter: the script and its own arguments.
+fn from_script(argv: &[Untrusted]) -> impl Iterator<Item = &str> {
+    let mut rest = argv.iter().skip(1).map(|arg| arg.raw()).peekable();
+    while let Some(option) = rest.next_if(|arg| arg.starts_with('-')) {
+        if WITH_VALUE.contains(&option) {
+            rest.next();
+        }
+    }
+    rest
 }
 
 /// Returns whether a key is not given, or one of its values fits.
@@ -247,6 +274,8 @@ mod tests {
         check("node", "/usr/bin/node", &["node", "/opt/n/.bin/codex"], Some(("codex", Role::Launcher)));
         let gemini = ["/usr/bin/node", "--max-old-space-size=12052", "/opt/g/node_modules/.bin/gemini"];
         check("node", "/usr/bin/node", &gemini, Some(("gemini", Role::Agent)));
+        let preloaded = ["node", "-r", "./hook.js", "--import", "x.mjs", "/o/node_modules/.bin/claude"];
+        check("node", "/usr/bin/node", &preloaded, Some(("claude-code", Role::Agent)));
         check("MainThread", "/o/@github/copilot-linux-x64/copilot", &["x"], Some(("copilot", Role::Agent)));
     }
 

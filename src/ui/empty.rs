@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::counts::source_state;
+use crate::app::counts::{source_state, troubled};
 use crate::app::state::State;
-use crate::app::text::{cut, safe, wrap};
+use crate::app::text::{count, cut, safe, wrap};
 use crate::app::tone::{Line, Tone};
 use crate::app::view::View;
 use crate::core::report::Report;
@@ -33,7 +33,16 @@ fn lines(state: &State, room: usize) -> Vec<Line> {
             Line::new("Esc", Tone::Key).then(" clears the filter.", Tone::Dim),
         ];
     }
-    let mut lines = vec![Line::new(nothing(state.view), Tone::Strong), Line::default()];
+    let mut lines = vec![Line::new(nothing(state.view), Tone::Strong)];
+    if troubled(report).next().is_some() {
+        lines.push(Line::new("Not everything could be read.", Tone::Warning));
+    }
+    let problems = report.findings.len();
+    if problems > 0 {
+        let told = format!(" shows {}.", count(problems, "problem"));
+        lines.push(Line::new("4", Tone::Key).then(&told, Tone::Dim));
+    }
+    lines.push(Line::default());
     lines.extend(sources(report));
     lines.push(Line::default());
     lines.push(

@@ -228,6 +228,17 @@ fn an_empty_world_says_what_was_looked_at_and_what_to_try() {
 }
 
 #[test]
+fn a_view_without_rows_leads_to_the_problems_and_says_what_was_not_read() {
+    let mut report = testing::busy();
+    report.windows.clear();
+    report.sources[0].state = SourceState::Failed;
+    let screen = screen(report, (80, 24), "1");
+    for part in ["No agent window is running.", "Not everything could be read.", "4 shows 6 problems."] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+}
+
+#[test]
 fn before_the_first_look_the_screen_says_so() {
     let state = State::new(Options::default(), Size { width: 80, height: 24 }, testing::now());
     assert!(lines(&render(&state, look(Glyphs::Unicode))).join("\n").contains("Taking the first look"));
