@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::core::finding::Finding;
 use crate::core::key::Key;
+use crate::core::process::ProcessId;
 use crate::core::record::Location;
 use crate::core::report::{ClaimView, RecordView, Report, WindowView};
 
@@ -49,8 +50,9 @@ impl Index {
     }
 
     /// Takes note that a process has exited since the look; returns whether it is that of a window.
-    pub fn exit(&mut self, pid: u32) -> bool {
-        self.report.windows.iter().any(|window| window.pid == pid) && self.exited.insert(pid)
+    pub fn exit(&mut self, id: ProcessId) -> bool {
+        let is_its = |window: &WindowView| window.pid == id.pid && window.start_ticks == id.start_ticks;
+        self.report.windows.iter().any(is_its) && self.exited.insert(id.pid)
     }
 
     /// Returns how a window's process looks, and what it does.

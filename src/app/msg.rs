@@ -8,6 +8,7 @@ use crate::core::diagnosis::{Cost, Measured};
 use crate::core::journal::History;
 use crate::core::place::PlaceView;
 use crate::core::plan::{Offer, Request, Told};
+use crate::core::process::ProcessId;
 use crate::core::report::Report;
 use crate::core::timeline::Past;
 
@@ -18,8 +19,8 @@ use super::geometry::Size;
 pub enum Msg {
     /// A look was finished.
     Looked(Arc<Report>),
-    /// The process with this PID has exited; the look that tells what that means comes next.
-    Exited(u32),
+    /// This process has exited; the look that tells what that means comes next.
+    Exited(ProcessId),
     /// What the last look was like.
     Measured(Measured),
     /// What this process costs.

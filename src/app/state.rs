@@ -10,6 +10,7 @@ use crate::core::change::diff;
 use crate::core::diagnosis::{Bound, Cost, Measured};
 use crate::core::journal::{Entry, History};
 use crate::core::key::Key;
+use crate::core::process::ProcessId;
 use crate::core::report::Report;
 use crate::core::timeline::{Past, Timeline};
 
@@ -263,9 +264,9 @@ impl State {
 
     /// Shows of a window that its process has exited, before the look that follows tells what that
     /// means; returns whether there is such a window. A frozen picture stays as it is.
-    pub(super) fn exit(&mut self, pid: u32) -> bool {
+    pub(super) fn exit(&mut self, id: ProcessId) -> bool {
         let index = self.index.as_mut().filter(|_| self.picture == Picture::Live).and_then(Arc::get_mut);
-        let is_shown = index.is_some_and(|index| index.exit(pid));
+        let is_shown = index.is_some_and(|index| index.exit(id));
         if is_shown {
             self.fill();
         }

@@ -28,7 +28,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             }
             effects
         }
-        Msg::Exited(pid) if state.exit(pid) => vec![Effect::Redraw],
+        Msg::Exited(id) if state.exit(id) => vec![Effect::Redraw],
         Msg::Exited(_) => Vec::new(),
         Msg::Measured(measured) => {
             state.measured = measured;

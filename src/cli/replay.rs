@@ -13,6 +13,7 @@ use super::failure::{Exit, Failure};
 use crate::app::msg::{Position, Step};
 use crate::core::assess::{Policy, assess};
 use crate::core::change::diff;
+use crate::core::process::ProcessId;
 use crate::core::recording::{Recording, Unreadable};
 use crate::core::report::Report;
 use crate::core::text::Untrusted;
@@ -107,8 +108,8 @@ impl Player {
         let step = move |step| {
             let number = to(&recording, at.load(Ordering::Relaxed), step);
             at.store(number, Ordering::Relaxed);
-            // As many hints as fit wait for a look already.
-            let _ = hints.try_send(Hint::Process(0));
+            // Nobody's death, which waits for no rest. As many hints as fit wait for a look already.
+            let _ = hints.try_send(Hint::Process(ProcessId { pid: 0, start_ticks: 0 }));
             position(&recording, number)
         };
         Replay { at: begin, step: Box::new(step) }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::Looker;
 use crate::core::diagnosis::Measured;
 use crate::core::finding::Code;
+use crate::core::process::ProcessId;
 use crate::core::report::Report;
 use crate::source::clock;
 use crate::source::watch::Hint;
@@ -39,8 +40,8 @@ enum Told {
 pub enum Said {
     /// What it saw.
     Looked(Arc<Report>),
-    /// The process with this PID has exited; the look that tells what that means begins now.
-    Exited(u32),
+    /// This process has exited; the look that tells what that means begins now.
+    Exited(ProcessId),
     /// What that look was like.
     Measured(Measured),
     /// Not all changes are told from now on, so it looks now and then.
@@ -98,7 +99,7 @@ fn keep_looking(
         let now = clock::steady();
         let longest = ear.patience().min(settling(torn));
         let exited = ear.wait(now + rest(now - began), now + longest, &mut looker);
-        if exited.is_some_and(|pid| say(Said::Exited(pid)) == Audience::Gone) {
+        if exited.is_some_and(|id| say(Said::Exited(id)) == Audience::Gone) {
             return;
         }
         ear.hear_the_rest();
@@ -158,8 +159,8 @@ struct Ear {
 
 /// What ends the waiting for a hint.
 enum Heard {
-    /// The process with this PID has exited.
-    Death(u32),
+    /// This process has exited.
+    Death(ProcessId),
     /// Files have changed, or something was missed.
     Change,
     /// Nothing until the time was up, or ever again.
@@ -176,16 +177,15 @@ impl Ear {
     }
 
     /// Waits until it is time for another look: at once after a death, after the rest when files
-    /// change, when somebody has come, or for safety. Returns the PID of who has exited, if that is
-    /// why.
-    fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) -> Option<u32> {
+    /// change, when somebody has come, or for safety. Returns who has exited, if that is why.
+    fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) -> Option<ProcessId> {
         let [mut glance_after, seldom] = GLANCES;
         let mut glance_at = clock::steady() + glance_after;
         let mut is_pending = false;
         loop {
             let until = if is_pending { rested_at } else { glance_at.min(over_at) };
             match self.hear(until) {
-                Heard::Death(pid) => return Some(pid),
+                Heard::Death(id) => return Some(id),
                 Heard::Change if clock::steady() >= rested_at => return None,
                 Heard::Change => is_pending = true,
                 Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_news() => {
@@ -216,7 +216,7 @@ impl Ear {
         };
         match hints.recv_timeout(left) {
             Err(RecvTimeoutError::Timeout) => Heard::Nothing,
-            Ok(Hint::Process(pid)) => Heard::Death(pid),
+            Ok(Hint::Process(id)) => Heard::Death(id),
             Ok(Hint::Files) => Heard::Change,
             Ok(Hint::Lost(why)) => {
                 tracing::warn!(why, "not all changes are told");
@@ -328,10 +328,11 @@ mod tests {
     fn a_death_waits_for_nothing() {
         let (hint, hints) = sync_channel(64);
         hint.send(Hint::Files).unwrap();
-        hint.send(Hint::Process(77)).unwrap();
+        let id = ProcessId { pid: 77, start_ticks: 1 };
+        hint.send(Hint::Process(id)).unwrap();
         let rested_at = clock::steady() + Duration::from_secs(3_600);
         let exited = Ear { hints: Some(hints), told: Told::All }.wait(rested_at, rested_at, &mut Hurried);
-        assert_eq!(exited, Some(77));
+        assert_eq!(exited, Some(id));
     }
 
     #[test]

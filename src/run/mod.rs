@@ -176,7 +176,7 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
 fn event_of(said: Said) -> Event {
     match said {
         Said::Looked(report) => Event::Told(Msg::Looked(report)),
-        Said::Exited(pid) => Event::Told(Msg::Exited(pid)),
+        Said::Exited(id) => Event::Told(Msg::Exited(id)),
         Said::Measured(measured) => Event::Told(Msg::Measured(measured)),
         Said::HintsLost => Event::Told(Msg::Hints(Hints::Lost)),
         Said::Failed(what) => Event::Failed(what),

@@ -32,12 +32,12 @@ fn without_a_watcher_the_loss_is_told_and_deaths_are_seen() {
     let world = tempfile::tempdir().unwrap();
     let mut watched = Watched::new();
     let child = sleeping();
-    let (pid, ids) = (child.id(), [id(&child)]);
+    let ids = [id(&child)];
     watched.watch.follow(&[world.path().to_path_buf()], &ids);
     assert!(lost(&watched.watch, &watched.hints).contains("max_user_instances"));
     assert_eq!((watched.watch.watched().folders, watched.watch.watched().processes), (0, 1));
     end(child);
-    watched.expect(&Hint::Process(pid));
+    watched.expect(&Hint::Process(ids[0]));
 }
 
 #[test]

@@ -196,24 +196,23 @@ fn one_folder_under_two_names_is_watched_under_both() {
 fn a_death_is_a_hint() {
     let mut watched = Watched::new();
     let (one, other) = (sleeping(), sleeping());
-    let (pid, ids) = (one.id(), [id(&one), id(&other)]);
+    let ids = [id(&one), id(&other)];
     watched.watch.follow(&[], &ids);
     end(one);
-    watched.expect(&Hint::Process(pid));
+    watched.expect(&Hint::Process(ids[0]));
     watched.watch.follow(&[], &ids);
-    let pid = other.id();
     end(other);
-    watched.expect(&Hint::Process(pid));
+    watched.expect(&Hint::Process(ids[1]));
 }
 
 #[test]
 fn a_death_before_the_watch_is_a_hint_and_only_one() {
     let mut watched = Watched::new();
     let child = sleeping();
-    let (pid, id) = (child.id(), id(&child));
+    let id = id(&child);
     end(child);
     watched.watch.follow(&[], &[id]);
-    watched.expect(&Hint::Process(pid));
+    watched.expect(&Hint::Process(id));
     watched.watch.follow(&[], &[id]);
     assert!(watched.hints.try_recv().is_err());
 }
@@ -224,6 +223,6 @@ fn whoever_has_the_pid_by_now_is_not_waited_for() {
     let child = sleeping();
     let before = ProcessId { start_ticks: 1, ..id(&child) };
     watched.watch.follow(&[], &[before]);
-    watched.expect(&Hint::Process(child.id()));
+    watched.expect(&Hint::Process(before));
     end(child);
 }

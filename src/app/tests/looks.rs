@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::msg::Hints;
+use crate::core::process::ProcessId;
 
 #[test]
 fn a_frozen_picture_stays_and_thaws_to_the_newest_look() {
@@ -52,6 +53,11 @@ fn what_has_come_and_gone_is_no_news_however_long_nobody_presses_a_key() {
     assert!(state.news.is_empty(), "{:?}", state.news);
 }
 
+/// The process of the window `w-5120`.
+fn codex() -> ProcessId {
+    ProcessId { pid: 5120, start_ticks: 5120 * 131 }
+}
+
 #[test]
 fn a_window_that_exits_is_shown_so_until_the_look_that_follows() {
     let mut state = seen(testing::busy());
@@ -61,16 +67,18 @@ fn a_window_that_exits_is_shown_so_until_the_look_that_follows() {
     };
     let before = shown(&state);
     assert_ne!(before, ["exited", ""]);
-    assert_eq!(update(&mut state, Msg::Exited(5120)), [Effect::Redraw]);
+    let earlier = ProcessId { start_ticks: 1, ..codex() };
+    assert_eq!(update(&mut state, Msg::Exited(earlier)), [], "it had the PID before");
+    assert_eq!(update(&mut state, Msg::Exited(codex())), [Effect::Redraw]);
     assert_eq!(shown(&state), ["exited", ""]);
-    assert_eq!(update(&mut state, Msg::Exited(5120)), [], "it is known");
-    assert_eq!(update(&mut state, Msg::Exited(1)), [], "it is nobody's");
+    assert_eq!(update(&mut state, Msg::Exited(codex())), [], "it is known");
+    assert_eq!(update(&mut state, Msg::Exited(ProcessId { pid: 1, ..codex() })), [], "it is nobody's");
     update(&mut state, Msg::Tick(now() + SignedDuration::from_secs(60)));
     assert_eq!(shown(&state), ["exited", ""]);
     assert_eq!(look(&mut state, testing::busy()), [Effect::Redraw], "it lives after all");
     assert_eq!(shown(&state), before);
     press(&mut state, "f");
-    assert_eq!(update(&mut state, Msg::Exited(5120)), []);
+    assert_eq!(update(&mut state, Msg::Exited(codex())), []);
     assert_eq!(shown(&state), before, "a frozen picture stays");
 }
 
@@ -82,7 +90,7 @@ fn the_evidence_of_a_window_that_exits_says_so() {
     }
     press(&mut state, "\n");
     assert!(!panel_text(&state).contains("exited"), "{}", panel_text(&state));
-    update(&mut state, Msg::Exited(5120));
+    update(&mut state, Msg::Exited(codex()));
     assert!(panel_text(&state).contains("State           exited"), "{}", panel_text(&state));
 }
 

@@ -17,8 +17,11 @@ use crate::source::processes::pidfd_of;
 
 /// The most processes that are waited for; a program may usually have 1,024 descriptors.
 pub const MAX_PROCESSES: usize = 256;
-/// What marks the event that ends the thread; no PID is so large.
+/// What marks the event that ends the thread; no process started so late.
 const STOP: u64 = u64::MAX;
+/// How many bits of an event are the PID, which is at most 4,194,304 (`PID_MAX_LIMIT`, proc(5)); the others are
+/// the start: enough for a thousand years of clock ticks.
+const PID_BITS: u32 = 23;
 
 /// The processes that are waited for.
 pub(super) struct Deaths {
@@ -57,7 +60,7 @@ impl Deaths {
             match waiter.wait_for(*id) {
                 Ok(pidfd) => {
                     if pidfd.is_none() {
-                        self.notice.tell(Hint::Process(id.pid));
+                        self.notice.tell(Hint::Process(*id));
                     }
                     self.waiting.insert(*id, pidfd);
                 }
@@ -88,7 +91,7 @@ impl Waiter {
         let pidfd = pidfd_of(id)?;
         if let Some(pidfd) = &pidfd {
             let once = EventFlags::IN | EventFlags::ONESHOT;
-            epoll::add(&self.epoll, pidfd, EventData::new_u64(u64::from(id.pid)), once)?;
+            epoll::add(&self.epoll, pidfd, EventData::new_u64(packed(id)), once)?;
         }
         Ok(pidfd)
     }
@@ -99,6 +102,17 @@ impl Drop for Waiter {
         // It cannot fail: the counter is 0 and its reader is there.
         let _ = write(&self.stop, &1_u64.to_ne_bytes());
     }
+}
+
+/// Puts what names a process into an event.
+fn packed(id: ProcessId) -> u64 {
+    id.start_ticks << PID_BITS | u64::from(id.pid)
+}
+
+/// Returns the process of an event.
+fn unpacked(event: u64) -> ProcessId {
+    let pid = u32::try_from(event & ((1 << PID_BITS) - 1)).unwrap_or_default();
+    ProcessId { pid, start_ticks: event >> PID_BITS }
 }
 
 fn tell_deaths(epoll: &OwnedFd, notice: &Notice) {
@@ -115,8 +129,22 @@ fn tell_deaths(epoll: &OwnedFd, notice: &Notice) {
             let event: &epoll::Event = event;
             match event.data.u64() {
                 STOP => return,
-                pid => notice.tell(Hint::Process(u32::try_from(pid).unwrap_or_default())),
+                event => notice.tell(Hint::Process(unpacked(event))),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_names_a_process_and_never_the_end() {
+        for id in [(1, 0), (4_194_304, 1), (4_194_304, (1 << 40) - 1), (99, 1 << 40)] {
+            let id = ProcessId { pid: id.0, start_ticks: id.1 };
+            assert_eq!(unpacked(packed(id)), id);
+            assert_ne!(packed(id), STOP);
         }
     }
 }

@@ -31,8 +31,8 @@ const WAITING: usize = 16;
 pub enum Hint {
     /// Some file or folder that matters has changed.
     Files,
-    /// The process with this PID has exited.
-    Process(u32),
+    /// This process has exited.
+    Process(ProcessId),
     /// Changes were or will be missed; why, in words. Looking now and then helps.
     Lost(String),
 }

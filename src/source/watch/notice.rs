@@ -56,6 +56,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
+    use crate::core::process::ProcessId;
 
     #[test]
     fn a_loss_waits_for_room_and_is_told_once() {
@@ -64,7 +65,7 @@ mod tests {
         notice.tell(Hint::Files);
         notice.lost("too many".to_owned());
         assert_eq!(receiver.try_recv(), Ok(Hint::Files));
-        notice.tell(Hint::Process(7));
+        notice.tell(Hint::Process(ProcessId { pid: 7, start_ticks: 1 }));
         assert_eq!(receiver.try_recv(), Ok(Hint::Lost("too many".to_owned())));
         notice.lost("too many".to_owned());
         assert_eq!(receiver.try_recv(), Ok(Hint::Files));
