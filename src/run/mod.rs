@@ -12,6 +12,7 @@ mod jump;
 mod keyboard;
 pub mod log;
 pub mod looking;
+mod pace;
 mod screen;
 mod signals;
 pub mod tape;

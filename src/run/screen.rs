@@ -21,11 +21,9 @@ use crate::source::{clock, own};
 use crate::ui::{self, Look};
 
 use super::acting::{Acting, Work};
+use super::pace::Pace;
 use super::terminal::Guard;
 use super::{Event, Replay, calls, clipboard, keyboard, log};
-
-/// The time between two frames that no key asked for, one in two counted: 30 a second.
-const FRAME: Duration = Duration::from_millis(33);
 
 /// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.
 const MOST: Size = Size { width: 2_000, height: 500 };
@@ -48,8 +46,7 @@ struct Screen {
     calls: Calls,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
-    /// When the next frame may be drawn: two in a row where there was time for two.
-    free_at: Instant,
+    pace: Pace,
     /// When the state was last told the time.
     told_at: Instant,
     /// When an age on the screen reads differently.
@@ -122,7 +119,7 @@ impl Screen {
             attention: Attention::default(),
             calls,
             due: None,
-            free_at: now,
+            pace: Pace::new(now),
             told_at: now,
             tick_at: None,
         }
@@ -189,7 +186,7 @@ impl Screen {
         }
         for effect in effects {
             match effect {
-                Effect::Redraw => self.due = self.due.or(Some(self.free_at)),
+                Effect::Redraw => self.due = self.due.or(Some(self.pace.free_at())),
                 Effect::Repaint => {
                     self.guard.forget();
                     self.due = Some(Instant::now());
@@ -235,7 +232,7 @@ impl Screen {
     fn draw(&mut self) -> anyhow::Result<Flow> {
         self.guard.draw(|| ui::render(&self.state, self.look)).context("failed to write to the terminal")?;
         self.due = None;
-        self.free_at = (self.free_at + FRAME).max(Instant::now());
+        self.pace.drawn(Instant::now());
         self.plan_tick();
         Ok(Flow::Continue)
     }
