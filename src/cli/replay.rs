@@ -13,7 +13,6 @@ use super::failure::{Exit, Failure};
 use crate::app::msg::{Position, Step};
 use crate::core::assess::{Policy, assess};
 use crate::core::change::diff;
-use crate::core::process::ProcessId;
 use crate::core::recording::{Recording, Unreadable};
 use crate::core::report::Report;
 use crate::core::text::Untrusted;
@@ -108,8 +107,8 @@ impl Player {
         let step = move |step| {
             let number = to(&recording, at.load(Ordering::Relaxed), step);
             at.store(number, Ordering::Relaxed);
-            // Nobody's death, which waits for no rest. As many hints as fit wait for a look already.
-            let _ = hints.try_send(Hint::Process(ProcessId { pid: 0, start_ticks: 0 }));
+            // As many hints as fit wait for a look already.
+            let _ = hints.try_send(Hint::Asked);
             position(&recording, number)
         };
         Replay { at: begin, step: Box::new(step) }

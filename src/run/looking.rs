@@ -161,6 +161,8 @@ struct Ear {
 enum Heard {
     /// This process has exited.
     Death(ProcessId),
+    /// Somebody waits for a look.
+    Asked,
     /// Files have changed, or something was missed.
     Change,
     /// Nothing until the time was up, or ever again.
@@ -176,8 +178,8 @@ impl Ear {
         }
     }
 
-    /// Waits until it is time for another look: at once after a death, after the rest when files
-    /// change, when somebody has come, or for safety. Returns who has exited, if that is why.
+    /// Waits until it is time for another look: at once after a death or when asked, after the rest
+    /// when files change, when somebody has come, or for safety. Returns who has exited, if that is why.
     fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) -> Option<ProcessId> {
         let [mut glance_after, seldom] = GLANCES;
         let mut glance_at = clock::steady() + glance_after;
@@ -186,6 +188,7 @@ impl Ear {
             let until = if is_pending { rested_at } else { glance_at.min(over_at) };
             match self.hear(until) {
                 Heard::Death(id) => return Some(id),
+                Heard::Asked => return None,
                 Heard::Change if clock::steady() >= rested_at => return None,
                 Heard::Change => is_pending = true,
                 Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_news() => {
@@ -217,6 +220,7 @@ impl Ear {
         match hints.recv_timeout(left) {
             Err(RecvTimeoutError::Timeout) => Heard::Nothing,
             Ok(Hint::Process(id)) => Heard::Death(id),
+            Ok(Hint::Asked) => Heard::Asked,
             Ok(Hint::Files) => Heard::Change,
             Ok(Hint::Lost(why)) => {
                 tracing::warn!(why, "not all changes are told");
@@ -331,8 +335,10 @@ mod tests {
         let id = ProcessId { pid: 77, start_ticks: 1 };
         hint.send(Hint::Process(id)).unwrap();
         let rested_at = clock::steady() + Duration::from_secs(3_600);
-        let exited = Ear { hints: Some(hints), told: Told::All }.wait(rested_at, rested_at, &mut Hurried);
-        assert_eq!(exited, Some(id));
+        let mut ear = Ear { hints: Some(hints), told: Told::All };
+        assert_eq!(ear.wait(rested_at, rested_at, &mut Hurried), Some(id));
+        hint.send(Hint::Asked).unwrap();
+        assert_eq!(ear.wait(rested_at, rested_at, &mut Hurried), None, "nor does who asks");
     }
 
     #[test]

@@ -19,8 +19,8 @@ use crate::source::processes::pidfd_of;
 pub const MAX_PROCESSES: usize = 256;
 /// What marks the event that ends the thread; no process started so late.
 const STOP: u64 = u64::MAX;
-/// How many bits of an event are the PID, which is at most 4,194,304 (`PID_MAX_LIMIT`, proc(5)); the others are
-/// the start: enough for a thousand years of clock ticks.
+/// How many bits of an event are the PID, which is at most 4,194,304 (`PID_MAX_LIMIT`, proc(5)); the
+/// others are the start: enough for 600 years of clock ticks.
 const PID_BITS: u32 = 23;
 
 /// The processes that are waited for.

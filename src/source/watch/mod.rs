@@ -33,6 +33,8 @@ pub enum Hint {
     Files,
     /// This process has exited.
     Process(ProcessId),
+    /// Somebody waits for a look.
+    Asked,
     /// Changes were or will be missed; why, in words. Looking now and then helps.
     Lost(String),
 }

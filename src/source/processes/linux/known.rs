@@ -69,7 +69,7 @@ impl Known {
     }
 
     /// Returns what was just read of a process as it is kept.
-    pub(super) fn known(&self, inode: u64, line: Line, is_renamed: bool) -> KnownProcess {
+    pub(super) fn entry(&self, inode: u64, line: Line, is_renamed: bool) -> KnownProcess {
         let Line { process, is_kernels, .. } = line;
         let is_settled = process.id.start_ticks <= self.settled_tick;
         KnownProcess { inode, is_settled, is_kernels, is_renamed, process }
@@ -78,11 +78,6 @@ impl Known {
     /// Keeps what is known of a process.
     pub(super) fn keep(&mut self, known: KnownProcess) {
         self.by_pid.insert(known.process.id.pid, known);
-    }
-
-    /// Returns the processes that run an agent's program under another name.
-    pub(super) fn renamed(&self) -> impl Iterator<Item = u32> {
-        self.by_pid.values().filter(|known| known.is_renamed).map(|known| known.process.id.pid)
     }
 
     /// Returns the inode of a process's folder where it is one that has not just begun.

@@ -62,6 +62,7 @@ impl Scanner {
         let (listing, failure) = proc.list();
         let mut table = ProcessTable { partial: failure, ..ProcessTable::default() };
         let mut entries = Vec::with_capacity(listing.len());
+        let mut renamed = Vec::new();
         let mut before = self.known.renew(listing.len());
         for (pid, inode) in listing {
             let known = match before.take(pid, inode) {
@@ -69,7 +70,7 @@ impl Scanner {
                 earlier => match proc.process(pid) {
                     Reading::Read(line) => {
                         let is_renamed = is_renamed(&proc, &line, earlier.as_ref(), wanted.candidates);
-                        Some(self.known.known(inode, line, is_renamed))
+                        Some(self.known.entry(inode, line, is_renamed))
                     }
                     Reading::Unreadable => None,
                     // It has exited since it was listed.
@@ -78,13 +79,15 @@ impl Scanner {
             };
             if let Some(known) = known {
                 entries.push((pid, known.process.clone()));
+                renamed.extend(known.is_renamed.then_some(pid));
                 self.known.keep(known);
             }
             table.listed.insert(pid);
         }
         table.by_pid = entries.into_iter().collect();
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
-        self.look_closer(&mut proc, &mut table, wanted, depth);
+        let those = those_who_matter(&table, wanted, renamed);
+        self.look_closer(&mut proc, &mut table, those, depth);
         table
     }
 
@@ -105,7 +108,7 @@ impl Scanner {
             }
             if let Reading::Read(line) = proc.process(pid) {
                 let is_renamed = is_renamed(&proc, &line, known, candidates);
-                let known = self.known.known(inode, line, is_renamed);
+                let known = self.known.entry(inode, line, is_renamed);
                 is_any |= is_one(&known) && before != Some(known.process.state);
                 self.known.keep(known);
             }
@@ -114,9 +117,9 @@ impl Scanner {
     }
 
     /// Replaces the entries of those who matter by a closer look at each.
-    fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, wanted: Wanted<'_>, depth: Depth) {
+    fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, those: BTreeSet<u32>, depth: Depth) {
         let mut kept = HashMap::new();
-        for pid in those_who_matter(table, wanted, self.known.renamed()) {
+        for pid in those {
             let mut before = self.kept.remove(&pid);
             let is_as_before = depth == Depth::Changes && self.is_as_before(proc, pid, before.as_deref_mut());
             let closer = match before {
@@ -163,12 +166,8 @@ fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidat
     )
 }
 
-/// Returns possible agents, whoever records name, and all their ancestors.
-fn those_who_matter(
-    table: &ProcessTable,
-    wanted: Wanted<'_>,
-    renamed: impl Iterator<Item = u32>,
-) -> BTreeSet<u32> {
+/// Returns possible agents, those under another name too, whoever records name, and all their ancestors.
+fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>, renamed: Vec<u32>) -> BTreeSet<u32> {
     let candidates = table.by_pid.values().filter(|process| wanted.matters(process.comm.raw()));
     let named = wanted.named.iter().filter(|pid| table.by_pid.contains_key(pid)).copied();
     let mut those = BTreeSet::new();

@@ -65,7 +65,7 @@ pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         has_exited: None,
         details: None,
     };
-    let is_job = process.tty.is_some() && size(field::GROUP)? == u64::from(pid);
+    let is_job = process.tty.is_some() && size(field::GROUP) == Some(u64::from(pid));
     let address = |index: usize| size(index).filter(|address| *address != 0);
     let layout =
         || Some(Layout([address(field::STACK)?, address(field::ARGUMENTS)?, address(field::ENVIRONMENT)?]));
