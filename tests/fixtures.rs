@@ -177,7 +177,7 @@ fn every_real_file_is_read_as_what_it_is() {
     let mut snapshot = look(world.path());
     snapshot.processes = captured(&fixtures, snapshot.host.uid);
     let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
-    let mut found: Vec<String> = report.records.iter().map(|record| line(record, world.path())).collect();
+    let mut found: Vec<String> = report.records().map(|record| line(record, world.path())).collect();
     let broken = snapshot.broken.iter().map(|broken| {
         let path = broken.path.strip_prefix(world.path()).unwrap();
         format!("/{} | {} broken: {}", path.display(), broken.format.name(), broken.problem.message)

@@ -92,11 +92,11 @@ fn step(step: &Step) -> &'static str {
 
 /// Returns the plans about files that are no records, each of which can be parked and nothing else.
 fn broken(report: &Report) -> impl Iterator<Item = Plan> {
-    let is_no_record = |key: &&Key| !report.records.iter().any(|record| record.key == **key);
+    let is_no_record = |key: &&Key| !report.records().any(|record| record.key == **key);
     let codes = [Code::CorruptRecord, Code::TornRecord];
     let of_files = report.findings.iter().filter(move |finding| codes.contains(&finding.code));
     let keys: Vec<&Key> =
-        of_files.filter_map(|finding| finding.subjects.first()).filter(is_no_record).collect();
+        of_files.filter_map(|finding| finding.subjects().first()).filter(is_no_record).collect();
     let plan = |key: &Key| {
         for action in [Action::Release, Action::Migrate, Action::Undo] {
             assert_eq!(plan_for(report, key, action).confirmation, Confirmation::Refused);
@@ -147,7 +147,7 @@ fn a_plan_about_a_claim_is_one_about_its_record_and_names_what_is_held() {
             let plan = plan_for(&report, &claim.key, Action::Release);
             assert_eq!(plan.subject, claim.key);
             if !plan.steps.is_empty() {
-                assert_eq!((&plan.record, plan.name), (&claim.record, claim.resource.id.shown()));
+                assert_eq!((&plan.record, plan.name), (&claim.record.key, claim.resource().id.shown()));
             }
         }
     }
@@ -183,7 +183,7 @@ fn a_claim_says_how_its_plan_is_confirmed() {
                 Confirmation::Refused => Releasable::No,
             };
             if claim.releasable != asked {
-                let record = report.records.iter().find(|record| record.key == claim.record).unwrap();
+                let record = report.records().find(|record| record.key == claim.record.key).unwrap();
                 let what = format!(
                     "{}, {:?}: {:?}, but {:?} ({})",
                     sort_of(record),
@@ -212,10 +212,10 @@ fn no_remedy_is_refused() {
                 Remedy::Migrate => Action::Migrate,
                 Remedy::Undo | Remedy::None => continue,
             };
-            let plans: Vec<_> = finding.subjects.iter().map(|key| plan_for(&report, key, action)).collect();
+            let plans: Vec<_> = finding.subjects().iter().map(|key| plan_for(&report, key, action)).collect();
             if plans.iter().all(|plan| plan.confirmation == Confirmation::Refused) {
                 let plan = plans.last().unwrap();
-                let record = report.records.iter().find(|record| record.key == plan.record);
+                let record = report.records().find(|record| record.key == plan.record);
                 let sort = record.map_or_else(String::new, sort_of);
                 *wrong
                     .entry(format!("{}: {action:?} of {sort}: {}", finding.code.name(), plan.what))

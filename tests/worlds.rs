@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use claimtop::core::finding::{Code, Severity};
+use claimtop::core::finding::{Code, Finding, Severity};
 use claimtop::core::report::{VerdictState, WindowView};
 use claimtop::core::story::Known;
 use claimtop::core::text::Untrusted;
@@ -29,8 +29,8 @@ fn every_world_comes_out_as_it_says() {
 fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
     for path in cases() {
         for finding in common::load(&path).report().findings {
-            let told = format!("{}: {}", path.display(), finding.message);
-            let Some(story) = &finding.story else {
+            let told = format!("{}: {}", path.display(), finding.message());
+            let Some(story) = finding.story() else {
                 assert_ne!(finding.severity, Severity::Collision, "{told}: no story");
                 continue;
             };
@@ -51,7 +51,8 @@ fn evidence_names_a_window_as_sentences_do() {
         let own = |window: &WindowView| window.name.as_ref().map_or(window.agent.clone(), Untrusted::shown);
         let name = |window| format!("{} (PID {})", own(window), window.pid);
         let names: BTreeSet<String> = report.windows.iter().map(name).collect();
-        for evidence in report.findings.iter().flat_map(|finding| &finding.evidence) {
+        let all = report.findings.iter().map(Finding::evidence);
+        for evidence in all.flat_map(|evidence| evidence.to_vec()) {
             let fact = evidence.fact();
             // What the chain of parents leads to has no name there.
             let is_window = fact.fact.raw() == "window" && fact.source.raw().starts_with("/proc/");

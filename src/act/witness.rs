@@ -97,7 +97,7 @@ pub(super) fn judge_taken(
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);
     let report = assess(&snapshot, witness.policy());
-    report.records.into_iter().find(|view| view.location.is(&image.path)).map(|view| view.verdict)
+    report.records().find(|view| view.location.is(&image.path)).map(|view| view.verdict.clone())
 }
 
 /// Makes sure that nobody works with the database of a row: whoever does may hold rows in memory,

@@ -61,11 +61,11 @@ impl Attention {
     /// Notes which troubles are new. What was there at the start is on the screen.
     fn learn(&mut self, report: &Report) {
         let urgent: Vec<&Finding> = report.findings.iter().filter(|finding| is_urgent(finding)).collect();
-        let now = urgent.iter().map(|finding| (finding.code, finding.subjects.to_vec())).collect();
+        let now = urgent.iter().map(|finding| (finding.code, finding.subjects().to_vec())).collect();
         if let Some(known) = self.known.replace(now) {
-            let is_new = |finding: &&&Finding| !known.contains(&(finding.code, finding.subjects.to_vec()));
+            let is_new = |finding: &&&Finding| !known.contains(&(finding.code, finding.subjects().to_vec()));
             self.untold
-                .extend(urgent.iter().filter(is_new).map(|finding| shown(&finding.message.to_string())));
+                .extend(urgent.iter().filter(is_new).map(|finding| shown(&finding.message().to_string())));
         }
     }
 }

@@ -204,7 +204,7 @@ fn copy(state: &mut State) -> Vec<Effect> {
 /// Returns what `claimtop explain` finds a thing by: a window's PID, a file's path, otherwise its
 /// key. A finding has none of its own but is about something.
 fn address(index: &Index, key: &Key) -> String {
-    let key = index.finding(key).and_then(|finding| finding.subjects.first()).unwrap_or(key);
+    let key = index.finding(key).and_then(|finding| finding.subjects().first()).unwrap_or(key);
     match (index.window(key), index.record(key)) {
         (Some(window), _) => window.pid.to_string(),
         (None, Some(record)) if matches!(record.location, Location::File(_)) => place_of(record),

@@ -34,13 +34,13 @@ impl Index {
     pub fn new(report: Arc<Report>) -> Self {
         let keys = keys_of_findings(&report);
         let subjects = (0..).zip(&report.findings).flat_map(|(finding, about)| {
-            (0..).zip(about.subjects.iter()).map(move |(subject, _)| (finding, subject))
+            (0..).zip(about.subjects().iter()).map(move |(subject, _)| (finding, subject))
         });
         Self {
             windows: Order::of(&report.windows, |window| &window.key),
             records: Order::of(&report.records, |record| &record.key),
             claims: Order::of(&report.claims, |claim| &claim.key),
-            claims_of_record: Order::of(&report.claims, |claim| &claim.record),
+            claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
             findings: Order::of(&keys, |key| key),
             findings_about: Order::new(subjects.collect(), |at| subject(&report, at)),
             keys_of_findings: keys,
@@ -71,7 +71,7 @@ impl Index {
 
     /// Returns a record.
     pub fn record(&self, key: &Key) -> Option<&RecordView> {
-        self.records.first(&self.report.records, key, |record| &record.key)
+        self.records.first(&self.report.records, key, |record| &record.key).map(Arc::as_ref)
     }
 
     /// Returns a claim.
@@ -105,7 +105,7 @@ impl Index {
 
     /// Returns the claims that a record states.
     pub fn claims_of(&self, record: &Key) -> impl Iterator<Item = &ClaimView> {
-        let record_at = |at| get(&self.report.claims, at).map(|claim| &claim.record);
+        let record_at = |at| get(&self.report.claims, at).map(|claim| &claim.record.key);
         self.claims_of_record.all(record, record_at).iter().filter_map(|at| get(&self.report.claims, *at))
     }
 
@@ -132,7 +132,7 @@ impl Index {
         if let Some(window) = self.window(key) {
             near.extend(window.records.iter().chain(&window.claims));
         } else if let Some(claim) = self.claim(key) {
-            near.push(&claim.record);
+            near.push(&claim.record.key);
         } else {
             near.extend(self.claims_of(key).map(|claim| &claim.key));
         }
@@ -141,7 +141,7 @@ impl Index {
 
     /// Returns the window that a thing is, or belongs to; of a finding the first that it is about.
     pub fn window_of(&self, key: &Key) -> Option<&WindowView> {
-        let of_subjects = || self.finding(key)?.subjects.iter().find_map(|key| self.window_of_thing(key));
+        let of_subjects = || self.finding(key)?.subjects().iter().find_map(|key| self.window_of_thing(key));
         self.window_of_thing(key).or_else(of_subjects)
     }
 
@@ -149,7 +149,7 @@ impl Index {
         let record = |key: &Key| self.record(key).and_then(|record| self.window(record.window.as_ref()?));
         self.window(key).or_else(|| record(key)).or_else(|| {
             let claim = self.claim(key)?;
-            claim.window.as_ref().and_then(|key| self.window(key)).or_else(|| record(&claim.record))
+            claim.window.as_ref().and_then(|key| self.window(key)).or_else(|| record(&claim.record.key))
         })
     }
 
@@ -163,7 +163,7 @@ impl Index {
         }
         match self.claim(key) {
             Some(claim) => {
-                format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id)))
+                format!("{} {}", claim.resource().kind.name(), outside(Some(&claim.resource().id)))
             }
             None => key.to_string(),
         }
@@ -209,7 +209,7 @@ fn get<T>(list: &[T], at: u32) -> Option<&T> {
 
 /// Returns a subject of a finding.
 fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
-    get(&get(&report.findings, finding)?.subjects, subject)
+    get(get(&report.findings, finding)?.subjects(), subject)
 }
 
 /// Names every finding for as long as it is about the same things: findings have no key of
@@ -218,7 +218,7 @@ fn keys_of_findings(report: &Report) -> Box<[Key]> {
     let mut seen: HashMap<Key, usize> = HashMap::new();
     let key = |finding: &Finding| {
         let mut parts = vec![finding.code.name()];
-        parts.extend(finding.subjects.iter().map(Key::as_str));
+        parts.extend(finding.subjects().iter().map(Key::as_str));
         let first = Key::derive('p', &parts);
         let count = seen.entry(first.clone()).and_modify(|count| *count += 1).or_insert(0);
         if *count == 0 { first } else { Key::typed(&format!("{first}-{count}")) }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Detected, Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
 use crate::core::place::{Keeper, PlaceView};
 use crate::core::record::{
     Binding, Expiry, Format, Generation, Holder, Location, Ownership, Record, RecordKind, Resource,
-    ResourceKind, Role, StatedPid, Surface, SurfaceState,
+    ResourceKind, Role, StatedClaim, StatedPid, Surface, SurfaceState,
 };
 use crate::core::report::*;
 use crate::core::session::{SessionView, Strength};
@@ -104,41 +104,37 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
             .into(),
         },
         is_stale: false,
-        age_seconds: 190,
         window: None,
+        window_pid: None,
     }
 }
 
-fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus) -> ClaimView {
+/// States a claim in one of the records, as if that held nothing else.
+fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus, places: &[Surface]) -> ClaimView {
     let releasable = match status {
         ClaimStatus::Dead | ClaimStatus::Ghost | ClaimStatus::Expired => Releasable::Yes,
         ClaimStatus::Unproven | ClaimStatus::Quiet | ClaimStatus::Contested => Releasable::Confirm,
         ClaimStatus::Held => Releasable::No,
     };
-    ClaimView {
-        key: key(&format!("c-{id}")),
-        resource: Resource { kind, id: id.into() },
-        record: key(&format!("r-{record}")),
-        window: None,
-        since: Some(ago(4_000)),
-        status,
-        surfaces: [Surface { name: "file", state: SurfaceState::Agrees }].into(),
-        releasable,
-    }
+    let file = [Surface { name: "file", state: SurfaceState::Agrees }];
+    let surfaces = file.into_iter().chain(places.iter().cloned()).collect();
+    let resource = Resource { kind, id: id.into() };
+    let mut view = Arc::unwrap_or_clone(record_of(record));
+    Arc::make_mut(&mut view.record).claims =
+        vec![StatedClaim { resource, since: Some(ago(4_000)), surfaces }];
+    let mut claim = ClaimView::of(&Arc::new(view), |_| (None, status)).next().unwrap();
+    (claim.key, claim.releasable) = (key(&format!("c-{id}")), releasable);
+    claim
+}
+
+fn record_of(name: &str) -> Arc<RecordView> {
+    let key = key(&format!("r-{name}"));
+    records().into_iter().find(|record| record.key == key).unwrap()
 }
 
 fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Finding {
-    Detected {
-        code,
-        severity: code.severity(),
-        subjects: subjects.iter().map(|subject| key(subject)).collect(),
-        message: message.into(),
-        evidence: [Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now())]
-            .into(),
-        remedy,
-        story: None,
-    }
-    .into()
+    let evidence = Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now());
+    Finding::new(code, subjects.iter().map(|subject| key(subject)), message, [evidence], remedy)
 }
 
 /// One source of a report.
@@ -199,7 +195,7 @@ fn windows() -> Vec<WindowView> {
     vec![cart, twin, docs, asleep, gone, fine]
 }
 
-fn records() -> Vec<RecordView> {
+fn records() -> Vec<Arc<RecordView>> {
     let mut alpha = record("alpha", Format::ClaudeCode, 4711, VerdictState::Alive, Reason::SameProcess);
     alpha.window = Some(key("w-4711"));
     let mut beta = record("beta", Format::Maia, 4890, VerdictState::Alive, Reason::ProcessPresent);
@@ -209,29 +205,28 @@ fn records() -> Vec<RecordView> {
     let read = Arc::make_mut(&mut legacy.record);
     (read.generation, read.variant) = (Generation::Legacy, "G2 context_{PPID}");
     read.expiry = Some(Expiry { at: ago(103_600), rule: "file older than 24 h" });
-    (legacy.is_stale, legacy.age_seconds) = (true, 190_000);
+    legacy.is_stale = true;
     let mut ended = record("epsilon", Format::Entire, 1234, VerdictState::Dead, Reason::OtherBoot);
     Arc::make_mut(&mut ended.record).has_ended = true;
-    vec![alpha, beta, dead, legacy, ended]
+    [alpha, beta, dead, legacy, ended].map(Arc::new).into()
 }
 
 fn claims() -> Vec<ClaimView> {
-    let mut held = claim("alpha", ResourceKind::WorkItem, "SD-101", ClaimStatus::Contested);
+    let unread = Surface { name: "strategic_directives_v2.claiming_session_id", state: SurfaceState::Unread };
+    let mut held = claim("alpha", ResourceKind::WorkItem, "SD-101", ClaimStatus::Contested, &[unread]);
     held.window = Some(key("w-4711"));
-    held.surfaces
-        .push(Surface { name: "strategic_directives_v2.claiming_session_id", state: SurfaceState::Unread });
-    let mut role = claim("beta", ResourceKind::AgentRole, "reviewer", ClaimStatus::Held);
+    let mut role = claim("beta", ResourceKind::AgentRole, "reviewer", ClaimStatus::Held, &[]);
     role.window = Some(key("w-4890"));
-    let mut quiet = claim("beta", ResourceKind::Worktree, "search", ClaimStatus::Quiet);
+    let mut quiet = claim("beta", ResourceKind::Worktree, "search", ClaimStatus::Quiet, &[]);
     quiet.window = Some(key("w-5333"));
     vec![
         held,
         role,
         quiet,
-        claim("gamma", ResourceKind::WorkItem, "SD-099", ClaimStatus::Dead),
-        claim("gamma", ResourceKind::Branch, "feature/old", ClaimStatus::Ghost),
-        claim("delta", ResourceKind::Session, "lock", ClaimStatus::Unproven),
-        claim("epsilon", ResourceKind::Lock, "entire.lock", ClaimStatus::Expired),
+        claim("gamma", ResourceKind::WorkItem, "SD-099", ClaimStatus::Dead, &[]),
+        claim("gamma", ResourceKind::Branch, "feature/old", ClaimStatus::Ghost, &[]),
+        claim("delta", ResourceKind::Session, "lock", ClaimStatus::Unproven, &[]),
+        claim("epsilon", ResourceKind::Lock, "entire.lock", ClaimStatus::Expired, &[]),
     ]
 }
 
@@ -286,6 +281,7 @@ pub(crate) fn hostile() -> Report {
             Some(RepoView { root: nasty.clone(), worktree: nasty.clone(), branch: Some(nasty.clone()) });
     }
     for record in &mut report.records {
+        let record = Arc::make_mut(record);
         let read = Arc::make_mut(&mut record.record);
         read.title = nasty.clone();
         read.session_id = Some(nasty.clone());
@@ -294,10 +290,13 @@ pub(crate) fn hostile() -> Report {
         record.verdict.evidence.push(Evidence::new("nasty", nasty.clone(), nasty.clone()));
     }
     for claim in &mut report.claims {
-        claim.resource.id = nasty.clone();
+        let read = Arc::make_mut(&mut Arc::make_mut(&mut claim.record).record);
+        read.title = nasty.clone();
+        read.claims[0].resource.id = nasty.clone();
     }
     for finding in &mut report.findings {
-        finding.message = nasty.raw().into();
+        let (subjects, evidence) = (finding.subjects().to_vec(), finding.evidence());
+        *finding = Finding::new(finding.code, subjects, nasty.raw(), evidence, finding.remedy);
     }
     report.host.name = nasty.raw().to_owned();
     for source in &mut report.sources {

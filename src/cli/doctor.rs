@@ -55,10 +55,10 @@ fn text(report: &Report, paint: Paint) -> String {
 /// Lays one finding out: what, about what, what helps.
 pub(crate) fn entry(finding: &Finding, paint: Paint) -> String {
     let (severity, tone) = words::severity(finding.severity);
-    let keys: Vec<&str> = finding.subjects.iter().map(|key| key.as_str()).collect();
+    let keys: Vec<&str> = finding.subjects().iter().map(|key| key.as_str()).collect();
     let mut out =
         format!("{} {}\n", paint.paint(tone, severity), paint.paint(Tone::Heading, finding.code.name()));
-    out.push_str(&format!("  {}\n", shown(&finding.message.to_string())));
+    out.push_str(&format!("  {}\n", shown(&finding.message().to_string())));
     out.push_str(&paint.paint(Tone::Dim, &format!("  about {}", keys.join(" "))));
     out.push('\n');
     if let Some(remedy) = words::remedy(finding.remedy) {

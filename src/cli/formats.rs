@@ -94,7 +94,7 @@ fn told(format: Own, report: &Report, broken: &[&BrokenFile], paint: Paint) -> S
         out += &format!("  {}\n", shown(&parts.join("/")));
     }
     let records: Vec<&RecordView> =
-        report.records.iter().filter(|record| record.format == Format::Own(format)).collect();
+        report.records().filter(|record| record.format == Format::Own(format)).collect();
     if records.is_empty() && broken.is_empty() {
         return out + "No such file was found.\n";
     }
@@ -125,13 +125,16 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
     row("session", of(record.session_id.as_ref()));
     row("context", of(record.context_id.as_ref()));
     row("sign of life", record.heartbeat_at.map(|at| at.to_string()));
-    row("stale", Some(if record.is_stale { record.stale().rule.to_owned() } else { "no".to_owned() }));
-    for claim in report.claims.iter().filter(|claim| claim.record == record.key) {
-        row("holds", Some(format!("{} {}", claim.resource.kind.name(), claim.resource.id)));
-        row("since", claim.since.map(|at| at.to_string()));
+    row(
+        "stale",
+        Some(if record.is_stale { record.stale(report.taken_at).rule.to_owned() } else { "no".to_owned() }),
+    );
+    for claim in report.claims.iter().filter(|claim| claim.record.key == record.key) {
+        row("holds", Some(format!("{} {}", claim.resource().kind.name(), claim.resource().id)));
+        row("since", claim.since().map(|at| at.to_string()));
     }
-    for finding in report.findings.iter().filter(|finding| finding.subjects.contains(&record.key)) {
-        row(finding.code.name(), Some(finding.message.to_string()));
+    for finding in report.findings.iter().filter(|finding| finding.subjects().contains(&record.key)) {
+        row(finding.code.name(), Some(finding.message().to_string()));
     }
     let (word, tone) = words::verdict(record.verdict.state);
     let verdict = format!("{word} ({})", record.verdict.reason.name());

@@ -175,7 +175,7 @@ fn health(watch: &Watch) -> Option<SourceHealth> {
 /// Returns the processes whose death would change the report: windows, and holders of records.
 fn holders(report: &Report, snapshot: &Snapshot) -> Vec<ProcessId> {
     let windows = report.windows.iter().map(|window| window.pid);
-    let named = report.records.iter().filter_map(|record| record.pid());
+    let named = report.records().filter_map(|record| record.pid());
     let pids: BTreeSet<u32> = windows.chain(named).collect();
     pids.into_iter().filter_map(|pid| Some(snapshot.processes.get(pid)?.id)).collect()
 }

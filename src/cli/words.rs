@@ -175,8 +175,7 @@ pub(crate) fn holder(claim: &ClaimView, report: &Report) -> Option<String> {
     if let Some(window) = report.windows.iter().find(|window| Some(&window.key) == claim.window.as_ref()) {
         return Some(window_name(window));
     }
-    let record = report.records.iter().find(|record| record.key == claim.record)?;
-    let pid = record.pid()?;
+    let pid = claim.record.pid()?;
     Some(format!("PID {pid}"))
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::agent::Signatures;
 use super::claim::{ClaimFacts, judge_claims};
 use super::context::{CONTEXT_VARIABLE, is_valid_id};
-use super::evidence::Evidence;
 use super::finding::{Finding, Remedy};
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
@@ -35,35 +34,7 @@ pub struct Policy {
 }
 
 /// A record with everything that judging adds.
-pub struct Judged<'a> {
-    /// What was read.
-    pub record: &'a Arc<Record>,
-    /// Its key.
-    pub key: Key,
-    /// Whether its holder lives.
-    pub verdict: Verdict,
-    /// The PID of the window that it belongs to.
-    pub window: Option<u32>,
-}
-
-impl Judged<'_> {
-    /// Returns where the record stands.
-    pub fn path(&self) -> &Untrusted {
-        self.record.location.text()
-    }
-
-    /// Returns the same as evidence.
-    pub fn evidence(&self) -> Evidence {
-        Evidence::Record(Arc::clone(self.record))
-    }
-
-    /// Takes the evidence of an earlier look where that is the same.
-    fn share(&mut self, earlier: &RecordView) {
-        if self.verdict.evidence == earlier.verdict.evidence {
-            self.verdict.evidence = earlier.verdict.evidence.clone();
-        }
-    }
-}
+pub type Judged = Arc<RecordView>;
 
 /// Judges a snapshot.
 pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
@@ -75,22 +46,11 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
 /// reports which follow each other hold them once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
-    let records = earlier.iter().flat_map(|report| &report.records);
-    let views: HashMap<&Key, &RecordView> = records.map(|record| (&record.key, record)).collect();
-    let mut judged = Vec::with_capacity(snapshot.records.len());
-    for record in &snapshot.records {
-        let mut one = judge_record(record, &world);
-        if let Some(earlier) = views.get(&one.key) {
-            one.share(earlier);
-        }
-        judged.push(one);
-    }
-    lend_verdicts(&mut judged, &world);
     let mut windows: Vec<WindowView> =
         world.windows.iter().map(|window| view_window(window, &world)).collect();
     let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
-    let records: Vec<RecordView> = judged.iter().map(|record| view_record(record, &world, &keys)).collect();
-    let claims = judge_claims(&ClaimFacts { judged: &judged, world: &world, window_keys: &keys });
+    let records = judge_records(&world, &keys, earlier.map_or(&[], |report| &report.records));
+    let claims = judge_claims(&ClaimFacts { records: &records, world: &world, window_keys: &keys });
     let mut of_records = by_window(records.iter().map(|record| (record.window.as_ref(), &record.key)));
     let mut of_claims = by_window(claims.iter().map(|claim| (claim.window.as_ref(), &claim.key)));
     for window in &mut windows {
@@ -99,11 +59,10 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     }
     let facts = Facts {
         world: &world,
-        judged: &judged,
         windows: &windows,
         records: &records,
         claims: &claims,
-        index: rules::Index::new(&judged, &windows),
+        index: rules::Index::new(&records, &windows),
     };
     let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
     story::tell(&mut findings, &facts);
@@ -154,9 +113,9 @@ fn useless_offers(known: &Known<'_>, report: &Report, ways: &[Releasable], uid: 
     // Nothing is ever done to a window.
     let is_useless = |finding: &Finding| match finding.remedy {
         Remedy::Release | Remedy::Park => {
-            finding.subjects.iter().all(|key| key.as_str().starts_with('w') || kept.contains(key))
+            finding.subjects().iter().all(|key| key.as_str().starts_with('w') || kept.contains(key))
         }
-        Remedy::Migrate => !finding.subjects.iter().any(|key| moved.contains(key)),
+        Remedy::Migrate => !finding.subjects().iter().any(|key| moved.contains(key)),
         Remedy::Undo | Remedy::None => false,
     };
     let all = report.findings.iter().enumerate();
@@ -174,44 +133,59 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
     groups
 }
 
-fn judge_record<'a>(record: &'a Arc<Record>, world: &World<'_>) -> Judged<'a> {
-    let verdict = judge(record, world);
-    let window = window_of_record(record, &verdict, world);
-    let key = Key::derive('r', &[record.format.name(), record.location.text().raw()]);
-    Judged { record, key, verdict, window }
+/// Judges every record; one that is judged as it was before is the one of before.
+fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Judged]) -> Vec<Judged> {
+    let earlier: HashMap<&Key, &Judged> = earlier.iter().map(|judged| (&judged.key, judged)).collect();
+    let share = |mut view: RecordView| match earlier.get(&view.key) {
+        Some(same) if ***same == view => Arc::clone(same),
+        Some(before) if before.verdict.evidence == view.verdict.evidence => {
+            view.verdict.evidence = before.verdict.evidence.clone();
+            Arc::new(view)
+        }
+        Some(_) | None => Arc::new(view),
+    };
+    let judge = |record: &Arc<Record>| {
+        let verdict = judge(record, world);
+        let window = window_of_record(record, &verdict, world);
+        share(view_record(record, (verdict, window), world, windows))
+    };
+    let mut records: Vec<Judged> = world.snapshot.records.iter().map(judge).collect();
+    for (at, verdict) in lent_verdicts(&records, world) {
+        if let Some(companion) = records.get_mut(at) {
+            *companion = share(view_record(&companion.record, verdict, world, windows));
+        }
+    }
+    records
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
 /// One that was written later is judged as if that record had been: whoever wrote it may live.
-fn lend_verdicts(judged: &mut [Judged<'_>], world: &World<'_>) {
-    if judged.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
-        return;
+fn lent_verdicts(records: &[Judged], world: &World<'_>) -> Vec<(usize, (Verdict, Option<u32>))> {
+    if records.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
+        return Vec::new();
     }
-    let owners: BTreeMap<(Format, &Untrusted), (&Record, Verdict, Option<u32>)> = judged
-        .iter()
-        .filter(|judged| judged.record.kind == RecordKind::Session)
-        .filter_map(|judged| {
-            let context = judged.record.context_id.as_ref()?;
-            Some(((judged.record.format, context), (&**judged.record, judged.verdict.clone(), judged.window)))
-        })
+    let sessions = records.iter().filter(|judged| judged.record.kind == RecordKind::Session);
+    let owners: BTreeMap<(Format, &Untrusted), &Judged> = sessions
+        .filter_map(|judged| Some(((judged.record.format, judged.record.context_id.as_ref()?), judged)))
         .collect();
-    let is_lent = |judged: &&mut Judged<'_>| {
+    let lent = |companion: &Judged| {
+        let context = companion.record.context_id.as_ref()?;
+        let owner = owners.get(&(companion.record.format, context))?;
+        let written_at = companion.record.written_at;
+        let verdict = if written_at > owner.record.written_at {
+            let session_id = companion.record.session_id.clone();
+            judge(&Record { written_at, session_id, ..(*owner.record).clone() }, world)
+        } else {
+            owner.verdict.clone()
+        };
+        Some((verdict, owner.window_pid))
+    };
+    let is_lent = |judged: &&Judged| {
         // A project's companions are written by every window that works in it.
         judged.record.kind == RecordKind::Companion && judged.record.format != Format::Observability
     };
-    for companion in judged.iter_mut().filter(is_lent) {
-        let context = companion.record.context_id.as_ref();
-        let owner = context.and_then(|context| owners.get(&(companion.record.format, context)));
-        let Some((owner, verdict, window)) = owner else { continue };
-        let written_at = companion.record.written_at;
-        companion.window = *window;
-        companion.verdict = if written_at > owner.written_at {
-            let session_id = companion.record.session_id.clone();
-            judge(&Record { written_at, session_id, ..(*owner).clone() }, world)
-        } else {
-            verdict.clone()
-        };
-    }
+    let companions = records.iter().enumerate().filter(|(_, judged)| is_lent(judged));
+    companions.filter_map(|(at, companion)| Some((at, lent(companion)?))).collect()
 }
 
 fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
@@ -284,27 +258,29 @@ fn repo_of(folder: &Path, world: &World<'_>) -> Option<RepoView> {
     })
 }
 
-fn view_record(judged: &Judged<'_>, world: &World<'_>, windows: &BTreeMap<u32, Key>) -> RecordView {
-    let record = judged.record;
+fn view_record(
+    record: &Arc<Record>,
+    (verdict, window_pid): (Verdict, Option<u32>),
+    world: &World<'_>,
+    windows: &BTreeMap<u32, Key>,
+) -> RecordView {
     let now = world.snapshot.taken_at;
-    let last = record.heartbeat_at.unwrap_or(record.written_at);
     RecordView {
-        key: judged.key.clone(),
+        key: Key::derive('r', &[record.format.name(), record.location.text().raw()]),
         record: Arc::clone(record),
-        role: role_of(judged),
-        verdict: judged.verdict.clone(),
+        role: role_of(record, window_pid),
+        verdict,
         is_stale: record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now),
-        age_seconds: now.duration_since(last).as_secs(),
-        window: judged.window.and_then(|pid| windows.get(&pid).cloned()),
+        window: window_pid.and_then(|pid| windows.get(&pid).cloned()),
+        window_pid,
     }
 }
 
 /// Returns which process the PID is, where the living process tells more than the format.
-fn role_of(judged: &Judged<'_>) -> Role {
-    let stated = judged.record.holder.as_ref().map_or(Role::Unknown, |holder| holder.role);
-    let pid = judged.record.pid();
-    match (stated, judged.window) {
-        (Role::Unknown | Role::Shell, Some(window)) if pid == Some(window) => Role::Agent,
+fn role_of(record: &Record, window: Option<u32>) -> Role {
+    let stated = record.holder.as_ref().map_or(Role::Unknown, |holder| holder.role);
+    match (stated, window) {
+        (Role::Unknown | Role::Shell, Some(window)) if record.pid() == Some(window) => Role::Agent,
         (Role::Unknown, Some(_)) => Role::Shell,
         (Role::Agent | Role::Shell | Role::Hook | Role::Daemon | Role::Unknown, _) => stated,
     }

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assess::Judged;
 use super::key::Key;
 use super::record::{Format, Record, Resource, ResourceKind, StatedClaim, SurfaceState};
-use super::report::{ClaimStatus, ClaimView, Releasable, VerdictState};
+use super::report::{ClaimStatus, ClaimView, VerdictState};
 use super::world::World;
 
 /// What claims are judged from.
 pub struct ClaimFacts<'a> {
     /// The judged records.
-    pub judged: &'a [Judged<'a>],
+    pub records: &'a [Judged],
     /// The snapshot with its windows.
     pub world: &'a World<'a>,
     /// The windows' keys by PID.
@@ -20,34 +20,20 @@ pub struct ClaimFacts<'a> {
 
 /// Judges every claim of every record.
 pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
-    let contested = contested(facts.judged);
-    let all =
-        facts.judged.iter().flat_map(|judged| judged.record.claims.iter().map(move |claim| (judged, claim)));
-    let views = all.map(|(judged, claim)| {
-        let status = status(judged, claim, facts);
-        let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
-        let is_contested = is_live && contested.contains(&thing(&claim.resource));
-        let status = if is_contested { ClaimStatus::Contested } else { status };
-        ClaimView {
-            key: key_of(judged, claim),
-            resource: claim.resource.clone(),
-            record: judged.key.clone(),
-            window: holder_window(judged, facts).and_then(|pid| facts.window_keys.get(&pid).cloned()),
-            since: claim.since.or(judged.record.started_at),
-            status,
-            surfaces: claim.surfaces.clone(),
-            // Its plan says so, once there is a report to plan on.
-            releasable: Releasable::No,
-        }
+    let contested = contested(facts.records);
+    let views = facts.records.iter().flat_map(|judged| {
+        let window = holder_window(judged, facts).and_then(|pid| facts.window_keys.get(&pid).cloned());
+        let contested = &contested;
+        ClaimView::of(judged, move |claim| {
+            let status = status(judged, claim, facts);
+            let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
+            let is_contested = is_live && contested.contains(&thing(&claim.resource));
+            (window.clone(), if is_contested { ClaimStatus::Contested } else { status })
+        })
     });
-    let mut views: Vec<ClaimView> = views.collect();
-    views.shrink_to_fit();
-    views
-}
-
-/// Returns the key of a claim: its record and its resource.
-pub fn key_of(judged: &Judged<'_>, claim: &StatedClaim) -> Key {
-    Key::derive('c', &[judged.key.as_str(), claim.resource.kind.name(), claim.resource.id.raw()])
+    let mut all = Vec::with_capacity(facts.records.iter().map(|judged| judged.record.claims.len()).sum());
+    all.extend(views);
+    all
 }
 
 /// Returns whether only one session at a time may hold such a thing. A persona, a working tree
@@ -63,12 +49,12 @@ pub fn is_exclusive(kind: ResourceKind) -> bool {
 }
 
 /// Finds the exclusive resources that two living windows hold.
-pub fn contested(judged: &[Judged<'_>]) -> BTreeSet<Resource> {
+pub fn contested(judged: &[Judged]) -> BTreeSet<Resource> {
     let mut holders: BTreeMap<Resource, BTreeSet<u32>> = BTreeMap::new();
     for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
         for claim in &record.record.claims {
             if let Some(window) =
-                record.window.filter(|_| is_known(claim) && is_exclusive(claim.resource.kind))
+                record.window_pid.filter(|_| is_known(claim) && is_exclusive(claim.resource.kind))
             {
                 holders.entry(thing(&claim.resource)).or_default().insert(window);
             }
@@ -100,7 +86,7 @@ fn is_known(claim: &StatedClaim) -> bool {
 }
 
 /// Returns whether one place says so and another that should does not.
-fn is_ghost(judged: &Judged<'_>, claim: &StatedClaim) -> bool {
+fn is_ghost(judged: &Judged, claim: &StatedClaim) -> bool {
     let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
     judged.record.format == Format::Leo
         && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended)
@@ -108,8 +94,8 @@ fn is_ghost(judged: &Judged<'_>, claim: &StatedClaim) -> bool {
 
 /// Returns the window that holds a record's claims: the record's own, or the one in which its
 /// session was resumed.
-fn holder_window(judged: &Judged<'_>, facts: &ClaimFacts<'_>) -> Option<u32> {
-    judged.window.or_else(|| resumed_in(judged.record, facts.world))
+fn holder_window(judged: &Judged, facts: &ClaimFacts<'_>) -> Option<u32> {
+    judged.window_pid.or_else(|| resumed_in(&judged.record, facts.world))
 }
 
 /// Returns the window that is certain to run the record's session by now, under another PID.
@@ -117,7 +103,7 @@ pub fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
     world.pids_of_session(record.session_id.as_ref()?).next()
 }
 
-fn status(judged: &Judged<'_>, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> ClaimStatus {
+fn status(judged: &Judged, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> ClaimStatus {
     let now = facts.world.snapshot.taken_at;
     let is_past = judged.record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
     if !is_known(claim) {
@@ -127,7 +113,7 @@ fn status(judged: &Judged<'_>, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> C
         VerdictState::Alive | VerdictState::Unknown if is_ghost(judged, claim) => ClaimStatus::Ghost,
         VerdictState::Alive if is_past => ClaimStatus::Quiet,
         VerdictState::Alive => ClaimStatus::Held,
-        VerdictState::Dead if resumed_in(judged.record, facts.world).is_some() => ClaimStatus::Held,
+        VerdictState::Dead if resumed_in(&judged.record, facts.world).is_some() => ClaimStatus::Held,
         VerdictState::Dead => ClaimStatus::Dead,
         VerdictState::Unknown if is_past => ClaimStatus::Expired,
         VerdictState::Unknown => ClaimStatus::Unproven,

@@ -2,7 +2,6 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::evidence::Evidence;
 use super::key::Key;
+use super::report::RecordView;
 use super::shared::Shared;
 use super::story::Story;
 use super::text::Untrusted;
@@ -218,64 +218,156 @@ impl Serialize for Sentence {
     }
 }
 
-/// One detected problem. Copies share it: there can be thousands, and mostly a report finds what the
-/// one before it has found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding(Arc<Detected>);
-
-/// What a finding states.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Detected {
+/// One detected problem. There can be thousands, nearly all of one record each: those take from the
+/// record what they say when somebody reads it. Copies share the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
     /// Its stable code.
     pub code: Code,
     /// How bad it is.
     pub severity: Severity,
-    /// What it is about: keys of windows, records and claims.
-    pub subjects: Shared<Key>,
-    /// One sentence for people.
-    pub message: Sentence,
-    /// Why claimtop says so.
-    pub evidence: Shared<Evidence>,
     /// What helps.
     pub remedy: Remedy,
-    /// How it came to be, where that can be told.
-    #[serde(flatten)]
-    pub story: Option<Box<Story>>,
+    how: How,
+    what: What,
+}
+
+/// What a finding states beside its code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// In full.
+    Told(Arc<Told>),
+    /// Of one record, with these words.
+    OfRecord(Arc<RecordView>, LeanStr),
+}
+
+/// A finding in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Told {
+    subjects: Shared<Key>,
+    message: Sentence,
+    evidence: Shared<Evidence>,
+    story: Option<Box<Story>>,
+}
+
+/// How a finding of one record is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Of the file or row; what it says there is the evidence.
+    Written,
+    /// Of what the record stands for; why its holder lives or not is the evidence.
+    Judged,
+    /// Of what the record stands for, by both.
+    Both,
 }
 
 impl Finding {
+    /// States a problem.
+    pub fn new(
+        code: Code,
+        subjects: impl IntoIterator<Item = Key>,
+        message: impl Into<Sentence>,
+        evidence: impl Into<Shared<Evidence>>,
+        remedy: Remedy,
+    ) -> Self {
+        let (subjects, message, evidence) = (subjects.into_iter().collect(), message.into(), evidence.into());
+        let what = What::Told(Arc::new(Told { subjects, message, evidence, story: None }));
+        Self { code, severity: code.severity(), remedy, how: How::Both, what }
+    }
+
+    /// States a problem of one record.
+    pub fn of_record(
+        code: Code,
+        record: &Arc<RecordView>,
+        how: How,
+        says: impl Into<LeanStr>,
+        remedy: Remedy,
+    ) -> Self {
+        let what = What::OfRecord(Arc::clone(record), says.into());
+        Self { code, severity: code.severity(), remedy, how, what }
+    }
+
+    /// Returns what it is about: keys of windows, records and claims.
+    pub fn subjects(&self) -> &[Key] {
+        match &self.what {
+            What::Told(told) => &told.subjects,
+            What::OfRecord(record, _) => std::slice::from_ref(&record.key),
+        }
+    }
+
+    /// Returns one sentence for people.
+    pub fn message(&self) -> Sentence {
+        match &self.what {
+            What::Told(told) => told.message.clone(),
+            What::OfRecord(record, says) => match self.how {
+                How::Written => Sentence::about(record.path(), says.clone()),
+                How::Judged | How::Both => Sentence::about(&record.title, says.clone()),
+            },
+        }
+    }
+
+    /// Returns why claimtop says so.
+    pub fn evidence(&self) -> Shared<Evidence> {
+        match &self.what {
+            What::Told(told) => told.evidence.clone(),
+            What::OfRecord(record, _) => match self.how {
+                How::Written => [record.evidence()].into(),
+                How::Judged => record.verdict.evidence.clone(),
+                How::Both => record.all_evidence(),
+            },
+        }
+    }
+
+    /// Returns how it came to be, where that can be told.
+    pub fn story(&self) -> Option<&Story> {
+        match &self.what {
+            What::Told(told) => told.story.as_deref(),
+            What::OfRecord(..) => None,
+        }
+    }
+
+    /// Adds how it came to be.
+    pub fn tell(&mut self, story: Story) {
+        let (message, evidence) = (self.message(), self.evidence());
+        let subjects = self.subjects().iter().cloned().collect();
+        self.what = What::Told(Arc::new(Told { subjects, message, evidence, story: Some(Box::new(story)) }));
+    }
+
+    /// Takes back what was offered.
+    pub fn offer_nothing(&mut self) {
+        self.remedy = Remedy::None;
+    }
+
     /// Compares by what comes first in a report: the worst, then by code and subjects.
     pub fn order(&self, other: &Self) -> Ordering {
         let of = |finding: &Self| (Reverse(finding.severity), finding.code);
-        of(self).cmp(&of(other)).then_with(|| self.subjects.cmp(&other.subjects))
+        of(self).cmp(&of(other)).then_with(|| self.subjects().cmp(other.subjects()))
     }
 }
 
-impl Finding {
-    /// Takes back what was offered.
-    pub fn offer_nothing(&mut self) {
-        Arc::make_mut(&mut self.0).remedy = Remedy::None;
-    }
-}
-
-impl From<Detected> for Finding {
-    fn from(detected: Detected) -> Self {
-        Self(Arc::new(detected))
-    }
-}
-
-impl Deref for Finding {
-    type Target = Detected;
-
-    fn deref(&self) -> &Detected {
-        &self.0
-    }
-}
-
-impl DerefMut for Finding {
-    /// Gives access to a copy of its own where others share it.
-    fn deref_mut(&mut self) -> &mut Detected {
-        Arc::make_mut(&mut self.0)
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'a> {
+            code: Code,
+            severity: Severity,
+            subjects: &'a [Key],
+            message: Sentence,
+            evidence: Shared<Evidence>,
+            remedy: Remedy,
+            #[serde(flatten)]
+            story: Option<&'a Story>,
+        }
+        Shape {
+            code: self.code,
+            severity: self.severity,
+            subjects: self.subjects(),
+            message: self.message(),
+            evidence: self.evidence(),
+            remedy: self.remedy,
+            story: self.story(),
+        }
+        .serialize(serializer)
     }
 }
 

@@ -5,12 +5,14 @@ mod record;
 mod verdict;
 mod window;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub use self::claim::{ClaimStatus, ClaimView, Releasable};
 pub(super) use self::record::location;
-pub use self::record::{HolderView, RecordView, StaleView};
+pub use self::record::{HolderView, RecordShape, RecordView, StaleView};
 pub use self::verdict::{Reason, Verdict, VerdictState};
 pub use self::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
 use super::finding::Finding;
@@ -20,7 +22,7 @@ use super::snapshot::SourceHealth;
 pub const SCHEMA: &str = "claimtop.snapshot.v1";
 
 /// A judged snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
@@ -33,11 +35,38 @@ pub struct Report {
     /// Every running agent.
     pub windows: Vec<WindowView>,
     /// Every session record.
-    pub records: Vec<RecordView>,
+    pub records: Vec<Arc<RecordView>>,
     /// Every claim.
     pub claims: Vec<ClaimView>,
     /// Every problem, worst first.
     pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Returns every record.
+    pub fn records(&self) -> impl Iterator<Item = &RecordView> {
+        self.records.iter().map(Arc::as_ref)
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'a> {
+            schema: &'static str,
+            taken_at: Timestamp,
+            host: &'a ReportHost,
+            sources: &'a [SourceHealth],
+            windows: &'a [WindowView],
+            records: Vec<RecordShape<'a>>,
+            claims: &'a [ClaimView],
+            findings: &'a [Finding],
+        }
+        let Self { schema, taken_at, host, sources, windows, records, claims, findings } = self;
+        let records = records.iter().map(|record| record.shape(*taken_at)).collect();
+        let (schema, taken_at) = (*schema, *taken_at);
+        Shape { schema, taken_at, host, sources, windows, records, claims, findings }.serialize(serializer)
+    }
 }
 
 /// The machine, as the interface states it.

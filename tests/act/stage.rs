@@ -136,7 +136,7 @@ pub(crate) fn report(eyes: &mut Eyes) -> Report {
 /// Returns the record whose file has this name.
 pub(crate) fn record<'a>(report: &'a Report, name: &str) -> &'a RecordView {
     let is_it = |record: &&RecordView| record.location.text().raw().ends_with(name);
-    report.records.iter().find(is_it).unwrap_or_else(|| panic!("no record {name}"))
+    report.records().find(is_it).unwrap_or_else(|| panic!("no record {name}"))
 }
 
 /// Walks the whole road with the answer that the plan asks for.

@@ -1,6 +1,6 @@
 //! What must come out of a world, and what else came out.
 
-use claimtop::core::report::Report;
+use claimtop::core::report::{RecordView, Report};
 use serde::Deserialize;
 
 use super::plans::{self, ExpectPlan};
@@ -100,11 +100,11 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     wanted.sort_unstable();
     if found != wanted {
         let told: Vec<String> =
-            report.findings.iter().map(|f| format!("\n    {}: {}", f.code.name(), f.message)).collect();
+            report.findings.iter().map(|f| format!("\n    {}: {}", f.code.name(), f.message())).collect();
         out.push(format!("findings: expected {wanted:?}, found {found:?}{}", told.concat()));
     }
     for part in &expect.messages {
-        if !report.findings.iter().any(|finding| finding.message.to_string().contains(part)) {
+        if !report.findings.iter().any(|finding| finding.message().to_string().contains(part)) {
             out.push(format!("no message contains {part:?}"));
         }
     }
@@ -137,13 +137,13 @@ pub(crate) fn json_name<T: serde::Serialize>(value: &T) -> String {
 }
 
 fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
-    let json = |record: &claimtop::core::report::RecordView| serde_json::to_value(record).expect("json");
-    let path = |record: &_| {
+    let json = |record: &RecordView| serde_json::to_value(record.shape(report.taken_at)).expect("json");
+    let path = |record: &RecordView| {
         let location = &json(record)["location"];
         let part = |name: &str| location[name].as_str().unwrap_or_default().to_owned();
         if location["path"].is_null() { format!("{} {}", part("table"), part("id")) } else { part("path") }
     };
-    let Some(record) = report.records.iter().find(|record| path(record).ends_with(&wanted.path)) else {
+    let Some(record) = report.records().find(|record| path(record).ends_with(&wanted.path)) else {
         return out.push(format!("no record at {}", wanted.path));
     };
     let name = &wanted.path;
@@ -161,7 +161,7 @@ fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
 
 fn check_claim(wanted: &ExpectClaim, report: &Report, out: &mut Vec<String>) {
     let name = |claim: &claimtop::core::report::ClaimView| {
-        format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw())
+        format!("{} {}", claim.resource().kind.name(), claim.resource().id.raw())
     };
     let Some(claim) = report.claims.iter().find(|claim| name(claim) == wanted.resource) else {
         return out.push(format!("no claim {}", wanted.resource));

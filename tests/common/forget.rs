@@ -13,7 +13,7 @@ use claimtop::core::snapshot::Snapshot;
 pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
     let signatures = Signatures::built_in().expect("signatures");
     let report = assess(snapshot, &Policy { signatures });
-    report.records.into_iter().map(|record| (record.key, record.verdict.state)).collect()
+    report.records().map(|record| (record.key.clone(), record.verdict.state)).collect()
 }
 
 /// Forgets some facts of a snapshot, chosen by `seed`: processes, their parts, records, agents

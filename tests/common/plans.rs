@@ -76,17 +76,17 @@ fn key_of(about: &str, report: &Report) -> Option<Key> {
         Location::File(path) => path.text().raw().ends_with(about),
         Location::Row(row) => format!("{} {}", row.table, row.id.raw()).ends_with(about),
     };
-    let record = report.records.iter().find(|record| is_there(&record.location)).map(|record| &record.key);
+    let record = report.records().find(|record| is_there(&record.location)).map(|record| &record.key);
     let claim = || {
         let name = |kind: &str, id: &str| format!("{kind} {id}");
         let is_it = |claim: &&claimtop::core::report::ClaimView| {
-            name(claim.resource.kind.name(), claim.resource.id.raw()) == about
+            name(claim.resource().kind.name(), claim.resource().id.raw()) == about
         };
         report.claims.iter().find(is_it).map(|claim| &claim.key)
     };
     let broken = || {
-        let finding = report.findings.iter().find(|finding| finding.message.to_string().contains(about))?;
-        finding.subjects.first()
+        let finding = report.findings.iter().find(|finding| finding.message().to_string().contains(about))?;
+        finding.subjects().first()
     };
     record.or_else(claim).or_else(broken).cloned()
 }

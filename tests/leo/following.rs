@@ -80,7 +80,7 @@ fn a_lost_connection_makes_everything_unknown_and_comes_back_by_itself() {
     assert!(badge(&lost).1.contains("its rows are"), "{}", badge(&lost).1);
     let report = assess(&lost, &Policy { signatures: Signatures::built_in().unwrap() });
     assert!(!report.claims.is_empty(), "what was read last is still shown");
-    assert!(report.records.iter().all(|record| record.verdict.state == VerdictState::Unknown));
+    assert!(report.records().all(|record| record.verdict.state == VerdictState::Unknown));
     assert!(report.claims.iter().all(|claim| claim.status != ClaimStatus::Dead));
     cluster.restart();
     until(&mut collector, "a claim again", has_claim);

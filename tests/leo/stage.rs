@@ -173,7 +173,7 @@ pub(crate) fn row<'a>(report: &'a Report, id: &str) -> &'a RecordView {
         Location::Row(row) => row.id.raw() == id,
         Location::File(_) => false,
     };
-    report.records.iter().find(is_it).unwrap_or_else(|| panic!("no row {id}"))
+    report.records().find(is_it).unwrap_or_else(|| panic!("no row {id}"))
 }
 
 /// Fills a database with one dead session that holds one item.

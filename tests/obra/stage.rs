@@ -225,7 +225,7 @@ pub(crate) fn row<'a>(report: &'a Report, id: &str) -> &'a RecordView {
         Location::Row(row) => row.table == "session_record" && row.id.raw() == id,
         Location::File(_) => false,
     };
-    report.records.iter().find(is_it).unwrap_or_else(|| panic!("no session_record {id}"))
+    report.records().find(is_it).unwrap_or_else(|| panic!("no session_record {id}"))
 }
 
 /// Returns how the release of the row would be confirmed, and why it is never done.

@@ -124,7 +124,7 @@ fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Optio
     let is_dead = |record: &&RecordView| record.verdict.state == VerdictState::Dead;
     let is_legacy = |record: &&RecordView| record.generation == Generation::Legacy;
     let keys = |is_wanted: &dyn Fn(&&RecordView) -> bool| -> Vec<Key> {
-        report.records.iter().filter(is_wanted).map(|record| record.key.clone()).collect()
+        report.records().filter(is_wanted).map(|record| record.key.clone()).collect()
     };
     let pick = |keys: Vec<Key>| baton.with(|world| world.dice.pick(&keys).cloned());
     let request = |action, keys| pick(keys).map(|key| Request::Act { key, action });
@@ -149,7 +149,7 @@ fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Optio
 fn broken(report: &Report) -> Vec<Key> {
     let codes = [Code::CorruptRecord, Code::LeftoverTemp];
     let findings = report.findings.iter().filter(|finding| codes.contains(&finding.code));
-    findings.filter_map(|finding| finding.subjects.first().cloned()).collect()
+    findings.filter_map(|finding| finding.subjects().first().cloned()).collect()
 }
 
 /// Walks the road; returns the receipt and what was asked for.

@@ -141,6 +141,6 @@ fn a_git_that_works_in_a_tree_keeps_its_lock_alive() {
     let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
     child.kill().unwrap();
     child.wait().unwrap();
-    let lock = report.records.iter().find(|record| record.title.raw().starts_with("index of")).unwrap();
+    let lock = report.records().find(|record| record.title.raw().starts_with("index of")).unwrap();
     assert_eq!(lock.verdict.state, VerdictState::Alive, "{:?}", lock.verdict);
 }

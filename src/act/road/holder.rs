@@ -46,7 +46,7 @@ impl Seen {
         witness::is_free(&snapshot.databases, database)?;
         let Some(holder) = &self.holder else { return Ok(()) };
         let report = assess(&snapshot, witness.policy());
-        let record = report.records.iter().find(|record| record.key == self.plan.record);
+        let record = report.records().find(|record| record.key == self.plan.record);
         let gone = || Trouble::Changed("the row is not there any more".to_owned());
         holder.is_still(record.ok_or_else(gone)?.verdict.state)
     }

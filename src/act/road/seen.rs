@@ -53,7 +53,7 @@ impl Seen {
                 }
                 let sight = Sight { hands: lock.hands(), rules, now };
                 let planned = plan.steps.iter().map(|step| sight.planned(step)).collect::<Result<_, _>>()?;
-                let holder = report.records.iter().find(|record| record.key == plan.record).map(Holder::of);
+                let holder = report.records().find(|record| record.key == plan.record).map(Holder::of);
                 let followers = followers(follow::of_plan(&plan));
                 Ok(Self { followers, ..Self::new(plan, request, rules, planned, holder) })
             }

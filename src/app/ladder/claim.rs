@@ -11,10 +11,8 @@ use crate::core::report::{ClaimView, Releasable};
 pub(super) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
     facts(page, index, claim);
     super::write_findings(page, index, &claim.key);
-    if let Some(record) = index.record(&claim.record) {
-        page.heading(&format!("Stated by {}", index.name(&record.key)));
-        super::record::facts(page, record);
-    }
+    page.heading(&format!("Stated by {}", index.name(&claim.record.key)));
+    super::record::facts(page, &claim.record);
 }
 
 /// Writes how the claim stands and where it is written.
@@ -22,14 +20,14 @@ pub(super) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
     page.sign("Status", of_claim(claim.status), words::claim_status(claim.status));
     page.field(
         "Holds",
-        &format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id))),
+        &format!("{} {}", claim.resource().kind.name(), outside(Some(&claim.resource().id))),
         Tone::Strong,
     );
     if let Some(window) = &claim.window {
         page.field("Window", &index.name(window), Tone::Plain);
     }
-    page.moment("Since", claim.since);
-    for surface in &claim.surfaces {
+    page.moment("Since", claim.since());
+    for surface in claim.surfaces() {
         let tone = match surface.state {
             SurfaceState::Agrees => Tone::Plain,
             SurfaceState::Disagrees | SurfaceState::Missing => Tone::Warning,

@@ -35,10 +35,10 @@ pub(super) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 /// Writes a finding with what it is about.
 fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
     write_finding(page, finding);
-    if let Some(story) = &finding.story {
+    if let Some(story) = &finding.story() {
         story::write(page, story);
     }
-    for key in finding.subjects.iter().take(8) {
+    for key in finding.subjects().iter().take(8) {
         page.heading(&format!("About {}", index.name(key)));
         if let Some(window) = index.window(key) {
             window::facts(page, index, window);
@@ -61,8 +61,8 @@ fn write_findings(page: &mut Page, index: &Index, key: &Key) {
 
 fn write_finding(page: &mut Page, finding: &Finding) {
     let (mark, tone, _) = of_severity(finding.severity);
-    page.problem((mark, tone), finding.code.name(), &finding.message.to_string());
-    for evidence in &finding.evidence {
+    page.problem((mark, tone), finding.code.name(), &finding.message().to_string());
+    for evidence in &finding.evidence() {
         page.evidence(evidence);
     }
     if let Some((key, verb)) = words::remedy_key(finding.remedy) {

@@ -16,8 +16,8 @@ pub(super) fn write(page: &mut Page, index: &Index, record: &RecordView) {
             page.heading("Claims");
         }
         let (mark, tone, word) = of_claim(claim.status);
-        let what = outside(Some(&claim.resource.id));
-        page.bullet(mark, &format!("{} {what} · {word}", claim.resource.kind.name()), tone);
+        let what = outside(Some(&claim.resource().id));
+        page.bullet(mark, &format!("{} {what} · {word}", claim.resource().kind.name()), tone);
     }
     more(page, index, record);
 }
@@ -45,7 +45,7 @@ pub(super) fn facts(page: &mut Page, record: &RecordView) {
 }
 
 fn stale(page: &mut Page, record: &RecordView) {
-    let stale = record.stale();
+    let stale = record.stale(page.now());
     if stale.is {
         let age = age::words(stale.age_seconds);
         page.field("Stale", &format!("by its own rule: {} ({age})", stale.rule), Tone::Warning);

@@ -72,7 +72,7 @@ fn claims(page: &mut Page, index: &Index, window: &WindowView) {
     }
     page.heading("Claims");
     for claim in window.claims.iter().filter_map(|key| index.claim(key)) {
-        let what = format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id)));
+        let what = format!("{} {}", claim.resource().kind.name(), outside(Some(&claim.resource().id)));
         let (mark, tone, word) = of_claim(claim.status);
         page.bullet(mark, &format!("{what} · {word}"), tone);
     }

@@ -25,19 +25,18 @@ pub(super) const COLUMNS: &[Column] = &[
 pub(super) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let findings = index.findings_near(&claim.key);
     let (mark, tone, word) = of_claim(claim.status);
-    let record = index.record(&claim.record);
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), words::claim_order(claim.status)),
-        Cell::text(&outside(Some(&claim.resource.id)), Tone::Strong),
-        Cell::text(claim.resource.kind.name(), Tone::Plain),
+        Cell::text(&outside(Some(&claim.resource().id)), Tone::Strong),
+        Cell::text(claim.resource().kind.name(), Tone::Plain),
         holder(index, claim),
-        Cell::age(now, claim.since),
+        Cell::age(now, claim.since()),
         release(claim.releasable),
         surfaces(claim),
         Cell::trouble(&findings),
-        Cell::text(record.map_or("", |record| record.format.name()), Tone::Dim),
+        Cell::text(claim.record.format.name(), Tone::Dim),
     ];
-    let also = outside(record.map(|record| &record.title));
+    let also = outside(Some(&claim.record.title));
     let severity = worst(&findings).map(|finding| finding.severity);
     Row { key: claim.key.clone(), cells, severity, also }
 }
@@ -47,11 +46,10 @@ fn holder(index: &Index, claim: &ClaimView) -> Cell {
     if let Some(window) = claim.window.as_ref().and_then(|key| index.window(key)) {
         return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
     }
-    let record = index.record(&claim.record);
     // What it holds stands beside it already.
-    let title = record.map(|record| &record.title).filter(|title| **title != claim.resource.id);
+    let title = Some(&claim.record.title).filter(|title| **title != claim.resource().id);
     let mut words: Vec<String> = title.map(|title| outside(Some(title))).into_iter().collect();
-    words.extend(record.and_then(|record| record.pid()).map(|pid| format!("PID {pid}")));
+    words.extend(claim.record.pid().map(|pid| format!("PID {pid}")));
     Cell::text(&words.join(", "), Tone::Dim)
 }
 
@@ -64,6 +62,6 @@ fn release(releasable: Releasable) -> Cell {
 }
 
 fn surfaces(claim: &ClaimView) -> Cell {
-    let (text, tone) = words::surfaces(&claim.surfaces);
+    let (text, tone) = words::surfaces(claim.surfaces());
     Cell::text(&text, tone)
 }

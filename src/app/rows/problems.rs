@@ -18,11 +18,11 @@ pub(super) const COLUMNS: &[Column] = &[
 
 pub(super) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
-    let about: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
+    let about: Vec<String> = finding.subjects().iter().map(|key| index.name(key)).collect();
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), badness(Some(finding.severity))),
         Cell::text(finding.code.name(), tone),
-        Cell::text(&finding.message.brief(), Tone::Plain),
+        Cell::text(&finding.message().brief(), Tone::Plain),
         Cell::text(&words::remedy(finding.remedy), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];

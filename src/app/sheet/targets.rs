@@ -23,7 +23,7 @@ pub(in crate::app) fn targets(index: &Index, chosen: &[Key], action: Action) -> 
         } else {
             let helped = index.findings_at(key).into_iter().filter(|finding| is_for(finding.remedy, action));
             targets.extend(
-                helped.filter_map(|finding| finding.subjects.iter().find(|key| is_target(key)).cloned()),
+                helped.filter_map(|finding| finding.subjects().iter().find(|key| is_target(key)).cloned()),
             );
         }
     }
@@ -40,13 +40,13 @@ pub(in crate::app) fn name(index: Option<&Index>, request: &Request) -> String {
         (None, Request::Act { key, .. }) => return key.to_string(),
         (Some(index), Request::Act { key, .. }) => (index, key),
     };
-    let record = index.record(key).or_else(|| index.record(&index.claim(key)?.record));
+    let record = index.record(key).or_else(|| index.record(&index.claim(key)?.record.key));
     let holder = match (index.window_of(key), record.and_then(|record| record.pid())) {
         (Some(window), _) => format!(" of {} (PID {})", window_name(window), window.pid),
         (None, Some(pid)) => format!(" of PID {pid}"),
         (None, None) => String::new(),
     };
-    match (record, index.findings_at(key).first().and_then(|finding| finding.evidence.first())) {
+    match (record, index.findings_at(key).first().and_then(|finding| finding.evidence().first().cloned())) {
         // A file that is no record has no name but its path.
         (None, Some(evidence)) => outside(Some(&evidence.fact().source)),
         (Some(_), _) | (None, None) => index.name(key) + &holder,

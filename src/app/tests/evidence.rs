@@ -34,7 +34,7 @@ fn what_is_not_stale_is_told_with_what_would_be() {
     check_evidence("2\n", &["Stale           no; stale means: heartbeat older than 900 s"]);
     let mut report = testing::busy();
     for record in &mut report.records {
-        Arc::make_mut(&mut record.record).expiry = None;
+        Arc::make_mut(&mut Arc::make_mut(record).record).expiry = None;
     }
     let mut state = seen(report);
     press(&mut state, "2\n");
@@ -45,7 +45,7 @@ fn what_is_not_stale_is_told_with_what_would_be() {
 fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
     check_evidence("2\n", &["Holder          PID 4711 (the agent's)"]);
     let mut report = testing::busy();
-    report.records[0].role = Role::Shell;
+    Arc::make_mut(&mut report.records[0]).role = Role::Shell;
     let mut state = seen(report);
     press(&mut state, "2\n");
     assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process tells)"));
@@ -64,7 +64,7 @@ fn the_map_has_the_sign_of_each_claim_that_the_claims_view_has() {
     press(&mut state, "v");
     let lines = pages::panel(&state).map(|panel| panel.page.lines).unwrap_or_default();
     for claim in testing::busy().claims {
-        let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id);
+        let what = format!("{} {}", claim.resource().kind.name(), claim.resource().id);
         let line = lines.iter().find(|line| line.plain().ends_with(&what)).expect(&what);
         let sign = line.0.iter().rev().find_map(Span::mark);
         assert_eq!(sign, Some(of_claim(claim.status).0), "{what}");

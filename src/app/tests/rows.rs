@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::filter::Focus;
+use crate::core::finding::Finding;
 
 #[test]
 fn every_view_shows_its_things() {
@@ -57,9 +58,9 @@ fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
     let mut report = testing::busy();
     let dead = report.findings[2].clone();
     for number in [10, 2, 1] {
-        let mut finding = dead.clone();
-        finding.subjects = [key(&format!("r-{}", 99 - number))].into();
-        finding.message = format!("dead-{number}: gone").as_str().into();
+        let subjects = [key(&format!("r-{}", 99 - number))];
+        let message = format!("dead-{number}: gone");
+        let finding = Finding::new(dead.code, subjects, message, dead.evidence(), dead.remedy);
         report.findings.insert(3, finding);
     }
     let mut state = seen(report);

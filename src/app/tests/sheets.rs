@@ -242,7 +242,7 @@ fn a_sheet_disables_itself_when_its_record_is_rewritten() {
         assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "nothing has changed");
         let mut later = testing::busy();
         let record = later.records.iter_mut().find(|record| record.key == key("r-gamma")).unwrap();
-        change(Arc::make_mut(&mut record.record));
+        change(Arc::make_mut(&mut Arc::make_mut(record).record));
         look(&mut state, later);
         assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
     }

@@ -48,7 +48,7 @@ impl<'a> Subject<'a> {
             Self::Record(record) => {
                 format!("record {} {}", words::record_name(record), record.location)
             }
-            Self::Claim(claim) => format!("claim {} {}", claim.resource.kind.name(), claim.resource.id),
+            Self::Claim(claim) => format!("claim {} {}", claim.resource().kind.name(), claim.resource().id),
             Self::Broken(_) => "a file or source that could not be read".to_owned(),
         };
         format!("{}  {what}", self.key())
@@ -82,9 +82,9 @@ pub(crate) fn find<'a>(report: &'a Report, asked: &str) -> Result<Subject<'a>, F
 /// Everything that has a key, each once.
 fn all(report: &Report) -> Vec<Subject<'_>> {
     let mut all: Vec<Subject<'_>> = report.windows.iter().map(Subject::Window).collect();
-    all.extend(report.records.iter().map(Subject::Record));
+    all.extend(report.records().map(Subject::Record));
     all.extend(report.claims.iter().map(Subject::Claim));
-    for key in report.findings.iter().flat_map(|finding| &finding.subjects) {
+    for key in report.findings.iter().flat_map(|finding| finding.subjects()) {
         if !all.iter().any(|subject| subject.key() == key) {
             all.push(Subject::Broken(key));
         }
@@ -109,7 +109,7 @@ fn by_pid(report: &Report, pid: u32) -> Vec<Subject<'_>> {
         return vec![Subject::Window(window)];
     }
     let is_holder = |record: &&RecordView| record.pid() == Some(pid);
-    report.records.iter().filter(is_holder).map(Subject::Record).collect()
+    report.records().filter(is_holder).map(Subject::Record).collect()
 }
 
 /// A path means the record that was read there, also one that could not be parsed: its key is
@@ -117,7 +117,7 @@ fn by_pid(report: &Report, pid: u32) -> Vec<Subject<'_>> {
 fn by_path<'a>(report: &'a Report, asked: &str) -> Vec<Subject<'a>> {
     let asked = std::path::absolute(Path::new(asked)).unwrap_or_else(|_| asked.into());
     let is_there = |record: &&RecordView| record.location.is(&asked);
-    let records: Vec<_> = report.records.iter().filter(is_there).map(Subject::Record).collect();
+    let records: Vec<_> = report.records().filter(is_there).map(Subject::Record).collect();
     if !records.is_empty() {
         return records;
     }

@@ -1,5 +1,7 @@
 //! Lays the evidence out: what it is, each fact with its source, the rule, the findings.
 
+use jiff::Timestamp;
+
 use super::find::Subject;
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::output::{Paint, Tone};
@@ -49,7 +51,7 @@ fn of_window(report: &Report, window: &WindowView, paint: Paint) -> String {
         let facts = std::slice::from_ref(&session.evidence);
         out.push_str(&section("Session", &evidence(report, facts), paint));
     }
-    let records = report.records.iter().filter(|record| window.records.contains(&record.key));
+    let records = report.records().filter(|record| window.records.contains(&record.key));
     out.push_str(&keyed("Records", records.map(Subject::Record), paint));
     out.push_str(&claims(report, |claim| window.claims.contains(&claim.key), paint));
     out
@@ -71,13 +73,13 @@ fn of_record(report: &Report, record: &RecordView, paint: Paint) -> String {
         ("holder", Cell::maybe(record.holder_view().map(holder))),
         ("window", Cell::maybe(window.map(words::window_name))),
         ("written", Cell::new(format!("{} ago", words::age(record.written_at, report.taken_at)))),
-        ("stale", stale(record)),
+        ("stale", stale(record, report.taken_at)),
     ];
     lines.extend(record.facts.iter().map(|(fact, value)| (*fact, Cell::new(value))));
     lines.retain(|(_, cell)| !cell.is_absent());
     let mut out = facts(lines, paint);
     out.push_str(&verdict(report, &record.verdict, paint));
-    out.push_str(&claims(report, |claim| claim.record == record.key, paint));
+    out.push_str(&claims(report, |claim| claim.record.key == record.key, paint));
     out
 }
 
@@ -86,20 +88,18 @@ fn of_claim(report: &Report, claim: &ClaimView, paint: Paint) -> String {
     let mut lines = vec![
         ("status", Cell::new(status).toned(tone)),
         ("holder", Cell::maybe(words::holder(claim, report))),
-        ("since", Cell::maybe(claim.since.map(|at| format!("{} ago", words::age(at, report.taken_at))))),
+        ("since", Cell::maybe(claim.since().map(|at| format!("{} ago", words::age(at, report.taken_at))))),
         ("releasable", Cell::new(words::releasable(claim.releasable))),
     ];
     lines.retain(|(_, cell)| !cell.is_absent());
     let mut out = facts(lines, paint);
     let mut surfaces = Columns::new(&["SURFACE", "SAYS"]);
-    for surface in &claim.surfaces {
+    for surface in claim.surfaces() {
         surfaces.row([Cell::new(surface.name), Cell::new(words::surface(surface.state))]);
     }
     out.push_str(&section("Surfaces", &surfaces, paint));
-    if let Some(record) = report.records.iter().find(|record| record.key == claim.record) {
-        out.push_str(&keyed("Record", std::iter::once(Subject::Record(record)), paint));
-        out.push_str(&verdict(report, &record.verdict, paint));
-    }
+    out.push_str(&keyed("Record", std::iter::once(Subject::Record(&claim.record)), paint));
+    out.push_str(&verdict(report, &claim.record.verdict, paint));
     out
 }
 
@@ -110,8 +110,8 @@ fn holder(holder: HolderView<'_>) -> String {
     format!("{pid} ({}){start}{host}", words::role(holder.role))
 }
 
-fn stale(record: &RecordView) -> Cell {
-    let stale = record.stale();
+fn stale(record: &RecordView, now: Timestamp) -> Cell {
+    let stale = record.stale(now);
     match stale.is {
         true => Cell::new(format!("yes: {}", stale.rule)).toned(Tone::Doubtful),
         false => Cell::new(format!("no ({})", stale.rule)),
@@ -149,7 +149,7 @@ fn of_findings(findings: &[&Finding], paint: Paint) -> String {
         return format!("\n{}\n", paint.paint(Tone::Good, "No problem is known of it."));
     }
     let entry = |finding: &&Finding| {
-        let story = finding.story.as_ref().map_or_else(String::new, |told| story::text(told, paint));
+        let story = finding.story().as_ref().map_or_else(String::new, |told| story::text(told, paint));
         indented(&(doctor::entry(finding, paint) + &story))
     };
     let entries: String = findings.iter().map(entry).collect();

@@ -12,7 +12,7 @@ use super::output::{Shape, print};
 use crate::core::finding::Finding;
 use crate::core::json;
 use crate::core::key::Key;
-use crate::core::report::{ClaimView, RecordView, Report, Verdict, WindowView};
+use crate::core::report::{ClaimView, RecordShape, Report, Verdict, WindowView};
 
 /// What `explain --json` prints: the one of window, record and claim that the subject is.
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ struct Explanation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<&'a WindowView>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<&'a RecordView>,
+    record: Option<RecordShape<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<&'a ClaimView>,
     /// Of the record that a claim is in; a record has its own.
@@ -58,11 +58,9 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
     };
     match subject {
         Subject::Window(window) => Explanation { window: Some(window), ..nothing },
-        Subject::Record(record) => Explanation { record: Some(record), ..nothing },
+        Subject::Record(record) => Explanation { record: Some(record.shape(report.taken_at)), ..nothing },
         Subject::Claim(claim) => {
-            let record = report.records.iter().find(|record| record.key == claim.record);
-            let verdict = record.map(|record| &record.verdict);
-            Explanation { claim: Some(claim), verdict, ..nothing }
+            Explanation { claim: Some(claim), verdict: Some(&claim.record.verdict), ..nothing }
         }
         Subject::Broken(_) => nothing,
     }
@@ -73,9 +71,9 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
 fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
     let is_claim = |key: &Key| report.claims.iter().any(|claim| claim.key == *key);
     let is_about = |finding: &&Finding| match subject {
-        _ if finding.subjects.contains(subject.key()) => true,
+        _ if finding.subjects().contains(subject.key()) => true,
         Subject::Claim(claim) => {
-            finding.subjects.contains(&claim.record) && !finding.subjects.iter().any(is_claim)
+            finding.subjects().contains(&claim.record.key) && !finding.subjects().iter().any(is_claim)
         }
         Subject::Window(_) | Subject::Record(_) | Subject::Broken(_) => false,
     };

@@ -91,12 +91,12 @@ pub(crate) fn claims(report: &Report) -> Laid {
         columns.row([
             Cell::new(&claim.key),
             Cell::new(status).toned(tone),
-            Cell::new(claim.resource.kind.name()),
+            Cell::new(claim.resource().kind.name()),
             Cell::maybe(words::holder(claim, report)),
-            Cell::maybe(claim.since.map(|since| words::age(since, report.taken_at))),
+            Cell::maybe(claim.since().map(|since| words::age(since, report.taken_at))),
             Cell::new(words::releasable(claim.releasable)),
-            Cell::new(&claim.record),
-            Cell::new(&claim.resource.id),
+            Cell::new(&claim.record.key),
+            Cell::new(&claim.resource().id),
         ]);
     }
     let nothing =
@@ -112,9 +112,9 @@ pub(crate) fn problems(findings: &[Finding]) -> Laid {
         columns.row([
             Cell::new(severity).toned(tone),
             Cell::new(finding.code.name()),
-            Cell::maybe(finding.subjects.first()),
+            Cell::maybe(finding.subjects().first()),
             Cell::maybe(words::remedy(finding.remedy)),
-            Cell::new(crate::core::text::shown(&finding.message.to_string())),
+            Cell::new(crate::core::text::shown(&finding.message().to_string())),
         ]);
     }
     let nothing =

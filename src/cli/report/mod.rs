@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Tone, print};
 use super::{doctor, story, words};
+use crate::core::finding::Finding;
 use crate::core::journal::Entry;
 use crate::core::report::Report;
 use crate::core::story::Known;
@@ -71,7 +72,7 @@ fn text(material: &Material, paint: Paint) -> String {
     let mut out = String::new();
     for finding in &material.report.findings {
         out.push_str(&doctor::entry(finding, paint));
-        out.push_str(&finding.story.as_ref().map_or_else(String::new, |told| story::text(told, paint)));
+        out.push_str(&finding.story().as_ref().map_or_else(String::new, |told| story::text(told, paint)));
         out.push('\n');
     }
     out.push_str(&format!("{}\n", paint.paint(Tone::Heading, "Timeline")));
@@ -94,7 +95,7 @@ impl Material {
     }
 
     fn told(&self) -> impl Iterator<Item = Moment> {
-        let stories = self.report.findings.iter().filter_map(|finding| finding.story.as_deref());
+        let stories = self.report.findings.iter().filter_map(Finding::story);
         let events = stories.flat_map(|story| &story.events).filter(|event| event.known == Known::Observed);
         let told = events.filter_map(|event| {
             let from =

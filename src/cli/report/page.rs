@@ -67,8 +67,8 @@ fn problem(page: &mut Html, finding: &Finding) {
     page.raw(&format!("<article class=\"{severity}\">\n"));
     page.element("span", "severity", severity);
     page.element("h3", "", finding.code.name());
-    page.element("p", "", &finding.message.to_string());
-    if let Some(told) = &finding.story {
+    page.element("p", "", &finding.message().to_string());
+    if let Some(told) = &finding.story() {
         story(page, told);
     }
     if let Some(remedy) = words::remedy(finding.remedy) {
@@ -138,7 +138,7 @@ fn draw(page: &mut Html, report: &Report) {
     }
     let told = |(letter, at): (usize, &usize)| {
         let finding = report.findings.get(*at)?;
-        Some(vec![letters(letter), finding.code.name().to_owned(), finding.message.to_string()])
+        Some(vec![letters(letter), finding.code.name().to_owned(), finding.message().to_string()])
     };
     page.table(&["Mark", "Collision", "What"], map.collisions.iter().enumerate().filter_map(told));
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::subject::{Subject, of_claim, of_finding, of_record, of_window};
 use super::{Change, Kind};
@@ -42,10 +43,10 @@ const WINDOWS: Sort<WindowView> = Sort {
     gone: Kind::WindowGone,
 };
 
-const RECORDS: Sort<RecordView> = Sort {
+const RECORDS: Sort<Arc<RecordView>> = Sort {
     key: |record| &record.key,
-    has_changed: is_changed,
-    subject: of_record,
+    has_changed: |before, now| is_changed(before, now),
+    subject: |record| of_record(record),
     appeared: Kind::RecordAppeared,
     changed: Kind::RecordChanged,
     gone: Kind::RecordGone,
@@ -117,7 +118,7 @@ fn missing<'a>(findings: &'a [Finding], others: &'a [Finding]) -> impl Iterator<
 type Identity<'a> = (Code, Cow<'a, [Key]>);
 
 fn identity(finding: &Finding) -> Identity<'_> {
-    let mut subjects = Cow::Borrowed(&*finding.subjects);
+    let mut subjects = Cow::Borrowed(finding.subjects());
     if !subjects.is_sorted() {
         subjects.to_mut().sort_unstable();
     }

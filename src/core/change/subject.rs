@@ -138,10 +138,10 @@ pub(super) fn of_record(record: &RecordView) -> Subject {
 pub(super) fn of_claim(claim: &ClaimView, status: Option<ClaimStatus>, was: Option<ClaimStatus>) -> Subject {
     Subject::Claim {
         key: claim.key.clone(),
-        resource: claim.resource.clone(),
+        resource: claim.resource().clone(),
         status,
         was,
-        record: claim.record.clone(),
+        record: claim.record.key.clone(),
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) fn of_finding(finding: &Finding) -> Subject {
     Subject::Finding {
         code: finding.code,
         severity: finding.severity,
-        subjects: finding.subjects.clone(),
-        message: finding.message.clone(),
+        subjects: finding.subjects().iter().cloned().collect(),
+        message: finding.message().clone(),
     }
 }

@@ -1,13 +1,18 @@
 //! Two looks go in, changes come out.
 
 use super::*;
-use crate::core::finding::{Code, Detected, Finding, Remedy};
+use std::sync::Arc;
+
+use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
-use crate::core::record::{Resource, ResourceKind};
-use crate::core::report::{
-    ClaimStatus, ClaimView, ContextId, ContextSource, Releasable, Report, ReportHost, SCHEMA, WindowState,
-    WindowView,
+use crate::core::record::{
+    Format, Location, Ownership, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
 };
+use crate::core::report::{
+    ClaimStatus, ClaimView, ContextId, ContextSource, Reason, RecordView, Report, ReportHost, SCHEMA,
+    Verdict, VerdictState, WindowState, WindowView,
+};
+use crate::core::shared::Shared;
 
 fn report() -> Report {
     Report {
@@ -52,29 +57,27 @@ fn window(pid: u32) -> WindowView {
 }
 
 fn claim(status: ClaimStatus) -> ClaimView {
-    ClaimView {
-        key: Key::typed("c-1"),
-        resource: Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() },
-        record: Key::typed("r-1"),
+    let location = Location::File("/tmp/1.json".into());
+    let sort = (Format::Leo, RecordKind::Session);
+    let mut record = Record::blank(sort, location, Ownership::default(), Timestamp::UNIX_EPOCH);
+    let resource = Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() };
+    record.claims = vec![StatedClaim { resource, since: None, surfaces: Shared::default() }];
+    let verdict =
+        Verdict { state: VerdictState::Unknown, reason: Reason::NoPid, evidence: Shared::default() };
+    let record = RecordView {
+        key: Key::typed("r-1"),
+        record: Arc::new(record),
+        role: Role::Unknown,
+        verdict,
+        is_stale: false,
         window: None,
-        since: None,
-        status,
-        surfaces: Vec::new().into(),
-        releasable: Releasable::Confirm,
-    }
+        window_pid: None,
+    };
+    ClaimView::of(&Arc::new(record), |_| (None, status)).next().unwrap()
 }
 
 fn finding(message: &str) -> Finding {
-    Detected {
-        code: Code::DeadHolder,
-        severity: Code::DeadHolder.severity(),
-        subjects: [Key::typed("r-1")].into(),
-        message: message.into(),
-        evidence: Vec::new().into(),
-        remedy: Remedy::Release,
-        story: None,
-    }
-    .into()
+    Finding::new(Code::DeadHolder, [Key::typed("r-1")], message, Vec::new(), Remedy::Release)
 }
 
 #[track_caller]
@@ -101,7 +104,7 @@ fn a_claim_tells_how_it_stood() {
     let before = Report { claims: vec![claim(ClaimStatus::Held)], ..report() };
     let now = Report { claims: vec![claim(ClaimStatus::Dead)], ..report() };
     let lines: Vec<String> = diff(Some(&before), &now).iter().map(|change| change.subject.told()).collect();
-    assert_eq!(lines, ["work-item SD-1: dead, was held (c-1)"]);
+    assert_eq!(lines, ["work-item SD-1: dead, was held (c-0d6c0e18)"]);
 }
 
 #[test]

@@ -14,13 +14,13 @@ use crate::core::text::Untrusted;
 /// has no plan of its own.
 pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let claim = report.claims.iter().find(|claim| &claim.key == key);
-    let wanted = claim.map_or(key, |claim| &claim.record);
-    let Some(record) = report.records.iter().find(|record| &record.key == wanted) else {
+    let wanted = claim.map_or(key, |claim| &claim.record.key);
+    let Some(record) = report.records().find(|record| &record.key == wanted) else {
         return broken(report, key, action);
     };
-    let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
+    let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource().id.shown());
     let is_foreign =
-        report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects.contains(&record.key));
+        report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects().contains(&record.key));
     let user = Known::new(report).user_of(record);
     About { report, key, record, claim, name, is_foreign, user }.plan(action)
 }
@@ -51,7 +51,7 @@ impl<'a> Known<'a> {
     /// Looks through a report once.
     pub fn new(report: &'a Report) -> Self {
         // A held lock means that its own CLI is at work, and a companion says nothing by itself.
-        let alive = report.records.iter().filter(|record| {
+        let alive = report.records().filter(|record| {
             record.verdict.state == VerdictState::Alive
                 && !matches!(record.kind, RecordKind::Lock | RecordKind::Companion)
         });
@@ -142,15 +142,16 @@ impl About<'_> {
 /// Plans to put aside a file that could not be read as a record; only when that is asked for.
 fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
-    let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
-    let path = finding.and_then(|finding| Some((finding, finding.evidence.first()?.fact().source.clone())));
+    let finding =
+        report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects().first() == Some(key));
+    let path = finding.and_then(|finding| Some((finding, finding.evidence().first()?.fact().source.clone())));
     let Some((finding, path)) = path.filter(|_| action == Action::Park) else {
         return refused(key, "this is no record and no claim", "select a record or a claim");
     };
     Plan {
         name: path.shown(),
         what: format!("park the file {path}, which claimtop cannot read"),
-        why: vec![finding.message.to_string()],
+        why: vec![finding.message().to_string()],
         steps: vec![Step::Park { path }],
         inverse: PUT_BACK.to_owned(),
         refuses_when: OF_BROKEN.to_vec(),
@@ -250,9 +251,9 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
         other.format == record.format && other.context_id.is_some() && other.context_id == record.context_id
     };
     // Several records can be of one context, and each companion goes with one of them only.
-    let sessions = report.records.iter().filter(of_context).filter(|other| other.kind == RecordKind::Session);
+    let sessions = report.records().filter(of_context).filter(|other| other.kind == RecordKind::Session);
     let owner = sessions.min_by_key(|session| session.generation != Generation::Current);
-    let companions = report.records.iter().filter(of_context).filter(|other| {
+    let companions = report.records().filter(of_context).filter(|other| {
         other.kind == RecordKind::Companion
             && other.verdict.state == record.verdict.state
             && owner.is_some_and(|owner| owner.key == record.key)

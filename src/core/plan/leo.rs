@@ -44,8 +44,8 @@ fn claims<'a>(
     key: &'a Key,
 ) -> impl Iterator<Item = &'a ClaimView> {
     report.claims.iter().filter(move |claim| {
-        claim.record == record.key
-            && claim.resource.kind == ResourceKind::WorkItem
+        claim.record.key == record.key
+            && claim.resource().kind == ResourceKind::WorkItem
             && (*key == record.key || *key == claim.key)
     })
 }
@@ -57,8 +57,8 @@ pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step
     let database = &row.database;
     let mut steps = Vec::new();
     for claim in claims(report, record, key) {
-        for surface in claim.surfaces.iter().filter(|surface| surface.state == SurfaceState::Agrees) {
-            let item = &claim.resource.id;
+        for surface in claim.surfaces().iter().filter(|surface| surface.state == SurfaceState::Agrees) {
+            let item = &claim.resource().id;
             steps.extend(match surface.name.split_once('.') {
                 Some((table, _)) if surface.name == MIRROR => mirror(record, database, table, item),
                 Some((table, column)) => Some(owner(record, database, table, column, item)),
@@ -99,7 +99,7 @@ pub(super) fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Pl
         let is_file = matches!(other.location, Location::File(_));
         is_file && other.format == Format::Leo && other.session_id.as_ref() == Some(session)
     };
-    let files = report.records.iter().filter(is_its_file);
+    let files = report.records().filter(is_its_file);
     let mut files: Vec<_> = files.filter_map(|file| Some((turn(file.kind)?, &file.key))).collect();
     files.sort();
     let plans = files.into_iter().map(|(_, key)| plan_for(report, key, Action::Park));
@@ -119,7 +119,7 @@ fn turn(kind: RecordKind) -> Option<u8> {
 
 /// Says what would be done.
 pub(super) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
-    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource.id.shown()).collect();
+    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource().id.shown()).collect();
     let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     format!("release {} from session {holder} in LEO's database", items.join(" and "))
 }

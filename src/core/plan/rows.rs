@@ -29,7 +29,7 @@ pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
         _ if record.has_ended || release_of(record).is_none() => {
             Some(("the row holds nothing", "select a session that is active, or a task that was begun"))
         }
-        _ if is_begun_task(record) && report.records.iter().any(|row| holds(row, record)) => {
+        _ if is_begun_task(record) && report.records().any(|row| holds(row, record)) => {
             Some(("a session of this task is still open", "release that session; the task goes with it"))
         }
         (VerdictState::Dead | VerdictState::Unknown, _) => None,
@@ -48,8 +48,8 @@ fn holds(row: &RecordView, task: &RecordView) -> bool {
 /// session holds.
 pub(super) fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
     let mut rows = vec![record];
-    rows.extend(report.records.iter().filter(|other| is_pair(record, other)));
-    let task = report.records.iter().find(|task| is_left_task(report, &rows, task));
+    rows.extend(report.records().filter(|other| is_pair(record, other)));
+    let task = report.records().find(|task| is_left_task(report, &rows, task));
     rows.extend(task);
     rows.into_iter().filter_map(step).collect()
 }
@@ -68,7 +68,7 @@ fn is_left_task(report: &Report, rows: &[&RecordView], task: &RecordView) -> boo
     is_begun_task(task)
         && !is_one_of(task)
         && rows.iter().any(|row| holds(row, task))
-        && !report.records.iter().any(|row| holds(row, task) && !is_one_of(row))
+        && !report.records().any(|row| holds(row, task) && !is_one_of(row))
 }
 
 fn is_begun_task(record: &RecordView) -> bool {

@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use super::verdict::Verdict;
+use crate::core::evidence::Evidence;
 use crate::core::key::Key;
 use crate::core::record::{Format, Generation, Location, Record, RecordKind, Role};
+use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
 
 /// A record's holder, as it is shown.
@@ -37,8 +39,9 @@ pub struct StaleView {
     pub rule: &'static str,
 }
 
-/// One judged record: what was read, which it gives access to, and what judging adds.
-#[derive(Clone, Debug, PartialEq)]
+/// One judged record: what was read, which it gives access to, and what judging adds. Reports that
+/// follow each other share those that stay the same, so nothing in it says when it was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordView {
     /// Stable for as long as the file or row has its name.
     pub key: Key,
@@ -50,10 +53,10 @@ pub struct RecordView {
     pub verdict: Verdict,
     /// Whether it is stale by its own rule.
     pub is_stale: bool,
-    /// The age in seconds of what that rule looks at; negative when it lies ahead.
-    pub age_seconds: i64,
     /// The window that it belongs to.
     pub window: Option<Key>,
+    /// That window's PID.
+    pub window_pid: Option<u32>,
 }
 
 impl Deref for RecordView {
@@ -65,11 +68,27 @@ impl Deref for RecordView {
 }
 
 impl RecordView {
+    /// Returns where the record stands.
+    pub fn path(&self) -> &Untrusted {
+        self.record.location.text()
+    }
+
+    /// Returns what it is and where it stands, as evidence.
+    pub fn evidence(&self) -> Evidence {
+        Evidence::Record(Arc::clone(&self.record))
+    }
+
+    /// Returns why its holder lives or not, and where the record stands.
+    pub fn all_evidence(&self) -> Shared<Evidence> {
+        self.verdict.evidence.iter().cloned().chain([self.evidence()]).collect()
+    }
+
     /// Returns whether it is stale by its own rule, and by which.
-    pub fn stale(&self) -> StaleView {
+    pub fn stale(&self, now: Timestamp) -> StaleView {
         let own = self.record.expiry.as_ref().map(|expiry| expiry.rule);
         let rule = own.unwrap_or("its system has no time limit for it");
-        StaleView { is: self.is_stale, age_seconds: self.age_seconds, rule }
+        let last = self.record.heartbeat_at.unwrap_or(self.record.written_at);
+        StaleView { is: self.is_stale, age_seconds: now.duration_since(last).as_secs(), rule }
     }
 
     /// Returns what it says about its process.
@@ -82,10 +101,9 @@ impl RecordView {
             host: holder.host.as_ref(),
         })
     }
-}
 
-impl Serialize for RecordView {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Returns it as the interface states it at a moment.
+    pub fn shape(&self, now: Timestamp) -> RecordShape<'_> {
         RecordShape {
             key: &self.key,
             format: self.format,
@@ -99,19 +117,18 @@ impl Serialize for RecordView {
             holder: self.holder_view(),
             verdict: &self.verdict,
             heartbeat_at: self.heartbeat_at,
-            stale: self.stale(),
+            stale: self.stale(now),
             ended: self.has_ended,
             window: self.window.as_ref(),
             written_at: self.written_at,
             facts: &self.facts,
         }
-        .serialize(serializer)
     }
 }
 
-/// A judged record as the interface states it.
+/// A judged record as the interface states it at a moment.
 #[derive(Serialize)]
-struct RecordShape<'a> {
+pub struct RecordShape<'a> {
     key: &'a Key,
     format: Format,
     kind: RecordKind,

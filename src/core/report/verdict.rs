@@ -83,7 +83,7 @@ impl Reason {
 }
 
 /// Whether a holder lives, why, and by what evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// Alive, dead or unknown.
     pub state: VerdictState,

@@ -7,13 +7,13 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use super::staleness::is_loss_near;
-use super::{Facts, finding, listed, with_record};
+use super::{Facts, listed};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::record::{Format, Location, RecordKind};
-use crate::core::report::Reason;
+use crate::core::report::{Reason, RecordView};
 use crate::core::snapshot::{Repo, Snapshot, SourceState};
 use crate::core::text::Untrusted;
 
@@ -31,11 +31,12 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     // Only where all was read does something missing mean anything.
     let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));
     let repos: BTreeMap<&Path, &Repo> = whole.map(|repo| (repo.common_dir.as_path(), repo)).collect();
-    let states: Vec<State<'_>> = facts.judged.iter().filter_map(|judged| State::of(judged, &repos)).collect();
+    let states: Vec<State<'_>> =
+        facts.records.iter().filter_map(|judged| State::of(judged, &repos)).collect();
     let mut found: Vec<Finding> = states.iter().filter_map(without_tree).collect();
     found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
     let own = grouped(states.iter().map(|state| (state.repo.common_dir.as_path(), state)));
-    let entries = facts.judged.iter().filter(|judged| is_current_entry(judged));
+    let entries = facts.records.iter().filter(|judged| is_current_entry(judged));
     let entries = grouped(entries.filter_map(|entry| Some((folder_of(entry)?, entry))));
     for (folder, repo) in repos {
         let own = own.get(folder).map(Vec::as_slice).unwrap_or_default();
@@ -56,12 +57,12 @@ fn grouped<'a, T>(all: impl Iterator<Item = (&'a Path, T)>) -> BTreeMap<&'a Path
 
 /// A session's state, and the repository that it lies in.
 struct State<'a> {
-    judged: &'a Judged<'a>,
+    judged: &'a Judged,
     repo: &'a Repo,
 }
 
 impl<'a> State<'a> {
-    fn of(judged: &'a Judged<'a>, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
+    fn of(judged: &'a Judged, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
         let is_state = judged.record.format == Format::Entire && judged.record.kind == RecordKind::Session;
         let Location::File(path) = &judged.record.location else { return None };
         let common_dir = path.parent().and_then(Path::parent).filter(|_| is_state)?;
@@ -70,22 +71,22 @@ impl<'a> State<'a> {
 
     /// Returns the branch of its checkpoints, such as `entire/3397a23-e3b0c4`.
     fn branch(&self) -> Option<&'a str> {
-        fact(self.judged.record, "shadow branch").map(Untrusted::raw)
+        fact(&self.judged.record, "shadow branch").map(Untrusted::raw)
     }
 }
 
 /// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
-pub(super) fn left_undone(judged: &Judged<'_>) -> String {
-    let tasks = fact(judged.record, "tasks in flight")
+pub(super) fn left_undone(judged: &Judged) -> String {
+    let tasks = fact(&judged.record, "tasks in flight")
         .map(|tasks| format!("sub-agents' tasks without an end: {tasks}"));
-    let condensation = fact(judged.record, "condensation")
+    let condensation = fact(&judged.record, "condensation")
         .map(|_| "its checkpoints were being condensed, which entire doctor takes up".to_owned());
     tasks.into_iter().chain(condensation).map(|left| format!("; {left}")).collect()
 }
 
 /// A session that is not over, in a linked working tree that is gone (mode E6).
 fn without_tree(state: &State<'_>) -> Option<Finding> {
-    let Judged { record, key, verdict, .. } = state.judged;
+    let RecordView { record, key, verdict, .. } = &**state.judged;
     let id = fact(record, "working tree")?;
     let is_elsewhere = matches!(verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
     let listed = state.repo.worktrees.iter().find(|tree| tree.id == id.raw());
@@ -94,12 +95,18 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
     }
     let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
     let message = Sentence::about(&record.title, format!("works in the working tree {id}, but {what}"));
-    Some(finding(Code::StaleRecord, [key.clone()], message, with_record(state.judged), Remedy::Release))
+    Some(Finding::new(
+        Code::StaleRecord,
+        [key.clone()],
+        message,
+        state.judged.all_evidence(),
+        Remedy::Release,
+    ))
 }
 
 /// A session that has ended with checkpoints which no commit has taken (mode E3).
 fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
-    let Judged { record, key, .. } = state.judged;
+    let RecordView { record, key, .. } = &**state.judged;
     let branch = state.branch().filter(|own| branches(state.repo).any(|known| known == *own))?;
     let is_left = record.heartbeat_at.is_none_or(|last| now.duration_since(last) >= LEFT_AFTER);
     let is_waiting = record.has_ended && record.has_unsaved_work;
@@ -112,25 +119,25 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
          there, or entire doctor"
     );
     let message = Sentence::about(&record.title, says);
-    Some(finding(Code::StaleRecord, [key.clone()], message, with_record(state.judged), Remedy::None))
+    Some(Finding::new(Code::StaleRecord, [key.clone()], message, state.judged.all_evidence(), Remedy::None))
 }
 
 /// Returns whether a record is an entry of the live registry that says it is not over.
-fn is_current_entry(judged: &Judged<'_>) -> bool {
-    let record = judged.record;
+fn is_current_entry(judged: &Judged) -> bool {
+    let record = &judged.record;
     record.format == Format::Entire && record.kind == RecordKind::Marker && !record.has_ended
 }
 
 /// Returns the common directory of the repository that an entry is of.
-fn folder_of<'a>(entry: &'a Judged<'_>) -> Option<&'a Path> {
-    fact(entry.record, "repository").map(|folder| Path::new(folder.raw()))
+fn folder_of(entry: &Judged) -> Option<&Path> {
+    fact(&entry.record, "repository").map(|folder| Path::new(folder.raw()))
 }
 
 /// An entry of the live registry whose session has ended or is gone (mode E10).
-fn registered(entry: &Judged<'_>, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
-    let Judged { record, key, .. } = entry;
+fn registered(entry: &Judged, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
+    let RecordView { record, key, .. } = &**entry;
     let now = snapshot.taken_at;
-    let session = own.iter().map(|state| state.judged.record).find(|of| of.context_id == record.context_id);
+    let session = own.iter().map(|state| &state.judged.record).find(|of| of.context_id == record.context_id);
     let written_at = session.map_or(record.written_at, |session| session.written_at);
     let is_over = record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
     if is_over || now.duration_since(written_at) < BEHIND_FOR {
@@ -143,7 +150,7 @@ fn registered(entry: &Judged<'_>, repo: &Repo, own: &[&State<'_>], snapshot: &Sn
     };
     let says = format!("active in entire's live registry, but in its repository the session {what}");
     let message = Sentence::about(&record.title, says);
-    Some(finding(code, [key.clone()], message, with_record(entry), Remedy::None))
+    Some(Finding::new(code, [key.clone()], message, entry.all_evidence(), Remedy::None))
 }
 
 /// Branches of checkpoints that belong to no session (mode E11).
@@ -160,7 +167,7 @@ fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Findi
     let message = Sentence::about(&folder, format!("no session of entire's stands for {}", listed(&left)));
     let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
     let key = Key::derive('s', &[folder.raw()]);
-    Some(finding(Code::OrphanCompanion, [key], message, evidence, Remedy::None))
+    Some(Finding::new(Code::OrphanCompanion, [key], message, evidence, Remedy::None))
 }
 
 /// Returns whether a state of a repository may be among what could not be read.

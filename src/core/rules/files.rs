@@ -1,18 +1,18 @@
 //! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
 
-use super::{Facts, finding};
+use super::Facts;
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy, Sentence};
+use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
 use crate::core::key::Key;
-use crate::core::record::StatedPid;
+use crate::core::record::{Problem, StatedPid};
 use crate::core::snapshot::{BrokenFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 
 /// Finds what reading itself showed.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = of_records(facts);
-    found.extend(facts.judged.iter().filter_map(of_pid));
+    found.extend(facts.records.iter().filter_map(of_pid));
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.broken.iter().map(of_broken));
     found.extend(snapshot.sources.iter().filter_map(of_source));
@@ -23,26 +23,25 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
 /// Problems inside records; legacy forms are told by their own family.
 fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
     let problems = facts
-        .judged
+        .records
         .iter()
         .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
     problems
         .filter(|(_, problem)| problem.code != Code::LegacyRecord)
-        .map(|(judged, problem)| {
-            let message = Sentence::about(judged.path(), problem.message.clone());
-            finding(problem.code, [judged.key.clone()], message, [judged.evidence()], remedy(problem.code))
+        .map(|(judged, Problem { code, message })| {
+            Finding::of_record(*code, judged, How::Written, message.clone(), remedy(*code))
         })
         .collect()
 }
 
 /// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.
-fn of_pid(judged: &Judged<'_>) -> Option<Finding> {
+fn of_pid(judged: &Judged) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
     let says = format!("states {pid} as a PID, which no agent can have");
     let message = Sentence::about(judged.path(), says);
     let evidence = [judged.evidence(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
     let code = Code::CorruptRecord;
-    Some(finding(code, [judged.key.clone()], message, evidence, remedy(code)))
+    Some(Finding::new(code, [judged.key.clone()], message, evidence, remedy(code)))
 }
 
 fn of_broken(broken: &BrokenFile) -> Finding {
@@ -50,7 +49,7 @@ fn of_broken(broken: &BrokenFile) -> Finding {
     let message = Sentence::about(path, broken.problem.message.clone());
     let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
     let key = Key::derive('r', &[broken.format.name(), path.raw()]);
-    finding(broken.problem.code, [key], message, [evidence], remedy(broken.problem.code))
+    Finding::new(broken.problem.code, [key], message, [evidence], remedy(broken.problem.code))
 }
 
 /// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when
@@ -70,12 +69,18 @@ fn of_source(source: &SourceHealth) -> Option<Finding> {
     };
     let key = Key::derive('s', &[&source.id]);
     let evidence = Evidence::new("source", source.detail.clone(), source.id.as_str());
-    Some(finding(Code::SourceFailed, [key], message, [evidence], Remedy::None))
+    Some(Finding::new(Code::SourceFailed, [key], message, [evidence], Remedy::None))
 }
 
 fn partial(facts: &Facts<'_>) -> Option<Finding> {
     let why = facts.world.snapshot.processes.partial.as_ref()?;
     let message = format!("not all processes can be seen ({why}): what cannot be seen is never called dead");
     let evidence = Evidence::new("process scan", why.as_str(), "/proc");
-    Some(finding(Code::PartialScan, [Key::derive('s', &["processes"])], message, [evidence], Remedy::None))
+    Some(Finding::new(
+        Code::PartialScan,
+        [Key::derive('s', &["processes"])],
+        message,
+        [evidence],
+        Remedy::None,
+    ))
 }

@@ -1,20 +1,20 @@
 //! Findings about old forms: legacy records, split generations, and files without an owner.
 
-use super::{Facts, finding, window_evidence, window_name};
+use super::{Facts, window_evidence, window_name};
 use crate::core::assess::Judged;
-use crate::core::finding::{Code, Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy, Sentence};
 use crate::core::record::{Format, Generation, RecordKind};
 use crate::core::report::{VerdictState, WindowView};
 
 /// Finds records in old forms.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let legacy = facts.judged.iter().filter(|judged| {
+    let legacy = facts.records.iter().filter(|judged| {
         judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
     });
     legacy.map(|judged| tell(judged, facts)).chain(split(facts)).collect()
 }
 
-fn tell(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
+fn tell(judged: &Judged, facts: &Facts<'_>) -> Finding {
     let is_global = judged.record.format == Format::Maia && judged.record.context_id.is_none();
     if is_global {
         return tell_global(judged, facts);
@@ -22,16 +22,16 @@ fn tell(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
     let text = judged.record.problems.iter().find(|problem| problem.code == Code::LegacyRecord);
     let what = text.map_or("in an old form", |problem| problem.message.as_str());
     let remedy = match judged.verdict.state {
-        VerdictState::Alive if judged.window.is_some() => Remedy::Migrate,
+        VerdictState::Alive if judged.window_pid.is_some() => Remedy::Migrate,
         VerdictState::Dead => Remedy::Park,
         VerdictState::Alive | VerdictState::Unknown => Remedy::None,
     };
-    let message = format!("{}: {what}", judged.record.title);
-    finding(Code::LegacyRecord, [judged.key.clone()], message, [judged.evidence()], remedy)
+    let message = Sentence::about(&judged.record.title, what);
+    Finding::new(Code::LegacyRecord, [judged.key.clone()], message, [judged.evidence()], remedy)
 }
 
 /// The one file per machine: the next window without a record of its own adopts it.
-fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
+fn tell_global(judged: &Judged, facts: &Facts<'_>) -> Finding {
     let heirs: Vec<&WindowView> = facts.windows.iter().filter(|window| may_inherit(window, facts)).collect();
     let mut evidence = vec![judged.evidence()];
     evidence.extend(heirs.iter().map(|window| window_evidence(window)));
@@ -44,7 +44,7 @@ fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
         && !is_younger(only)
     {
         let message = format!("{title}: the machine-wide legacy file; only {} can own it", window_name(only));
-        return finding(Code::LegacyRecord, subjects, message, evidence, Remedy::Migrate);
+        return Finding::new(Code::LegacyRecord, subjects, message, evidence, Remedy::Migrate);
     }
     let message = match heirs.len() {
         0 => format!("{title}: the machine-wide legacy file has no owner; the next window would inherit it"),
@@ -56,21 +56,21 @@ fn tell_global(judged: &Judged<'_>, facts: &Facts<'_>) -> Finding {
             "{title}: the machine-wide legacy file could be any of {n} windows'; the first to look adopts it"
         ),
     };
-    finding(Code::AmbiguousLegacy, subjects, message, evidence, Remedy::Park)
+    Finding::new(Code::AmbiguousLegacy, subjects, message, evidence, Remedy::Park)
 }
 
 /// Returns whether a window would adopt the global file: Claude Code without a record of Maia's.
 fn may_inherit(window: &WindowView, facts: &Facts<'_>) -> bool {
     window.agent.contains("claude")
         && !facts
-            .judged
+            .records
             .iter()
-            .any(|judged| judged.record.format == Format::Maia && judged.window == Some(window.pid))
+            .any(|judged| judged.record.format == Format::Maia && judged.window_pid == Some(window.pid))
 }
 
 /// A legacy and a current record of one context: only the current one is read.
 fn split<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let old = facts.judged.iter().filter(|judged| {
+    let old = facts.records.iter().filter(|judged| {
         judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
     });
     old.filter_map(move |old| {
@@ -80,6 +80,6 @@ fn split<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         let message = format!("context {id} has an old and a current record; only the current one is read");
         let evidence = [old.evidence(), new.evidence()];
         let subjects = [old.key.clone(), new.key.clone()];
-        Some(finding(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
+        Some(Finding::new(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
     })
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use lean_string::LeanStr;
 
 use super::entire::left_undone;
-use super::{Facts, count, file_name, finding};
+use super::{Facts, count, file_name};
 use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy, Sentence};
+use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::process::ProcessState;
 use crate::core::record::{Format, LetGo, RecordKind, Role};
@@ -20,7 +20,7 @@ use crate::core::world::has_exited;
 /// Finds what is wrong with single holders.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = dead(facts);
-    for judged in facts.judged.iter().filter(|judged| is_holding(judged)) {
+    for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         found.extend(wrong_pid(judged, facts));
         found.extend(suspended(judged, facts));
         found.extend(quiet(judged, facts));
@@ -30,7 +30,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
 }
 
 /// Returns whether a record stands for a holder at all.
-fn is_holding(judged: &Judged<'_>) -> bool {
+fn is_holding(judged: &Judged) -> bool {
     let is_of_kind = match judged.record.kind {
         RecordKind::Session | RecordKind::Marker | RecordKind::Tick | RecordKind::Lock => true,
         RecordKind::Pointer | RecordKind::Companion | RecordKind::Metadata | RecordKind::Temporary => false,
@@ -41,8 +41,8 @@ fn is_holding(judged: &Judged<'_>) -> bool {
 /// Tells every dead holder once: the records of one session of one system belong together.
 fn dead(facts: &Facts<'_>) -> Vec<Finding> {
     type Group<'a> = (Code, Format, Result<&'a Untrusted, &'a Key>);
-    let mut groups: BTreeMap<Group<'_>, Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in facts.judged.iter().filter(|judged| is_holding(judged)) {
+    let mut groups: BTreeMap<Group<'_>, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         if let Some(code) = dead_code(judged, facts) {
             let session = judged.record.session_id.as_ref().ok_or(&judged.key);
             groups.entry((code, judged.record.format, session)).or_default().push(judged);
@@ -51,8 +51,8 @@ fn dead(facts: &Facts<'_>) -> Vec<Finding> {
     groups.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members)).collect()
 }
 
-fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
-    if judged.verdict.state != VerdictState::Dead || resumed_in(judged.record, facts.world).is_some() {
+fn dead_code(judged: &Judged, facts: &Facts<'_>) -> Option<Code> {
+    if judged.verdict.state != VerdictState::Dead || resumed_in(&judged.record, facts.world).is_some() {
         return None;
     }
     if judged.record.kind == RecordKind::Lock {
@@ -77,26 +77,25 @@ fn dead_code(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Code> {
     })
 }
 
-fn tell_dead(code: Code, members: &[&Judged<'_>]) -> Option<Finding> {
+fn tell_dead(code: Code, members: &[&Judged]) -> Option<Finding> {
     let first = members.first()?;
+    let (why, undone, remedy) = (why_dead(first), left_undone(first), remedy(members));
+    if members.len() == 1 {
+        return Some(Finding::of_record(code, first, How::Both, why + &undone, remedy));
+    }
     let subjects = members.iter().map(|judged| judged.key.clone());
     let members_evidence = members.iter().map(|judged| judged.evidence());
     let evidence: Vec<Evidence> = first.verdict.evidence.iter().cloned().chain(members_evidence).collect();
-    let why = why_dead(first);
-    let more = match members.len() {
-        1 => String::new(),
-        n => format!(" ({} of one session)", count(n, "record")),
-    };
-    let says = format!("{why}{more}{}", left_undone(first));
+    let says = format!("{why} ({} of one session){undone}", count(members.len(), "record"));
     let message = Sentence::about(&first.record.title, says);
-    Some(finding(code, subjects, message, evidence, remedy(members)))
+    Some(Finding::new(code, subjects, message, evidence, remedy))
 }
 
 /// Returns what helps against records whose holder is dead: nothing of ours where only their own
 /// system lets them go.
-fn remedy(members: &[&Judged<'_>]) -> Remedy {
-    let is_ours = |judged: &&&Judged<'_>| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
-    let ours: Vec<&Judged<'_>> = members.iter().filter(is_ours).copied().collect();
+fn remedy(members: &[&Judged]) -> Remedy {
+    let is_ours = |judged: &&&Judged| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
+    let ours: Vec<&Judged> = members.iter().filter(is_ours).copied().collect();
     let has_claims = ours.iter().any(|judged| !judged.record.claims.is_empty());
     let is_file = ours.iter().any(|judged| judged.record.location.path().is_some());
     match (has_claims, is_file) {
@@ -107,7 +106,7 @@ fn remedy(members: &[&Judged<'_>]) -> Remedy {
     }
 }
 
-fn why_dead(judged: &Judged<'_>) -> String {
+fn why_dead(judged: &Judged) -> String {
     let pid = judged.record.pid().map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
     match judged.verdict.reason {
         Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),
@@ -134,11 +133,11 @@ fn why_dead(judged: &Judged<'_>) -> String {
 }
 
 /// Tells a helper's or former process's PID that is gone while the session lives.
-fn wrong_pid(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged.record.pid()?;
     let lives_in = match judged.verdict.state {
-        VerdictState::Alive => judged.window,
-        VerdictState::Dead => resumed_in(judged.record, facts.world),
+        VerdictState::Alive => judged.window_pid,
+        VerdictState::Dead => resumed_in(&judged.record, facts.world),
         VerdictState::Unknown => None,
     }?;
     let process = facts.world.snapshot.processes.get(pid);
@@ -147,52 +146,38 @@ fn wrong_pid(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     if !is_gone || pid == lives_in {
         return None;
     }
-    let message = format!(
-        "{}: PID {pid} in {} is gone, but the session lives in PID {lives_in}: do not release",
-        judged.record.title,
-        file_name(judged)
-    );
-    Some(finding(
-        Code::WrongPid,
-        [judged.key.clone()],
-        message,
-        judged.verdict.evidence.clone(),
-        Remedy::None,
-    ))
+    let file = file_name(judged);
+    let says =
+        format!("PID {pid} in {file} is gone, but the session lives in PID {lives_in}: do not release");
+    Some(Finding::of_record(Code::WrongPid, judged, How::Judged, says, Remedy::None))
 }
 
 /// Tells a stopped holder: it keeps what it has.
-fn suspended(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn suspended(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged
-        .window
+        .window_pid
         .or_else(|| judged.record.pid())
         .filter(|_| judged.verdict.state == VerdictState::Alive)?;
     let process = facts.world.snapshot.processes.get(pid)?;
     if process.state != ProcessState::Stopped {
         return None;
     }
-    let message =
-        format!("{}: PID {pid} is stopped; it keeps its claims and can be continued", judged.record.title);
-    let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::SuspendedHolder, [judged.key.clone()], message, evidence, Remedy::None))
+    let says = format!("PID {pid} is stopped; it keeps its claims and can be continued");
+    Some(Finding::of_record(Code::SuspendedHolder, judged, How::Judged, says, Remedy::None))
 }
 
 /// Tells a living holder whose sign of life is past its system's limit.
-fn quiet(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= facts.world.snapshot.taken_at)?;
     if judged.verdict.state != VerdictState::Alive {
         return None;
     }
-    let message = format!(
-        "{}: alive but quiet ({}); busy or waiting, do not release",
-        judged.record.title, expiry.rule
-    );
-    let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
+    let says = format!("alive but quiet ({}); busy or waiting, do not release", expiry.rule);
+    Some(Finding::of_record(Code::QuietHolder, judged, How::Judged, says, Remedy::None))
 }
 
 /// Tells a holder on another host or in another PID namespace.
-fn foreign(judged: &Judged<'_>) -> Option<Finding> {
+fn foreign(judged: &Judged) -> Option<Finding> {
     let what = match judged.verdict.reason {
         Reason::OtherHost => {
             let host =
@@ -221,12 +206,10 @@ fn foreign(judged: &Judged<'_>) -> Option<Finding> {
         | Reason::WrongRole
         | Reason::Unreadable => return None,
     };
-    let message = Sentence::about(&judged.record.title, what);
-    let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::ForeignHolder, [judged.key.clone()], message, evidence, Remedy::None))
+    Some(Finding::of_record(Code::ForeignHolder, judged, How::Judged, what, Remedy::None))
 }
 
-fn is_inner(judged: &Judged<'_>) -> bool {
+fn is_inner(judged: &Judged) -> bool {
     judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
         && judged.verdict.evidence.iter().any(|evidence| evidence.fact().fact.raw() == "other namespace")
 }

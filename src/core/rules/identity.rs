@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Facts, count, file_name, finding, listed, window_evidence, window_name};
+use super::{Facts, count, file_name, listed, window_evidence, window_name};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
@@ -17,7 +17,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = shared_session(facts);
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));
-    found.extend(facts.judged.iter().filter_map(|judged| inherited(judged, facts)));
+    found.extend(facts.records.iter().filter_map(|judged| inherited(judged, facts)));
     found.extend(unstable(facts));
     found.extend(split(facts));
     found
@@ -31,7 +31,7 @@ fn shared_session(facts: &Facts<'_>) -> Vec<Finding> {
             pids.entry(session).or_default().insert(window, (note, None));
         }
     }
-    for judged in facts.judged.iter().filter(|judged| judged.verdict.state == VerdictState::Alive) {
+    for judged in facts.records.iter().filter(|judged| judged.verdict.state == VerdictState::Alive) {
         let binds = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Marker);
         let of_process = judged.record.pid().filter(|_| binds).and_then(|pid| own_window(pid, facts));
         if let (Some(session), Some(pid)) = (judged.record.session_id.as_ref(), of_process) {
@@ -65,7 +65,7 @@ fn tell_shared(
         "{} run one session, {session}: both write its transcript; close one, or start it anew without --resume",
         listed(&names)
     );
-    finding(Code::SharedSessionId, subjects, message, evidence, Remedy::None)
+    Finding::new(Code::SharedSessionId, subjects, message, evidence, Remedy::None)
 }
 
 /// Two live windows, one context ID.
@@ -93,7 +93,7 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
     );
     let mut evidence: Vec<Evidence> = sharing.iter().map(|window| window_evidence(window)).collect();
     evidence.push(Evidence::new("context ID", id.clone(), "environment of the windows"));
-    finding(
+    Finding::new(
         Code::SharedContextId,
         sharing.iter().map(|window| window.key.clone()),
         message,
@@ -104,8 +104,8 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
 
 /// Unreleased records with one terminal ID: the next lookup adopts the wrong one.
 fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in facts.judged.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+    let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         if let Some(terminal) = judged.record.terminal_id.as_ref().filter(|_| !judged.record.has_ended) {
             let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id.as_ref());
             records.entry((machine, terminal)).or_default().push(judged);
@@ -120,19 +120,19 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
             );
             let subjects = sharing.iter().map(|judged| judged.key.clone());
             let evidence: Vec<Evidence> = sharing.iter().map(|judged| judged.evidence()).collect();
-            finding(Code::SharedTerminalId, subjects, message, evidence, Remedy::Park)
+            Finding::new(Code::SharedTerminalId, subjects, message, evidence, Remedy::Park)
         })
         .collect()
 }
 
 /// Returns whether records are of several sessions: a session's file and its row are one.
-fn has_several(records: &[&Judged<'_>]) -> bool {
+fn has_several(records: &[&Judged]) -> bool {
     let first = records.first().and_then(|first| first.record.session_id.as_ref());
     records.iter().skip(1).any(|other| first.is_none() || other.record.session_id.as_ref() != first)
 }
 
 /// A live window that uses a record older than its own process.
-fn inherited(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn inherited(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged.record.pid()?;
     let window = facts.window(pid)?;
     let began = began_at(judged, facts)?;
@@ -151,7 +151,7 @@ fn inherited(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         judged.evidence(),
         Evidence::new("session began", began.to_string(), "record").at(began),
     ];
-    Some(finding(
+    Some(Finding::new(
         Code::InheritedRecord,
         [window.key.clone(), judged.key.clone()],
         message,
@@ -162,12 +162,12 @@ fn inherited(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
 
 /// Returns when the session began that a record ties to its PID; `None` where resuming is the
 /// format's own way (a registry, an owner with start, a marker of a resumed session).
-fn began_at(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
+fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
     let holder = judged.record.holder.as_ref()?;
     match (judged.record.format, judged.record.kind, holder.binding) {
         (Format::Maia, RecordKind::Session, _) => judged.record.started_at,
         (Format::Leo, RecordKind::Marker, Binding::Marker) => {
-            let is_new = fact(judged.record, "source").is_some_and(|source| source.raw() == "startup");
+            let is_new = fact(&judged.record, "source").is_some_and(|source| source.raw() == "startup");
             let session = judged.record.session_id.as_ref().filter(|_| is_new)?;
             let file = facts.world.records_of(session).iter().find(|record| {
                 record.format == Format::Leo
@@ -207,15 +207,15 @@ fn shown_span(from: jiff::Timestamp, to: jiff::Timestamp) -> String {
 
 /// Several records whose PIDs are helpers of one window: a new context ID for every call.
 fn unstable(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_window: BTreeMap<(u32, Format), Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in facts.judged.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+    let mut by_window: BTreeMap<(u32, Format), Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         let is_file_pid = judged
             .record
             .holder
             .as_ref()
             .is_some_and(|holder| holder.binding == Binding::File && holder.role != Role::Daemon);
         let pid = judged.record.pid().filter(|_| is_file_pid && judged.verdict.state == VerdictState::Alive);
-        if let (Some(pid), Some(window)) = (pid, judged.window)
+        if let (Some(pid), Some(window)) = (pid, judged.window_pid)
             && pid != window
             && facts.world.snapshot.processes.get(pid).is_some()
         {
@@ -228,7 +228,7 @@ fn unstable(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn tell_unstable(window: &WindowView, records: &[&Judged<'_>]) -> Finding {
+fn tell_unstable(window: &WindowView, records: &[&Judged]) -> Finding {
     let message = format!(
         "{} has {} under the PIDs of its shells: every call finds another context ID",
         window_name(window),
@@ -236,19 +236,19 @@ fn tell_unstable(window: &WindowView, records: &[&Judged<'_>]) -> Finding {
     );
     let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
     let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence()).collect();
-    finding(Code::UnstableContextId, subjects, message, evidence, Remedy::None)
+    Finding::new(Code::UnstableContextId, subjects, message, evidence, Remedy::None)
 }
 
 /// Pointer, marker, registry and record that disagree about who a window is.
 fn split(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> =
-        facts.judged.iter().filter_map(|judged| split_marker(judged, facts)).collect();
-    found.extend(facts.judged.iter().filter_map(|judged| split_pointer(judged, facts)));
+        facts.records.iter().filter_map(|judged| split_marker(judged, facts)).collect();
+    found.extend(facts.records.iter().filter_map(|judged| split_pointer(judged, facts)));
     found
 }
 
 /// A marker that gives a live window another session than its own registry does.
-fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn split_marker(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let is_marker = matches!(judged.record.kind, RecordKind::Marker | RecordKind::Tick)
         && judged.verdict.state == VerdictState::Alive;
     let pid = judged.record.pid().filter(|_| is_marker)?;
@@ -265,7 +265,7 @@ fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         Evidence::new("registry", (*certain).clone(), "Claude Code's registry"),
         judged.evidence(),
     ];
-    Some(finding(
+    Some(Finding::new(
         Code::IdentitySplit,
         [window.key.clone(), judged.key.clone()],
         message,
@@ -275,15 +275,15 @@ fn split_marker(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// A checkout's pointer to a session that does not live, beside a marker of one that does.
-fn split_pointer(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn split_pointer(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let session = judged.record.session_id.as_ref().filter(|_| judged.record.kind == RecordKind::Pointer)?;
     let folder = judged.record.location.path()?.parent()?;
-    let is_alive = facts.judged.iter().any(|other| {
+    let is_alive = facts.records.iter().any(|other| {
         other.record.session_id.as_ref() == Some(session)
             && other.record.kind != RecordKind::Pointer
             && other.verdict.state == VerdictState::Alive
     });
-    let marker = facts.judged.iter().find(|other| {
+    let marker = facts.records.iter().find(|other| {
         other.record.kind == RecordKind::Marker
             && other.record.location.path().and_then(std::path::Path::parent) == Some(folder)
             && other.verdict.state == VerdictState::Alive
@@ -297,7 +297,7 @@ fn split_pointer(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         format!("{} points at session {session}, but the live marker here is {other}'s", file_name(judged));
     let subjects = [judged.key.clone(), marker.key.clone()];
     let evidence = [judged.evidence(), marker.evidence()];
-    Some(finding(Code::IdentitySplit, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::IdentitySplit, subjects, message, evidence, Remedy::None))
 }
 
 /// Collects the distinct windows of some PIDs.

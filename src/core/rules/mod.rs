@@ -17,11 +17,10 @@ use std::collections::HashMap;
 
 use super::assess::Judged;
 use super::evidence::Evidence;
-use super::finding::{Code, Detected, Finding, Remedy, Sentence};
+use super::finding::Finding;
 use super::key::Key;
 use super::record::{Format, Location, RecordKind};
-use super::report::{ClaimView, RecordView, WindowView};
-use super::shared::Shared;
+use super::report::{ClaimView, WindowView};
 use super::text::Untrusted;
 use super::world::World;
 
@@ -29,12 +28,10 @@ use super::world::World;
 pub struct Facts<'a> {
     /// The snapshot with its windows and certain sessions.
     pub world: &'a World<'a>,
-    /// The judged records.
-    pub judged: &'a [Judged<'a>],
     /// The windows as shown.
     pub windows: &'a [WindowView],
-    /// The records as shown, in the order of `judged`.
-    pub records: &'a [RecordView],
+    /// The judged records.
+    pub records: &'a [Judged],
     /// The claims as shown.
     pub claims: &'a [ClaimView],
     /// Where to find records fast.
@@ -43,17 +40,17 @@ pub struct Facts<'a> {
 
 /// Finds records by key, and session records by what they tie to a window.
 pub struct Index<'a> {
-    by_key: Vec<&'a Judged<'a>>,
+    by_key: Vec<&'a Judged>,
     /// The session records, in the order of their systems and context IDs.
-    sessions: Vec<&'a Judged<'a>>,
-    of_session: Vec<&'a Judged<'a>>,
+    sessions: Vec<&'a Judged>,
+    of_session: Vec<&'a Judged>,
     windows: HashMap<u32, &'a WindowView>,
 }
 
 impl<'a> Index<'a> {
     /// Indexes all judged records and windows.
-    pub fn new(judged: &'a [Judged<'a>], windows: &'a [WindowView]) -> Self {
-        let is_session = |one: &&Judged<'_>| one.record.kind == RecordKind::Session;
+    pub fn new(judged: &'a [Judged], windows: &'a [WindowView]) -> Self {
+        let is_session = |one: &&Judged| one.record.kind == RecordKind::Session;
         let mut by_key: Vec<_> = judged.iter().collect();
         let mut sessions: Vec<_> = judged.iter().filter(is_session).collect();
         let mut of_session: Vec<_> = judged.iter().collect();
@@ -65,23 +62,23 @@ impl<'a> Index<'a> {
     }
 
     /// Returns the record of a key.
-    pub(in crate::core) fn of_key(&self, key: &Key) -> Option<&'a Judged<'a>> {
+    pub(in crate::core) fn of_key(&self, key: &Key) -> Option<&'a Judged> {
         equal(&self.by_key, |one| one.key.cmp(key)).last().copied()
     }
 
     /// Returns every record of a session.
-    pub(in crate::core) fn of_session(&self, session: &Untrusted) -> &[&'a Judged<'a>] {
+    pub(in crate::core) fn of_session(&self, session: &Untrusted) -> &[&'a Judged] {
         equal(&self.of_session, |one| one.record.session_id.as_ref().cmp(&Some(session)))
     }
 
     /// Returns the session records of one system with one context ID.
-    fn sessions(&self, format: Format, context: &Untrusted) -> &[&'a Judged<'a>] {
+    fn sessions(&self, format: Format, context: &Untrusted) -> &[&'a Judged] {
         equal(&self.sessions, |one| self::context(one).cmp(&(format, Some(context))))
     }
 }
 
 /// Returns what ties a session record to a window.
-fn context<'a>(judged: &Judged<'a>) -> (Format, Option<&'a Untrusted>) {
+fn context(judged: &Judged) -> (Format, Option<&Untrusted>) {
     (judged.record.format, judged.record.context_id.as_ref())
 }
 
@@ -118,7 +115,8 @@ pub fn findings(facts: &Facts<'_>, earlier: &[Finding]) -> Vec<Finding> {
         let mut found = family(facts);
         found.sort_by(Finding::order);
         share(&mut found, earlier);
-        all.extend(found);
+        all.reserve_exact(found.len());
+        all.append(&mut found);
     }
     staleness::leave_out_users(&mut all);
     all.sort_by(Finding::order);
@@ -135,23 +133,6 @@ fn share(found: &mut [Finding], earlier: &[Finding]) {
             *finding = Finding::clone(same);
         }
     }
-}
-
-/// Builds a finding.
-fn finding(
-    code: Code,
-    subjects: impl IntoIterator<Item = Key>,
-    message: impl Into<Sentence>,
-    evidence: impl Into<Shared<Evidence>>,
-    remedy: Remedy,
-) -> Finding {
-    let (subjects, message, evidence) = (subjects.into_iter().collect(), message.into(), evidence.into());
-    Detected { code, severity: code.severity(), subjects, message, evidence, remedy, story: None }.into()
-}
-
-/// Returns a verdict's evidence, and where its record stands.
-fn with_record(judged: &Judged<'_>) -> Shared<Evidence> {
-    judged.verdict.evidence.iter().cloned().chain([judged.evidence()]).collect()
 }
 
 /// States what a window is, as evidence.
@@ -184,7 +165,7 @@ impl<'a> Facts<'a> {
 }
 
 /// Returns a file's name, or a whole row's, for a sentence.
-pub(in crate::core) fn file_name(judged: &Judged<'_>) -> String {
+pub(in crate::core) fn file_name(judged: &Judged) -> String {
     match &judged.record.location {
         Location::File(path) => path
             .file_name()

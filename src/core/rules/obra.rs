@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 
-use super::{Facts, count, finding, with_record};
+use super::{Facts, count};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
@@ -21,8 +21,8 @@ const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
 /// Finds what is wrong with Obra's tasks, runs and databases.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let rows: Vec<&Judged<'_>> =
-        facts.judged.iter().filter(|judged| judged.record.format == Format::Obra).collect();
+    let rows: Vec<&Judged> =
+        facts.records.iter().filter(|judged| judged.record.format == Format::Obra).collect();
     let mut found: Vec<Finding> = rows.iter().filter_map(|task| stranded(task, &rows)).collect();
     found.extend(concurrent(&rows, facts));
     found.extend(facts.world.snapshot.databases.iter().filter_map(|database| stuck(database, facts)));
@@ -30,18 +30,18 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
 }
 
 /// Returns the database of a row and the task that it is, or is about.
-fn task_of<'a>(judged: &Judged<'a>) -> Option<(&'a Untrusted, &'a Untrusted)> {
+fn task_of(judged: &Judged) -> Option<(&Untrusted, &Untrusted)> {
     let Location::Row(row) = &judged.record.location else { return None };
-    Some((&row.database, fact(judged.record, "task").or_else(|| fact(judged.record, "epic"))?))
+    Some((&row.database, fact(&judged.record, "task").or_else(|| fact(&judged.record, "epic"))?))
 }
 
 /// A task that was begun, of which no session is open, and whose queue died with its process.
-fn stranded(task: &Judged<'_>, rows: &[&Judged<'_>]) -> Option<Finding> {
+fn stranded(task: &Judged, rows: &[&Judged]) -> Option<Finding> {
     if task.record.kind != RecordKind::Metadata || task.verdict.state != VerdictState::Dead {
         return None;
     }
     let own = task_of(task)?;
-    let holds = |row: &&&Judged<'_>| {
+    let holds = |row: &&&Judged| {
         row.record.kind != RecordKind::Metadata && !row.record.has_ended && task_of(row) == Some(own)
     };
     if rows.iter().any(|row| holds(&row)) {
@@ -50,15 +50,15 @@ fn stranded(task: &Judged<'_>, rows: &[&Judged<'_>]) -> Option<Finding> {
     let message = format!(
         "{}: it stands as {}, but nobody works on it, and a new orchestrator only looks for PENDING",
         task.record.title,
-        fact(task.record, "status").map_or_else(String::new, Untrusted::shown)
+        fact(&task.record, "status").map_or_else(String::new, Untrusted::shown)
     );
-    let evidence = with_record(task);
-    Some(finding(Code::StrandedItem, [task.key.clone()], message, evidence, Remedy::Release))
+    let evidence = task.all_evidence();
+    Some(Finding::new(Code::StrandedItem, [task.key.clone()], message, evidence, Remedy::Release))
 }
 
 /// Two orchestrators at work in one directory.
-fn concurrent(rows: &[&Judged<'_>], facts: &Facts<'_>) -> Vec<Finding> {
-    let mut folders: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
+fn concurrent(rows: &[&Judged], facts: &Facts<'_>) -> Vec<Finding> {
+    let mut folders: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
     let live = rows
         .iter()
         .filter(|row| row.record.kind == RecordKind::Session && row.verdict.state == VerdictState::Alive);
@@ -70,14 +70,14 @@ fn concurrent(rows: &[&Judged<'_>], facts: &Facts<'_>) -> Vec<Finding> {
     folders.into_iter().filter_map(|(folder, runs)| tell_concurrent(folder, &runs, facts)).collect()
 }
 
-fn tell_concurrent(folder: &Path, runs: &[&Judged<'_>], facts: &Facts<'_>) -> Option<Finding> {
+fn tell_concurrent(folder: &Path, runs: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
     let databases = runs.iter().filter_map(|run| match &run.record.location {
         Location::Row(row) => facts.world.database(row),
         Location::File(_) => None,
     });
     let pids: BTreeSet<u32> = databases.flat_map(orchestrators).collect();
     // Two windows that hold one project are told by the rule for all formats.
-    let windows: BTreeSet<u32> = runs.iter().filter_map(|run| run.window).collect();
+    let windows: BTreeSet<u32> = runs.iter().filter_map(|run| run.window_pid).collect();
     if runs.len() < 2 || pids.len() < 2 || windows.len() > 1 {
         return None;
     }
@@ -90,10 +90,10 @@ fn tell_concurrent(folder: &Path, runs: &[&Judged<'_>], facts: &Facts<'_>) -> Op
         Untrusted::from_path(folder)
     );
     let of_runs = |key: &Key| runs.iter().any(|run| run.key == *key);
-    let claims = facts.claims.iter().filter(|claim| claim.resource.kind == ResourceKind::Project);
-    let subjects = claims.filter(|claim| of_runs(&claim.record)).map(|claim| claim.key.clone());
+    let claims = facts.claims.iter().filter(|claim| claim.resource().kind == ResourceKind::Project);
+    let subjects = claims.filter(|claim| of_runs(&claim.record.key)).map(|claim| claim.key.clone());
     let evidence: Vec<Evidence> = runs.iter().map(|run| run.evidence()).collect();
-    Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
 }
 
 /// Returns Obra's processes that have a database open.
@@ -122,5 +122,5 @@ fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
     let evidence =
         Evidence::new("journal", database.name.clone(), format!("{}-journal", database.name.raw()));
     let key = Key::derive('s', &[&format!("obra:{}", database.name.raw())]);
-    Some(finding(Code::StuckWriter, [key], message, [evidence.at(since)], Remedy::None))
+    Some(Finding::new(Code::StuckWriter, [key], message, [evidence.at(since)], Remedy::None))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::sharing::{is_current, is_same_holder, tree_of};
-use super::{Facts, finding, listed, window_evidence, window_name};
+use super::{Facts, listed, window_evidence, window_name};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, Remedy};
@@ -19,8 +19,8 @@ const MOST: usize = 200;
 /// Finds places that two windows or two agents use.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = shared_branches(facts);
-    let mut trees: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in facts.judged.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {
+    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {
         if let Some(tree) = tree_of(judged, facts) {
             trees.entry(tree).or_default().push(judged);
         }
@@ -35,7 +35,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     found
 }
 
-fn has_files(judged: &Judged<'_>) -> bool {
+fn has_files(judged: &Judged) -> bool {
     !judged.record.files.is_empty()
 }
 
@@ -69,26 +69,26 @@ fn tell_branch(branch: &Untrusted, windows: &[&WindowView]) -> Option<Finding> {
     let subjects = windows.iter().map(|window| window.key.clone());
     let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
     evidence.push(Evidence::new("branch", branch.clone(), "HEAD of each working tree"));
-    Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
 }
 
 /// A reservation with its pattern, read once.
 struct Reserved<'a> {
-    judged: &'a Judged<'a>,
+    judged: &'a Judged,
     pattern: Untrusted,
     glob: Glob,
     is_exclusive: bool,
 }
 
 impl<'a> Reserved<'a> {
-    fn of(judged: &'a Judged<'a>) -> Self {
+    fn of(judged: &'a Judged) -> Self {
         let pattern = judged.record.files.first().cloned().unwrap_or_default();
-        let is_exclusive = fact(judged.record, "mode").is_none_or(|mode| mode.raw() != "shared");
+        let is_exclusive = fact(&judged.record, "mode").is_none_or(|mode| mode.raw() != "shared");
         Self { judged, glob: Glob::pattern(pattern.raw()), pattern, is_exclusive }
     }
 
     fn owner(&self) -> Option<&Untrusted> {
-        fact(self.judged.record, "owner")
+        fact(&self.judged.record, "owner")
     }
 }
 
@@ -108,7 +108,7 @@ fn reserved_twice(tree: &Path, reserved: &[Reserved<'_>]) -> Vec<Finding> {
         );
         let evidence = [one.judged.evidence(), other.judged.evidence()];
         let subjects = [one.judged.key.clone(), other.judged.key.clone()];
-        finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None)
+        Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None)
     };
     pairs.map(tell).collect()
 }
@@ -119,7 +119,7 @@ fn collide(one: &Reserved<'_>, other: &Reserved<'_>) -> bool {
 
 /// Two sessions that touch files which one agent reserved for itself: whoever that is, one of them
 /// is another.
-fn touched_by_two(tree: &Path, one: &Reserved<'_>, touching: &[&Judged<'_>]) -> Option<Finding> {
+fn touched_by_two(tree: &Path, one: &Reserved<'_>, touching: &[&Judged]) -> Option<Finding> {
     let is_meant = |file: &&Untrusted| Glob::literal(file.raw()).overlaps(&one.glob);
     let mut inside =
         touching.iter().filter_map(|judged| Some((*judged, judged.record.files.iter().find(is_meant)?)));
@@ -136,5 +136,5 @@ fn touched_by_two(tree: &Path, one: &Reserved<'_>, touching: &[&Judged<'_>]) -> 
     let all = [one.judged, first, second];
     let evidence: Vec<Evidence> = all.iter().map(|judged| judged.evidence()).collect();
     let subjects = all.iter().map(|judged| judged.key.clone());
-    Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }

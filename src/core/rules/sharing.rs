@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::identity::distinct;
-use super::{Facts, count, file_name, finding, listed, window_evidence, window_name};
+use super::{Facts, count, file_name, listed, window_evidence, window_name};
 use crate::core::assess::Judged;
 use crate::core::claim::{contested, thing};
 use crate::core::evidence::Evidence;
@@ -17,7 +17,7 @@ use crate::core::text::Untrusted;
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut found = same_worktree(facts);
     found.extend(overlapping_files(facts));
-    found.extend(facts.judged.iter().filter_map(|judged| overwritten(judged, facts)));
+    found.extend(facts.records.iter().filter_map(|judged| overwritten(judged, facts)));
     found.extend(contested_claims(facts));
     found
 }
@@ -42,13 +42,13 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
             let subjects = windows.iter().map(|window| window.key.clone());
             let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
             evidence.push(Evidence::new("working tree", tree.clone(), "working directories"));
-            finding(Code::SameWorktree, subjects, message, evidence, Remedy::None)
+            Finding::new(Code::SameWorktree, subjects, message, evidence, Remedy::None)
         })
         .collect()
 }
 
 /// Returns whether a record may well stand for live work: not dead, not ended, not expired.
-pub(super) fn is_current(judged: &Judged<'_>, facts: &Facts<'_>) -> bool {
+pub(super) fn is_current(judged: &Judged, facts: &Facts<'_>) -> bool {
     let now = facts.world.snapshot.taken_at;
     match judged.verdict.state {
         _ if judged.record.has_ended => false,
@@ -60,14 +60,14 @@ pub(super) fn is_current(judged: &Judged<'_>, facts: &Facts<'_>) -> bool {
 
 /// Two live records that touch the same files in one working tree.
 fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut trees: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
-    let touches = |judged: &&Judged<'_>| {
+    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    let touches = |judged: &&Judged| {
         // A reservation means no file by its name, and nobody's window.
         judged.record.format != Format::AgentMail
             && !judged.record.files.is_empty()
             && is_current(judged, facts)
     };
-    for judged in facts.judged.iter().filter(touches) {
+    for judged in facts.records.iter().filter(touches) {
         if let Some(tree) = tree_of(judged, facts) {
             trees.entry(tree).or_default().push(judged);
         }
@@ -85,26 +85,26 @@ fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
 /// Returns the working tree in which a record's files are: the one that its folder lies in, for they
 /// are named from its root. Where it names no folder and its holder lives, that is its window's tree:
 /// the agent's hooks write it from there. A remote's address or a branch says of no tree which it is.
-pub(super) fn tree_of<'a>(judged: &'a Judged<'_>, facts: &'a Facts<'_>) -> Option<&'a Path> {
+pub(super) fn tree_of<'a>(judged: &'a Judged, facts: &'a Facts<'_>) -> Option<&'a Path> {
     let root = |folder: &Path| Some(facts.world.worktree_of(folder)?.1.path.as_path());
     match judged.record.cwd.as_deref() {
         // A reservation's globs start at the project's folder, wherever in a tree that is.
         Some(folder) if judged.record.format == Format::AgentMail => Some(folder),
         Some(folder) => root(folder).or(Some(folder)),
         None if judged.verdict.state == VerdictState::Alive => {
-            root(Path::new(facts.window(judged.window?)?.cwd.as_ref()?.raw()))
+            root(Path::new(facts.window(judged.window_pid?)?.cwd.as_ref()?.raw()))
         }
         None => None,
     }
 }
 
-pub(super) fn is_same_holder(one: &Judged<'_>, other: &Judged<'_>) -> bool {
+pub(super) fn is_same_holder(one: &Judged, other: &Judged) -> bool {
     let same_session = one.record.session_id.is_some() && one.record.session_id == other.record.session_id;
-    let same_window = one.window.is_some() && one.window == other.window;
+    let same_window = one.window_pid.is_some() && one.window_pid == other.window_pid;
     same_session || same_window
 }
 
-fn tell_overlap(tree: &Path, one: &Judged<'_>, other: &Judged<'_>) -> Option<Finding> {
+fn tell_overlap(tree: &Path, one: &Judged, other: &Judged) -> Option<Finding> {
     let touched: BTreeSet<&Untrusted> = one.record.files.iter().collect();
     let both: Vec<String> =
         other.record.files.iter().filter(|file| touched.contains(file)).map(Untrusted::shown).collect();
@@ -123,11 +123,11 @@ fn tell_overlap(tree: &Path, one: &Judged<'_>, other: &Judged<'_>) -> Option<Fin
         evidence.push(Evidence::new("working tree", tree, "the window's, for a record names none"));
     }
     let subjects = [one.key.clone(), other.key.clone()];
-    Some(finding(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }
 
 /// Two live windows that write one slot: only the last one's session is kept.
-fn overwritten(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn overwritten(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     if judged.record.format != Format::Observability || judged.record.kind != RecordKind::Session {
         return None;
     }
@@ -151,7 +151,7 @@ fn overwritten(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
     let subjects = writers.iter().map(|window| window.key.clone()).chain([judged.key.clone()]);
     let mut evidence = vec![judged.evidence()];
     evidence.extend(writers.iter().map(|window| window_evidence(window)));
-    Some(finding(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
 }
 
 /// Returns the observability system's project of a window: the name of the nearest folder
@@ -167,7 +167,7 @@ pub(super) fn project_of(window: &WindowView) -> Option<String> {
 /// Two live holders of one exclusive resource. A session shared by two processes is told as
 /// that, not once more here.
 fn contested_claims(facts: &Facts<'_>) -> Vec<Finding> {
-    contested(facts.judged)
+    contested(facts.records)
         .into_iter()
         .filter(|resource| resource.kind != ResourceKind::Session)
         .filter_map(|resource| tell_contested(&resource, facts))
@@ -178,11 +178,11 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
     let claims: Vec<_> = facts
         .claims
         .iter()
-        .filter(|claim| thing(&claim.resource) == *resource && claim.window.is_some())
+        .filter(|claim| thing(claim.resource()) == *resource && claim.window.is_some())
         .collect();
-    let holders: Vec<&Judged<'_>> =
-        claims.iter().filter_map(|claim| facts.index.of_key(&claim.record)).collect();
-    let windows = distinct(holders.iter().filter_map(|judged| judged.window));
+    let holders: Vec<&Judged> =
+        claims.iter().filter_map(|claim| facts.index.of_key(&claim.record.key)).collect();
+    let windows = distinct(holders.iter().filter_map(|judged| judged.window_pid));
     let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();
     if names.is_empty() {
         return None;
@@ -196,5 +196,5 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
     );
     let subjects = claims.iter().map(|claim| claim.key.clone());
     let evidence: Vec<Evidence> = holders.iter().map(|judged| judged.evidence()).collect();
-    Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
 }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use lean_string::LeanStr;
 
-use super::{Facts, count, file_name, finding, window_evidence, window_name, with_record};
+use super::{Facts, count, file_name, window_evidence, window_name};
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy, Sentence};
+use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
 use crate::core::report::{ClaimStatus, VerdictState};
@@ -24,11 +24,11 @@ const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
     let mut says = Behind::new(", and no process proves it alive");
     let stale = |judged| stale(judged, facts, &mut says);
-    let mut found: Vec<Finding> = facts.judged.iter().filter_map(stale).collect();
-    found.extend(facts.judged.iter().filter_map(|judged| deletion_ahead(judged, facts)));
+    let mut found: Vec<Finding> = facts.records.iter().filter_map(stale).collect();
+    found.extend(facts.records.iter().filter_map(|judged| deletion_ahead(judged, facts)));
     found.extend(expired(facts));
     found.extend(flood(facts));
-    found.extend(facts.judged.iter().filter_map(|judged| orphan(judged, facts)));
+    found.extend(facts.records.iter().filter_map(|judged| orphan(judged, facts)));
     found.extend(no_record(facts));
     found
 }
@@ -50,7 +50,7 @@ impl Behind {
 }
 
 /// A record past its own system's limit whose holder is not known to live.
-fn stale(judged: &Judged<'_>, facts: &Facts<'_>, says: &mut Behind) -> Option<Finding> {
+fn stale(judged: &Judged, facts: &Facts<'_>, says: &mut Behind) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
     let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
@@ -60,19 +60,17 @@ fn stale(judged: &Judged<'_>, facts: &Facts<'_>, says: &mut Behind) -> Option<Fi
     if is_told_elsewhere {
         return None;
     }
-    let message = Sentence::about(&judged.record.title, says.of(expiry.rule));
-    let evidence = with_record(judged);
-    Some(finding(Code::StaleRecord, [judged.key.clone()], message, evidence, Remedy::Park))
+    Some(Finding::of_record(Code::StaleRecord, judged, How::Both, says.of(expiry.rule), Remedy::Park))
 }
 
 /// Returns whether a record is of a system that claimtop only reads: what runs out there is in
 /// nobody's way from then on.
-fn runs_out_alone(judged: &Judged<'_>) -> bool {
+fn runs_out_alone(judged: &Judged) -> bool {
     judged.record.format.let_go(judged.record.kind) == LetGo::Never
 }
 
 /// A record that another system's clean-up will remove although it lives or holds unsaved work.
-fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
+fn deletion_ahead(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let deletion = judged.record.deletion.as_ref()?;
     let now = facts.world.snapshot.taken_at;
     let is_live = judged.verdict.state == VerdictState::Alive && !is_spared(judged, deletion, facts);
@@ -82,9 +80,8 @@ fn deletion_ahead(judged: &Judged<'_>, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let whose = if is_live { "a live window's record" } else { "a record with unsaved work" };
-    let message = format!("{}: {whose}, {} ({})", judged.record.title, when(deletion.at, now), deletion.rule);
-    let evidence = with_record(judged);
-    Some(finding(Code::DeletionAhead, [judged.key.clone()], message, evidence, Remedy::None))
+    let says = format!("{whose}, {} ({})", when(deletion.at, now), deletion.rule);
+    Some(Finding::of_record(Code::DeletionAhead, judged, How::Both, says, Remedy::None))
 }
 
 /// Returns whether unsaved work of a record is told to be deleted soon.
@@ -106,7 +103,7 @@ fn when(at: Timestamp, now: Timestamp) -> String {
 }
 
 /// Returns whether the clean-up leaves this record alone because of its process's name.
-fn is_spared(judged: &Judged<'_>, deletion: &Deletion, facts: &Facts<'_>) -> bool {
+fn is_spared(judged: &Judged, deletion: &Deletion, facts: &Facts<'_>) -> bool {
     match deletion.spares {
         Spares::Nobody => false,
         Spares::AgentNames => {
@@ -124,21 +121,27 @@ fn is_spared(judged: &Judged<'_>, deletion: &Deletion, facts: &Facts<'_>) -> boo
 fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     let mut says = Behind::new("; no holder is proven");
     facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(move |claim| {
-        let judged = facts.index.of_key(&claim.record)?;
+        let judged = facts.index.of_key(&claim.record.key)?;
         if runs_out_alone(judged) {
             return None;
         }
         let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
-        let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw()).into();
+        let what = format!("{} {}", claim.resource().kind.name(), claim.resource().id.raw()).into();
         let message = Sentence::about(&what, says.of(rule));
-        Some(finding(Code::ExpiredClaim, [claim.key.clone()], message, [judged.evidence()], Remedy::Release))
+        Some(Finding::new(
+            Code::ExpiredClaim,
+            [claim.key.clone()],
+            message,
+            [judged.evidence()],
+            Remedy::Release,
+        ))
     })
 }
 
 /// Very many records of helpers' PIDs: a new session for every call.
 fn flood(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_format: BTreeMap<Format, Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in facts.judged.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+    let mut by_format: BTreeMap<Format, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         if judged.verdict.state != VerdictState::Alive && judged.record.pid().is_some() && is_own_kind(judged)
         {
             by_format.entry(judged.record.format).or_default().push(judged);
@@ -155,13 +158,13 @@ fn flood(facts: &Facts<'_>) -> Vec<Finding> {
             );
             let subjects = records.iter().map(|judged| judged.key.clone());
             let evidence: Vec<Evidence> = records.iter().take(5).map(|judged| judged.evidence()).collect();
-            finding(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
+            Finding::new(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
         })
         .collect()
 }
 
 /// Returns whether a record is of a sort that floods: a file per helper PID.
-fn is_own_kind(judged: &Judged<'_>) -> bool {
+fn is_own_kind(judged: &Judged) -> bool {
     match judged.record.format {
         Format::Maia => true,
         Format::Leo => judged.record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_")),
@@ -179,7 +182,7 @@ fn is_own_kind(judged: &Judged<'_>) -> bool {
 }
 
 /// A companion without the record that it belongs to.
-fn orphan<'a>(judged: &'a Judged<'a>, facts: &Facts<'a>) -> Option<Finding> {
+fn orphan<'a>(judged: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
     if judged.record.kind != RecordKind::Companion || judged.record.format == Format::Observability {
         return None;
     }
@@ -188,18 +191,24 @@ fn orphan<'a>(judged: &'a Judged<'a>, facts: &Facts<'a>) -> Option<Finding> {
         return None;
     }
     let message = format!("{} belongs to context {context}, which has no record any more", file_name(judged));
-    Some(finding(Code::OrphanCompanion, [judged.key.clone()], message, [judged.evidence()], Remedy::Park))
+    Some(Finding::new(
+        Code::OrphanCompanion,
+        [judged.key.clone()],
+        message,
+        [judged.evidence()],
+        Remedy::Park,
+    ))
 }
 
 /// Live windows that no system knows.
 fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let known: BTreeSet<u32> = facts.judged.iter().filter_map(|judged| judged.window).collect();
+    let known: BTreeSet<u32> = facts.records.iter().filter_map(|judged| judged.window_pid).collect();
     facts.windows.iter().filter(move |window| !known.contains(&window.pid)).map(|window| {
         let message = format!(
             "{}: no system has a record of it (a window at the trust question, or an agent that writes none)",
             window_name(window)
         );
-        finding(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
+        Finding::new(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
 }
 
@@ -209,8 +218,8 @@ pub(super) fn leave_out_users(found: &mut Vec<Finding>) {
         matches!(finding.code, Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord)
     };
     let users: BTreeSet<Key> =
-        found.iter().filter(says_so).flat_map(|finding| finding.subjects.iter().cloned()).collect();
+        found.iter().filter(says_so).flat_map(|finding| finding.subjects().iter().cloned()).collect();
     found.retain(|finding| {
-        finding.code != Code::NoRecord || !finding.subjects.iter().any(|window| users.contains(window))
+        finding.code != Code::NoRecord || !finding.subjects().iter().any(|window| users.contains(window))
     });
 }

@@ -50,7 +50,7 @@ impl Scene<'_> {
                 format!("{later} was started with an ID that was in use: {session} ran in {earlier} already");
             return Some((Cause::SessionIdInUse, told));
         }
-        let of_last = |judged: &&&Judged<'_>| judged.record.pid() == Some(last.pid);
+        let of_last = |judged: &&&Judged| judged.record.pid() == Some(last.pid);
         let was_matched = self.records.iter().find(of_last).is_some_and(|marker| is_of_new_session(marker));
         let file = record.and_then(|record| self.file_of(record)).filter(|_| was_matched);
         Some(match file.and_then(|file| Some((file, file.record.terminal_id.as_ref()?))) {
@@ -67,7 +67,7 @@ impl Scene<'_> {
     }
 
     /// Returns LEO's session file of a record's session.
-    fn file_of(&self, judged: &Judged<'_>) -> Option<&Judged<'_>> {
+    fn file_of(&self, judged: &Judged) -> Option<&Judged> {
         let session = judged.record.session_id.as_ref()?;
         let of_session = self.facts.index.of_session(session).iter().copied();
         of_session
@@ -77,13 +77,13 @@ impl Scene<'_> {
 }
 
 /// Returns whether a marker says that its window began a session of its own.
-pub(super) fn is_of_new_session(marker: &Judged<'_>) -> bool {
+pub(super) fn is_of_new_session(marker: &Judged) -> bool {
     marker.record.kind == RecordKind::Marker
         && stated(marker, "source").is_some_and(|source| source.raw() == "startup")
 }
 
 /// Returns whether a record's terminal ID can be several windows'.
-fn is_weak(judged: &Judged<'_>) -> bool {
+fn is_weak(judged: &Judged) -> bool {
     judged.record.problems.iter().any(|problem| problem.code == Code::WeakTerminalId)
 }
 
@@ -150,7 +150,7 @@ pub(super) fn inherited(scene: &Scene<'_>) -> Option<Story> {
 }
 
 /// The record is named by a PID that the kernel gave away again.
-fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged<'_>) -> Option<Story> {
+fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged) -> Option<Story> {
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, &format!(", for PID {}", window.pid));
@@ -172,7 +172,7 @@ fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged<'_>)
 }
 
 /// The hook of a new window matched the terminal ID of a dead one's record.
-fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged<'_>) -> Option<Story> {
+fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged) -> Option<Story> {
     let session = marker.record.session_id.as_ref()?;
     let file = scene.file_of(marker)?;
     let mut chain = Chain::default();

@@ -123,7 +123,7 @@ pub(super) fn tell(findings: &mut [Finding], facts: &Facts<'_>) {
     let stage = Stage::new(facts);
     for finding in findings {
         if let Some(story) = story(finding, &stage) {
-            finding.story = Some(Box::new(story));
+            finding.tell(story);
         }
     }
 }

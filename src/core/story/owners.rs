@@ -20,7 +20,7 @@ pub(super) fn split(scene: &Scene<'_>) -> Option<Story> {
 }
 
 /// The pointer of a checkout names a session without a living process.
-fn split_pointer(scene: &Scene<'_>, pointer: &Judged<'_>) -> Option<Story> {
+fn split_pointer(scene: &Scene<'_>, pointer: &Judged) -> Option<Story> {
     let mut chain = Chain::default();
     let session = pointer.record.session_id.as_ref()?;
     for marker in scene.records.iter().filter(|judged| judged.key != pointer.key) {
@@ -31,7 +31,7 @@ fn split_pointer(scene: &Scene<'_>, pointer: &Judged<'_>) -> Option<Story> {
     }
     scene.tell_write(&mut chain, pointer, &format!(", naming session {session}"));
     let others = scene.facts.index.of_session(session).iter().copied();
-    let of_session: Vec<&Judged<'_>> = others.filter(|judged| judged.key != pointer.key).collect();
+    let of_session: Vec<&Judged> = others.filter(|judged| judged.key != pointer.key).collect();
     let has_file = of_session.iter().any(|judged| {
         judged.record.kind == RecordKind::Session && judged.verdict.state != VerdictState::Dead
     });
@@ -84,7 +84,7 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
 }
 
 /// A record whose name and content disagree.
-fn split_record(scene: &Scene<'_>, judged: &Judged<'_>) -> Option<Story> {
+fn split_record(scene: &Scene<'_>, judged: &Judged) -> Option<Story> {
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, "");
@@ -129,7 +129,7 @@ pub(super) fn recycled(scene: &Scene<'_>) -> Option<Story> {
 pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let judged = scene.records.first()?;
     let (pid, lives_in) =
-        (judged.record.pid()?, judged.window.or_else(|| resumed_in(judged.record, scene.facts.world))?);
+        (judged.record.pid()?, judged.window_pid.or_else(|| resumed_in(&judged.record, scene.facts.world))?);
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, &format!(", for PID {pid}"));

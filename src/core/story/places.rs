@@ -58,14 +58,14 @@ pub(super) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
             [Evidence::new("folder", folder.clone(), source)],
         );
     }
-    let here = |judged: &&Judged<'_>| {
+    let here = |judged: &&Judged| {
         judged.record.format == Format::Entire
             && !judged.record.has_ended
             && judged.record.cwd.as_deref() == Some(std::path::Path::new(tree.raw()))
     };
-    let sessions: Vec<&Judged<'_>> = scene
+    let sessions: Vec<&Judged> = scene
         .facts
-        .judged
+        .records
         .iter()
         .filter(here)
         .filter(|judged| judged.verdict.state != VerdictState::Dead)
@@ -88,8 +88,8 @@ pub(super) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
 }
 
 /// Says whose a commit becomes in a tree with several of entire's sessions.
-fn commits(sessions: &[&Judged<'_>]) -> (Cause, String) {
-    let checkpoint = |judged: &&Judged<'_>| stated(judged, "last checkpoint").map(|id| id.raw().to_owned());
+fn commits(sessions: &[&Judged]) -> (Cause, String) {
+    let checkpoint = |judged: &&Judged| stated(judged, "last checkpoint").map(|id| id.raw().to_owned());
     let first = sessions.first().and_then(checkpoint);
     if let Some(id) =
         first.filter(|id| sessions.iter().skip(1).filter_map(checkpoint).any(|other| other == *id))
@@ -134,11 +134,11 @@ pub(super) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
 /// Two live holders of one resource.
 pub(super) fn contested(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
-    let resource = &scene.claims.first()?.resource;
+    let resource = scene.claims.first()?.resource();
     let what = format!("{} {}", resource.kind.name(), resource.id);
-    let since = |judged: &Judged<'_>| {
-        let claim = scene.claims.iter().find(|claim| claim.record == judged.key);
-        claim.and_then(|claim| claim.since).unwrap_or_else(|| began_at(judged))
+    let since = |judged: &Judged| {
+        let claim = scene.claims.iter().find(|claim| claim.record.key == judged.key);
+        claim.and_then(|claim| claim.since()).unwrap_or_else(|| began_at(judged))
     };
     for judged in &scene.records {
         if let Some(window) = scene.window_of(judged) {

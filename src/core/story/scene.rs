@@ -18,27 +18,31 @@ use crate::core::text::Untrusted;
 pub(super) struct Stage<'a> {
     facts: &'a Facts<'a>,
     windows: HashMap<&'a Key, &'a WindowView>,
-    claims: HashMap<&'a Key, &'a ClaimView>,
+    /// In the order of their keys.
+    claims: Vec<&'a ClaimView>,
 }
 
 impl<'a> Stage<'a> {
     pub(super) fn new(facts: &'a Facts<'a>) -> Self {
-        Self {
-            facts,
-            windows: facts.windows.iter().map(|window| (&window.key, window)).collect(),
-            claims: facts.claims.iter().map(|claim| (&claim.key, claim)).collect(),
-        }
+        let mut claims: Vec<&ClaimView> = facts.claims.iter().collect();
+        claims.sort_by_key(|claim| &claim.key);
+        Self { facts, windows: facts.windows.iter().map(|window| (&window.key, window)).collect(), claims }
+    }
+
+    fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
+        let at = self.claims.binary_search_by_key(&key, |claim| &claim.key).ok()?;
+        self.claims.get(at).copied()
     }
 
     /// Calls up what a finding is about, in the order in which it began.
     pub(super) fn scene(&'a self, finding: &'a Finding) -> Scene<'a> {
-        let subjects = || finding.subjects.iter();
+        let subjects = || finding.subjects().iter();
         let mut windows: Vec<&WindowView> =
             subjects().filter_map(|key| self.windows.get(key).copied()).collect();
         windows.sort_by_key(|window| (window.start_ticks, window.pid));
-        let claims: Vec<&ClaimView> = subjects().filter_map(|key| self.claims.get(key).copied()).collect();
-        let of_claims = claims.iter().map(|claim| &claim.record);
-        let mut records: Vec<&Judged<'_>> =
+        let claims: Vec<&ClaimView> = subjects().filter_map(|key| self.claim(key)).collect();
+        let of_claims = claims.iter().map(|claim| &claim.record.key);
+        let mut records: Vec<&Judged> =
             subjects().chain(of_claims).filter_map(|key| self.facts.index.of_key(key)).collect();
         records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
         records.dedup_by(|a, b| a.key == b.key);
@@ -47,7 +51,7 @@ impl<'a> Stage<'a> {
 }
 
 /// When a record's session began, as far as is known.
-pub(super) fn began_at(judged: &Judged<'_>) -> Timestamp {
+pub(super) fn began_at(judged: &Judged) -> Timestamp {
     judged.record.started_at.unwrap_or(judged.record.written_at)
 }
 
@@ -57,7 +61,7 @@ pub(super) struct Scene<'a> {
     /// The windows, the oldest first.
     pub(super) windows: Vec<&'a WindowView>,
     /// The records, also those of the claims, the oldest first.
-    pub(super) records: Vec<&'a Judged<'a>>,
+    pub(super) records: Vec<&'a Judged>,
     /// The claims.
     pub(super) claims: Vec<&'a ClaimView>,
 }
@@ -69,8 +73,8 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the window that a record belongs to, by its verdict or by its PID.
-    pub(super) fn window_of(&self, judged: &Judged<'_>) -> Option<&'a WindowView> {
-        let pid = judged.window.or_else(|| judged.record.pid())?;
+    pub(super) fn window_of(&self, judged: &Judged) -> Option<&'a WindowView> {
+        let pid = judged.window_pid.or_else(|| judged.record.pid())?;
         self.facts.window(pid)
     }
 
@@ -96,20 +100,20 @@ impl<'a> Scene<'a> {
     }
 
     /// Tells how a record's session began, by what it says itself.
-    pub(super) fn tell_begin(&self, chain: &mut Chain, judged: &Judged<'_>) {
+    pub(super) fn tell_begin(&self, chain: &mut Chain, judged: &Judged) {
         let Some(at) = judged.record.started_at else { return };
         let what = session_name(judged);
         chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence()]);
     }
 
     /// Tells the last write of a record.
-    pub(super) fn tell_write(&self, chain: &mut Chain, judged: &Judged<'_>, says: &str) {
+    pub(super) fn tell_write(&self, chain: &mut Chain, judged: &Judged, says: &str) {
         let told = format!("{} was last written{says}", file_name(judged));
         chain.saw(Some(judged.record.written_at), told, [judged.evidence()]);
     }
 
     /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
-    pub(super) fn tell_end(&self, chain: &mut Chain, judged: &Judged<'_>) {
+    pub(super) fn tell_end(&self, chain: &mut Chain, judged: &Judged) {
         let Some(pid) = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Dead) else {
             return;
         };
@@ -136,7 +140,7 @@ impl<'a> Scene<'a> {
 }
 
 /// Names a record's session, or its record.
-pub(super) fn session_name(judged: &Judged<'_>) -> String {
+pub(super) fn session_name(judged: &Judged) -> String {
     match &judged.record.session_id {
         Some(session) => format!("session {session}"),
         None => format!("the session of {}", judged.record.title),
@@ -144,7 +148,7 @@ pub(super) fn session_name(judged: &Judged<'_>) -> String {
 }
 
 /// Names the claims that a record carries, ready to follow a sentence.
-pub(super) fn carried(judged: &Judged<'_>) -> String {
+pub(super) fn carried(judged: &Judged) -> String {
     let claims: Vec<String> = judged
         .record
         .claims
@@ -155,12 +159,12 @@ pub(super) fn carried(judged: &Judged<'_>) -> String {
 }
 
 /// Returns a record's fact, or nothing.
-pub(super) fn stated<'a>(judged: &Judged<'a>, name: &str) -> Option<&'a Untrusted> {
-    crate::core::assess::fact(judged.record, name)
+pub(super) fn stated<'a>(judged: &'a Judged, name: &str) -> Option<&'a Untrusted> {
+    crate::core::assess::fact(&judged.record, name)
 }
 
 /// Returns the evidence of some records.
-pub(super) fn all_evidence(records: &[&Judged<'_>]) -> Vec<Evidence> {
+pub(super) fn all_evidence(records: &[&Judged]) -> Vec<Evidence> {
     records.iter().map(|judged| judged.evidence()).collect()
 }
 

@@ -1,6 +1,5 @@
 //! Items whose two surfaces disagree, and items that nobody holds or nobody should.
 
-use super::super::finding;
 use super::{Book, named};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
@@ -29,9 +28,9 @@ pub(super) fn findings(book: &Book<'_>) -> Vec<Finding> {
 
 /// A finished item that is still claimed, on either surface.
 fn finished(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
-    let holders: Vec<&Judged<'_>> =
+    let holders: Vec<&Judged> =
         item.mirrors.iter().chain(&item.owner).filter_map(|session| book.session(session)).collect();
-    let own = || book.facts.judged.iter().find(|judged| Some(&judged.key) == item.record.as_ref());
+    let own = || book.facts.records.iter().find(|judged| Some(&judged.key) == item.record.as_ref());
     let first = holders.first().copied().or_else(own)?;
     let message = format!(
         "{} is {} and still claimed by {}: nobody can work on it, and its session can claim nothing else",
@@ -40,7 +39,13 @@ fn finished(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         named(first, book.claim(&first.key, item))
     );
     let evidence = [of_item(item), first.evidence()];
-    Some(finding(Code::FinishedItemClaimed, [book.subject(first, item)], message, evidence, Remedy::Release))
+    Some(Finding::new(
+        Code::FinishedItemClaimed,
+        [book.subject(first, item)],
+        message,
+        evidence,
+        Remedy::Release,
+    ))
 }
 
 /// A session whose row names an item that does not name it.
@@ -59,7 +64,7 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         (Some(owner), None) => format!("the item names {owner}, which has no row"),
         (None, _) => "the item names nobody".to_owned(),
     };
-    let released = match fact(mirrors.record, "released reason").filter(|_| mirrors.record.has_ended) {
+    let released = match fact(&mirrors.record, "released reason").filter(|_| mirrors.record.has_ended) {
         Some(reason) => format!(", released ({reason}) with its key,"),
         None => String::new(),
     };
@@ -71,13 +76,13 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
     let own = mirrors.verdict.evidence.iter().cloned().chain([mirrors.evidence()]);
     let evidence: Vec<Evidence> = own.chain([of_item(item)]).collect();
     let subjects = [book.subject(mirrors, item)];
-    Some(finding(Code::GhostMirror, subjects, message, evidence, Remedy::Release))
+    Some(Finding::new(Code::GhostMirror, subjects, message, evidence, Remedy::Release))
 }
 
 /// Two live sessions, one item: one is named by the item, the other one names it. Two windows of
 /// this machine are told by the rule for all formats.
-fn contested(item: &WorkItem, mirrors: &Judged<'_>, owns: &Judged<'_>, book: &Book<'_>) -> Option<Finding> {
-    if mirrors.window.zip(owns.window).is_some_and(|(one, other)| one != other) {
+fn contested(item: &WorkItem, mirrors: &Judged, owns: &Judged, book: &Book<'_>) -> Option<Finding> {
+    if mirrors.window_pid.zip(owns.window_pid).is_some_and(|(one, other)| one != other) {
         return None;
     }
     let message = format!(
@@ -88,10 +93,10 @@ fn contested(item: &WorkItem, mirrors: &Judged<'_>, owns: &Judged<'_>, book: &Bo
     );
     let subjects = [book.subject(owns, item), book.subject(mirrors, item)];
     let evidence = [of_item(item), owns.evidence(), mirrors.evidence()];
-    Some(finding(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
 }
 
-fn is_alive(judged: &Judged<'_>) -> bool {
+fn is_alive(judged: &Judged) -> bool {
     judged.verdict.state == VerdictState::Alive && !judged.record.has_ended
 }
 
@@ -103,7 +108,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         None => "which has no row".to_owned(),
         Some(row) if row.record.has_ended => {
             let reason =
-                fact(row.record, "released reason").map_or("no reason given".to_owned(), Untrusted::shown);
+                fact(&row.record, "released reason").map_or("no reason given".to_owned(), Untrusted::shown);
             format!("which is released ({reason})")
         }
         Some(_) if item.mirrors.contains(session) || is_part_of_more(item, session, book) => return None,
@@ -126,11 +131,11 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         None => item.record.clone().map(|record| of_claim(&record, item, book))?,
     };
     let evidence: Vec<Evidence> = row.map(|row| row.evidence()).into_iter().chain([of_item(item)]).collect();
-    Some(finding(code, vec![subject], message, evidence, Remedy::Release))
+    Some(Finding::new(code, vec![subject], message, evidence, Remedy::Release))
 }
 
 /// Returns whether another living session works on the item: that is told as a contest.
-fn is_stolen(item: &WorkItem, owns: &Judged<'_>, book: &Book<'_>) -> bool {
+fn is_stolen(item: &WorkItem, owns: &Judged, book: &Book<'_>) -> bool {
     is_alive(owns) && item.mirrors.iter().any(|session| book.session(session).is_some_and(is_alive))
 }
 
@@ -144,7 +149,7 @@ fn is_part_of_more(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> boo
 }
 
 /// Returns whether a quick fix was begun, came to nothing, and waits for a holder that is gone.
-fn is_stranded_fix(item: &WorkItem, owner: Option<&Judged<'_>>) -> bool {
+fn is_stranded_fix(item: &WorkItem, owner: Option<&Judged>) -> bool {
     item.table == "quick_fixes"
         && item.stage == Stage::InProgress
         && !item.has_result
@@ -164,7 +169,7 @@ fn stranded(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     };
     let message =
         format!("{}: it stands as {}, but {why}; LEO's own sweep puts it back", item.key, item.status);
-    Some(finding(Code::StrandedItem, vec![record.clone()], message, evidence, Remedy::None))
+    Some(Finding::new(Code::StrandedItem, vec![record.clone()], message, evidence, Remedy::None))
 }
 
 /// States what an item says, as evidence.

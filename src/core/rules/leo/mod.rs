@@ -35,8 +35,8 @@ struct Book<'a> {
     facts: &'a Facts<'a>,
     work: &'a [WorkItem],
     /// The sessions' own rows, in a stable order.
-    rows: Vec<(&'a Untrusted, &'a Judged<'a>)>,
-    sessions: HashMap<&'a Untrusted, &'a Judged<'a>>,
+    rows: Vec<(&'a Untrusted, &'a Judged)>,
+    sessions: HashMap<&'a Untrusted, &'a Judged>,
     claims: HashMap<(&'a Key, &'a Untrusted), &'a ClaimView>,
     /// The items that name each session, or that its row names.
     held: BTreeMap<&'a Untrusted, Vec<&'a WorkItem>>,
@@ -46,7 +46,7 @@ struct Book<'a> {
 
 impl<'a> Book<'a> {
     fn of(database: &'a Database, facts: &'a Facts<'a>) -> Self {
-        let row = |judged: &'a Judged<'a>| match &judged.record.location {
+        let row = |judged: &'a Judged| match &judged.record.location {
             Location::Row(row)
                 if row.database == database.name && judged.record.kind == RecordKind::Session =>
             {
@@ -54,8 +54,8 @@ impl<'a> Book<'a> {
             }
             Location::Row(_) | Location::File(_) => None,
         };
-        let rows: Vec<_> = facts.judged.iter().filter_map(row).collect();
-        let claims = facts.claims.iter().map(|claim| ((&claim.record, &claim.resource.id), claim));
+        let rows: Vec<_> = facts.records.iter().filter_map(row).collect();
+        let claims = facts.claims.iter().map(|claim| ((&claim.record.key, &claim.resource().id), claim));
         let sessions = rows.iter().copied().collect();
         let work: &'a [WorkItem] = &database.work;
         let held_parts = work.iter().filter(|part| part.owner.is_some());
@@ -67,7 +67,7 @@ impl<'a> Book<'a> {
         self.held.get(session).map_or(&[], Vec::as_slice)
     }
 
-    fn session(&self, id: &Untrusted) -> Option<&'a Judged<'a>> {
+    fn session(&self, id: &Untrusted) -> Option<&'a Judged> {
         self.sessions.get(id).copied()
     }
 
@@ -77,7 +77,7 @@ impl<'a> Book<'a> {
     }
 
     /// Returns what a finding about a session and an item is about: the claim, if there is one.
-    fn subject(&self, judged: &Judged<'_>, item: &WorkItem) -> Key {
+    fn subject(&self, judged: &Judged, item: &WorkItem) -> Key {
         self.claim(&judged.key, item).map_or_else(|| judged.key.clone(), |claim| claim.key.clone())
     }
 }
@@ -94,11 +94,11 @@ fn held(work: &[WorkItem]) -> BTreeMap<&Untrusted, Vec<&WorkItem>> {
 }
 
 /// Names a session for a sentence, with its callsign and since when it holds what it does.
-fn named(judged: &Judged<'_>, claim: Option<&ClaimView>) -> String {
+fn named(judged: &Judged, claim: Option<&ClaimView>) -> String {
     let session = judged.record.session_id.as_ref().map_or_else(|| judged.path().shown(), Untrusted::shown);
-    let callsign = fact(judged.record, "callsign").map_or_else(String::new, |name| format!("{name}, "));
-    let since = claim.and_then(|claim| claim.since);
+    let callsign = fact(&judged.record, "callsign").map_or_else(String::new, |name| format!("{name}, "));
+    let since = claim.and_then(|claim| claim.since());
     let since = since.map_or_else(String::new, |at| format!(" (since {})", at.strftime("%Y-%m-%d %H:%MZ")));
-    let window = judged.window.map_or_else(String::new, |pid| format!(" in PID {pid}"));
+    let window = judged.window_pid.map_or_else(String::new, |pid| format!(" in PID {pid}"));
     format!("{callsign}session {session}{window}{since}")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::{count, finding, listed};
+use super::super::{count, listed};
 use super::items::of_item;
 use super::{Book, named};
 use crate::core::assess::{Judged, fact};
@@ -56,15 +56,15 @@ fn multiple(session: &Untrusted, items: &[&WorkItem], book: &Book<'_>) -> Option
     );
     let subjects = own.iter().map(|item| book.subject(judged, item));
     let evidence: Vec<Evidence> = own.iter().map(|item| of_item(item)).chain([judged.evidence()]).collect();
-    Some(finding(Code::MultipleClaims, subjects, message, evidence, Remedy::Release))
+    Some(Finding::new(Code::MultipleClaims, subjects, message, evidence, Remedy::Release))
 }
 
 /// A session that ticks and has used no tool for long: a prompt may wait for an answer.
-fn frozen(judged: &Judged<'_>, book: &Book<'_>) -> Option<Finding> {
+fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
     let now = book.facts.world.snapshot.taken_at;
     let ticks = judged.record.signs.iter().any(|sign| sign.what.starts_with("a tick") && sign.until > now);
     let is_holding = ticks && !judged.record.claims.is_empty() && judged.verdict.state == VerdictState::Alive;
-    let last: Timestamp = fact(judged.record, "last tool at").filter(|_| is_holding)?.raw().parse().ok()?;
+    let last: Timestamp = fact(&judged.record, "last tool at").filter(|_| is_holding)?.raw().parse().ok()?;
     let silent_for = now.duration_since(last);
     if silent_for < FROZEN_AFTER {
         return None;
@@ -75,14 +75,14 @@ fn frozen(judged: &Judged<'_>, book: &Book<'_>) -> Option<Finding> {
         silent_for.as_mins()
     );
     let evidence = judged.verdict.evidence.clone();
-    Some(finding(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
+    Some(Finding::new(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
 /// Sessions of one host whose heartbeats have stopped together: an account's limit or a lost
 /// network is more likely than deaths.
 fn freezes(book: &Book<'_>) -> Vec<Finding> {
     let now = book.facts.world.snapshot.taken_at;
-    let mut hosts: BTreeMap<&Untrusted, Vec<(Timestamp, &Judged<'_>)>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&Untrusted, Vec<(Timestamp, &Judged)>> = BTreeMap::new();
     for (_, judged) in &book.rows {
         let host = judged.record.holder.as_ref().and_then(|holder| holder.host.as_ref());
         if let (Some(host), Some(at)) = (host, stopped_at(judged, now)) {
@@ -93,14 +93,14 @@ fn freezes(book: &Book<'_>) -> Vec<Finding> {
 }
 
 /// Returns when a session that holds something and is not known to live was last heard of.
-fn stopped_at(judged: &Judged<'_>, now: Timestamp) -> Option<Timestamp> {
+fn stopped_at(judged: &Judged, now: Timestamp) -> Option<Timestamp> {
     let is_open = judged.verdict.state == VerdictState::Unknown && !judged.record.has_ended;
     let at = judged.record.heartbeat_at.filter(|_| is_open && !judged.record.claims.is_empty())?;
     let age = now.duration_since(at);
     (age > SignedDuration::from_mins(5) && age < FREEZE_TOLD_FOR).then_some(at)
 }
 
-fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &Judged<'_>)>) -> Option<Finding> {
+fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &Judged)>) -> Option<Finding> {
     stopped.sort_by_key(|(at, _)| *at);
     let (first, last) = (stopped.first()?.0, stopped.last()?.0);
     if stopped.len() < 2 || last.duration_since(first) > FREEZE_WITHIN {
@@ -114,5 +114,5 @@ fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &Judged<'_>)>) -> Optio
     );
     let subjects = stopped.iter().map(|(_, judged)| judged.key.clone());
     let evidence: Vec<Evidence> = stopped.iter().map(|(_, judged)| judged.evidence()).collect();
-    Some(finding(Code::QuietHolder, subjects, message, evidence, Remedy::None))
+    Some(Finding::new(Code::QuietHolder, subjects, message, evidence, Remedy::None))
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use jiff::SignedDuration;
 
-use super::super::{Facts, finding};
+use super::super::Facts;
 use super::Book;
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
@@ -23,13 +23,13 @@ const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Finds working trees that were forgotten, each by the sheets that LEO has put into it.
 pub(super) fn findings<'a>(books: &[Book<'a>], facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut trees: BTreeMap<&Path, Vec<&Judged<'_>>> = BTreeMap::new();
-    for judged in facts.judged.iter().filter(|judged| is_sheet(judged)) {
+    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| is_sheet(judged)) {
         if let Some(tree) = judged.record.cwd.as_deref().filter(|tree| below_trees(tree).is_some()) {
             trees.entry(tree).or_default().push(judged);
         }
     }
-    let tell = |(tree, sheets): (&Path, Vec<&Judged<'_>>)| {
+    let tell = |(tree, sheets): (&Path, Vec<&Judged>)| {
         let repo = repo_of(tree, facts)?;
         match is_listed(tree, repo) {
             false => unlisted(tree, &sheets, facts),
@@ -39,7 +39,7 @@ pub(super) fn findings<'a>(books: &[Book<'a>], facts: &'a Facts<'a>) -> Vec<Find
     trees.into_iter().filter_map(tell).collect()
 }
 
-fn is_sheet(judged: &Judged<'_>) -> bool {
+fn is_sheet(judged: &Judged) -> bool {
     judged.record.format == Format::Leo
         && judged.record.kind == RecordKind::Metadata
         && matches!(judged.record.location, Location::File(_))
@@ -70,7 +70,7 @@ fn is_listed(tree: &Path, repo: &Repo) -> bool {
 }
 
 /// A folder that LEO made as a working tree, and that git does not list.
-fn unlisted(tree: &Path, sheets: &[&Judged<'_>], facts: &Facts<'_>) -> Option<Finding> {
+fn unlisted(tree: &Path, sheets: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
     let first = sheets.first()?;
     let message = format!(
         "{}: LEO made it for {}, but git lists no such working tree: what is there can be committed nowhere{}; \
@@ -84,7 +84,7 @@ fn unlisted(tree: &Path, sheets: &[&Judged<'_>], facts: &Facts<'_>) -> Option<Fi
 
 /// A working tree whose item nobody holds, in which nobody works, and which LEO's reaper would
 /// take for left.
-fn left(tree: &Path, sheets: &[&Judged<'_>], books: &[Book<'_>], facts: &Facts<'_>) -> Option<Finding> {
+fn left(tree: &Path, sheets: &[&Judged], books: &[Book<'_>], facts: &Facts<'_>) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let newest = sheets.iter().max_by_key(|judged| judged.record.written_at)?;
     let idle_for = now.duration_since(newest.record.written_at);
@@ -103,10 +103,10 @@ fn left(tree: &Path, sheets: &[&Judged<'_>], books: &[Book<'_>], facts: &Facts<'
     Some(told(Code::StaleRecord, sheets, message))
 }
 
-fn told(code: Code, sheets: &[&Judged<'_>], message: String) -> Finding {
+fn told(code: Code, sheets: &[&Judged], message: String) -> Finding {
     let subjects = sheets.iter().map(|judged| judged.key.clone());
     let evidence: Vec<Evidence> = sheets.iter().map(|judged| judged.evidence()).collect();
-    finding(code, subjects, message, evidence, Remedy::None)
+    Finding::new(code, subjects, message, evidence, Remedy::None)
 }
 
 fn has_window(tree: &Path, facts: &Facts<'_>) -> bool {
@@ -116,7 +116,7 @@ fn has_window(tree: &Path, facts: &Facts<'_>) -> bool {
 
 /// Returns whether a session that is not proven dead works in a tree.
 fn has_session(tree: &Path, facts: &Facts<'_>) -> bool {
-    facts.judged.iter().any(|judged| {
+    facts.records.iter().any(|judged| {
         let is_open = judged.verdict.state != VerdictState::Dead && !judged.record.has_ended;
         let cwd = judged.record.cwd.as_deref().filter(|_| is_open && !is_sheet(judged));
         cwd.is_some_and(|cwd| cwd.starts_with(tree))
