@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub use self::format::{DAEMON, EDITOR, Format, LetGo, TASK, TEAM};
-pub use self::holder::{Binding, Holder, Role, StatedPid};
+pub use self::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 pub use self::lease::{Deletion, Expiry, Sign, Spares};
 pub use self::location::{Location, Row};
 use super::finding::Code;

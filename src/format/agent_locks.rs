@@ -13,8 +13,8 @@ use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::liveness::is_uuid;
 use crate::core::record::{
-    Binding, Format, Holder, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid,
-    Surface, SurfaceState,
+    Binding, Format, Holder, HolderNames, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
+    StatedPid, Surface, SurfaceState,
 };
 use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
@@ -96,7 +96,8 @@ fn daemon(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
         let mut holder = Holder::new(pid, Role::Daemon, Binding::Owner);
         let start = identity.and_then(|identity| identity.int("startTicks"));
         holder.start_ticks = start.and_then(|ticks| u64::try_from(ticks).ok());
-        holder.boot_id = identity.and_then(|identity| identity.text("bootId"));
+        let boot_id = identity.and_then(|identity| identity.text("bootId"));
+        holder.names = HolderNames { boot_id, ..Default::default() }.kept();
         holder
     });
     record.problems = json::ownership_problems(file, reading, None);
@@ -179,7 +180,7 @@ mod tests {
         let record = sample::record(sample::read(|reading| read(Kind::CodexDaemon, &file, reading)));
         let holder = record.holder.unwrap();
         assert_eq!((holder.role, holder.start_ticks), (Role::Daemon, Some(728_784)));
-        assert_eq!(holder.boot_id, Some("0b5fb5f8".into()));
+        assert_eq!(holder.boot_id(), Some(&"0b5fb5f8".into()));
     }
 
     #[test]

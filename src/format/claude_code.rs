@@ -19,8 +19,8 @@ use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{
-    Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
-    StatedPid, Surface, SurfaceState,
+    Binding, Format, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind, Role,
+    StatedClaim, StatedPid, Surface, SurfaceState,
 };
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -159,7 +159,8 @@ fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
     let start = object.str("procStart");
     holder.start_ticks = start.and_then(|text| text.parse().ok());
     let is_words = start.is_some_and(|text| text.contains(':') && text.contains(' '));
-    holder.host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
+    let host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
+    holder.names = HolderNames { host, ..Default::default() }.kept();
     Some(holder)
 }
 

@@ -44,7 +44,7 @@ fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answ
     if let Some(answer) = elsewhere(holder, world, ladder) {
         return answer;
     }
-    if holder.host.is_none() && !is_known_here(record, world) {
+    if holder.host().is_none() && !is_known_here(record, world) {
         ladder.add(
             "host",
             Untrusted::fixed("the row names none, and no file of this machine names it"),

@@ -33,14 +33,14 @@ pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladde
 /// Judges what the record says about machine and boot.
 pub(super) fn elsewhere(holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let here = &world.snapshot.host;
-    if let Some(host) = holder.host.as_ref() {
+    if let Some(host) = holder.host() {
         ladder.add("host", host.clone(), "record");
         if !host.raw().eq_ignore_ascii_case(&here.name) {
             ladder.add("this host", here.name.as_str(), "uname");
             return unknown(Reason::OtherHost);
         }
     }
-    let recorded = holder.boot_id.as_ref()?;
+    let recorded = holder.boot_id()?;
     ladder.add("boot", recorded.clone(), "record");
     match here.boot_id.as_deref() {
         None => unknown(Reason::Unreadable),

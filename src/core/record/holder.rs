@@ -82,6 +82,7 @@ pub enum Binding {
 
 /// What a record says about the process that owns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "HolderParts", into = "HolderParts")]
 pub struct Holder {
     /// The PID, if one is stored.
     pub pid: Option<StatedPid>,
@@ -91,6 +92,13 @@ pub struct Holder {
     pub binding: Binding,
     /// The start in clock ticks since boot, if stored.
     pub start_ticks: Option<u64>,
+    /// The names beside the PID, if any is stored.
+    pub names: Option<Box<HolderNames>>,
+}
+
+/// What names a process beside its PID. Most records store none of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HolderNames {
     /// The boot ID, if stored.
     pub boot_id: Option<Untrusted>,
     /// The host name, if stored.
@@ -101,18 +109,66 @@ pub struct Holder {
     pub name: Option<Untrusted>,
 }
 
+impl HolderNames {
+    /// Returns them as a holder keeps them: not at all where nothing is stored.
+    pub fn kept(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| self.into())
+    }
+}
+
+/// How a holder is written: with its names beside the rest.
+#[derive(Serialize, Deserialize)]
+struct HolderParts {
+    pid: Option<StatedPid>,
+    role: Role,
+    binding: Binding,
+    start_ticks: Option<u64>,
+    boot_id: Option<Untrusted>,
+    host: Option<Untrusted>,
+    machine_id: Option<Untrusted>,
+    name: Option<Untrusted>,
+}
+
+impl From<HolderParts> for Holder {
+    fn from(parts: HolderParts) -> Self {
+        let HolderParts { pid, role, binding, start_ticks, boot_id, host, machine_id, name } = parts;
+        let names = HolderNames { boot_id, host, machine_id, name }.kept();
+        Self { pid, role, binding, start_ticks, names }
+    }
+}
+
+impl From<Holder> for HolderParts {
+    fn from(holder: Holder) -> Self {
+        let Holder { pid, role, binding, start_ticks, names } = holder;
+        let HolderNames { boot_id, host, machine_id, name } =
+            names.map_or_else(Default::default, |names| *names);
+        Self { pid, role, binding, start_ticks, boot_id, host, machine_id, name }
+    }
+}
+
 impl Holder {
     /// Returns a holder of which only PID, role and binding are stored.
     pub fn new(pid: StatedPid, role: Role, binding: Binding) -> Self {
-        Self {
-            pid: Some(pid),
-            role,
-            binding,
-            start_ticks: None,
-            boot_id: None,
-            host: None,
-            machine_id: None,
-            name: None,
-        }
+        Self { pid: Some(pid), role, binding, start_ticks: None, names: None }
+    }
+
+    /// Returns the boot ID, if stored.
+    pub fn boot_id(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.boot_id.as_ref()
+    }
+
+    /// Returns the host name, if stored.
+    pub fn host(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.host.as_ref()
+    }
+
+    /// Returns LEO's machine ID, if stored.
+    pub fn machine_id(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.machine_id.as_ref()
+    }
+
+    /// Returns the name of the process, if stored.
+    pub fn name(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.name.as_ref()
     }
 }

@@ -150,11 +150,11 @@ impl Redactor {
         for text in [&mut record.session_id, &mut record.context_id, &mut record.terminal_id] {
             *text = text.take().map(|text| self.outside(&text));
         }
-        if let Some(holder) = &mut record.holder {
-            holder.host = holder.host.take().map(|host| self.outside(&host));
+        if let Some(names) = record.holder.as_mut().and_then(|holder| holder.names.as_mut()) {
+            names.host = names.host.take().map(|host| self.outside(&host));
             // It is made of the host name alone, and tells one machine from another.
-            holder.machine_id = holder.machine_id.take().map(|id| self.word(id.raw()).into());
-            holder.name = holder.name.take().map(|name| self.outside(&name));
+            names.machine_id = names.machine_id.take().map(|id| self.word(id.raw()).into());
+            names.name = names.name.take().map(|name| self.outside(&name));
         }
         record.claims.iter_mut().for_each(|claim: &mut StatedClaim| {
             claim.resource.id = self.outside(&claim.resource.id);

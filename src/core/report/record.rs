@@ -97,8 +97,8 @@ impl RecordView {
             pid: self.record.pid(),
             role: self.role,
             start_ticks: holder.start_ticks,
-            boot_id: holder.boot_id.as_ref(),
-            host: holder.host.as_ref(),
+            boot_id: holder.boot_id(),
+            host: holder.host(),
         })
     }
 

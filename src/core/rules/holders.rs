@@ -180,8 +180,7 @@ fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 fn foreign(judged: &Judged) -> Option<Finding> {
     let what = match judged.verdict.reason {
         Reason::OtherHost => {
-            let host =
-                judged.record.holder.as_ref()?.host.as_ref().map_or_else(String::new, Untrusted::shown);
+            let host = judged.record.holder.as_ref()?.host().map_or_else(String::new, Untrusted::shown);
             format!("held on host {host}; its processes cannot be seen from here").into()
         }
         Reason::OtherNamespace => {

@@ -107,7 +107,7 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
     let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         if let Some(terminal) = judged.record.terminal_id.as_ref().filter(|_| !judged.record.has_ended) {
-            let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id.as_ref());
+            let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id());
             records.entry((machine, terminal)).or_default().push(judged);
         }
     }

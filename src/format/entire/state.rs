@@ -7,8 +7,8 @@ use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::record::{
-    Binding, Deletion, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Resource,
-    ResourceKind, Role, Spares, StatedClaim, Surface, SurfaceState,
+    Binding, Deletion, Expiry, Format, Generation, Holder, HolderNames, Problem, Record, RecordKind,
+    Resource, ResourceKind, Role, Spares, StatedClaim, Surface, SurfaceState,
 };
 use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
@@ -113,9 +113,8 @@ fn holder(object: &Object<'_>) -> Option<Holder> {
     };
     let mut holder = Holder::new(owner.pid("pid", false)?, Role::Agent, Binding::Owner);
     holder.start_ticks = owner.str("start").and_then(|start| start.parse().ok());
-    holder.boot_id = owner.text("boot");
-    holder.host = owner.text("host");
-    holder.name = owner.text("name");
+    let (boot_id, host, name) = (owner.text("boot"), owner.text("host"), owner.text("name"));
+    holder.names = HolderNames { boot_id, host, name, ..Default::default() }.kept();
     Some(holder)
 }
 

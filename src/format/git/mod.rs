@@ -13,8 +13,8 @@ use super::{Base, FileKind, Parsed, Place, Reading, draft};
 use crate::core::file::{Content, FileImage, Refusal};
 use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK};
 use crate::core::record::{
-    Binding, Format, Holder, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid,
-    Surface, SurfaceState,
+    Binding, Format, Holder, HolderNames, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
+    StatedPid, Surface, SurfaceState,
 };
 use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
@@ -93,7 +93,8 @@ fn gc(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = lock("garbage collection", file, reading);
     record.variant = "gc lock";
     let host = words.next().map(Untrusted::from);
-    record.holder = Some(Holder { host, ..Holder::new(pid, Role::Unknown, Binding::Owner) });
+    let names = HolderNames { host, ..Default::default() }.kept();
+    record.holder = Some(Holder { names, ..Holder::new(pid, Role::Unknown, Binding::Owner) });
     Ok(record)
 }
 

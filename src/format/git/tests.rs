@@ -37,7 +37,7 @@ fn whoever_has_a_lock_open_holds_it() {
 fn a_garbage_collection_names_its_process_and_host() {
     let sheet = "Lock Current 'gc lock' context - session - holder 4711/Unknown []";
     let record = check(Kind::Gc, "/src/shop/.git/gc.pid", "4711 desk", sheet);
-    let host = record.and_then(|record| record.holder?.host);
+    let host = record.and_then(|record| record.holder?.host().cloned());
     assert_eq!(host, Some("desk".into()));
     check(Kind::Gc, "/src/shop/.git/gc.pid", "", "broken: it names no PID");
 }

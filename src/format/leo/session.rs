@@ -4,7 +4,9 @@ use super::terminal::Terminal;
 use super::{facts, id, moment, names, work};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
-use crate::core::record::{Binding, Expiry, Format, Generation, Holder, Problem, Record, RecordKind, Role};
+use crate::core::record::{
+    Binding, Expiry, Format, Generation, Holder, HolderNames, Problem, Record, RecordKind, Role,
+};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -88,16 +90,9 @@ fn is_conversation(record: &Record) -> bool {
 /// whatever called last. The PID in the terminal ID is better and stays a fact.
 fn holder(record: &Record, object: &Object<'_>) -> Holder {
     let role = if is_conversation(record) { Role::Hook } else { Role::Shell };
-    Holder {
-        pid: object.pid("pid", true),
-        role,
-        binding: Binding::File,
-        start_ticks: None,
-        boot_id: None,
-        host: object.text("hostname"),
-        machine_id: object.text("machine_id"),
-        name: None,
-    }
+    let (host, machine_id) = (object.text("hostname"), object.text("machine_id"));
+    let names = HolderNames { host, machine_id, ..Default::default() }.kept();
+    Holder { pid: object.pid("pid", true), role, binding: Binding::File, start_ticks: None, names }
 }
 
 fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {

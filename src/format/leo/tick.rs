@@ -2,7 +2,7 @@
 
 use super::{facts, id, moment, names};
 use crate::core::file::FileImage;
-use crate::core::record::{Binding, Format, Holder, Record, RecordKind, Role};
+use crate::core::record::{Binding, Format, Holder, HolderNames, Record, RecordKind, Role};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -41,7 +41,8 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
 fn holder(object: &Object<'_>) -> Option<Holder> {
     let pid = object.pid("cc_parent_pid", true)?;
     let role = if watches_itself(object) { Role::Daemon } else { Role::Agent };
-    Some(Holder { host: object.text("hostname"), ..Holder::new(pid, role, Binding::Tick) })
+    let names = HolderNames { host: object.text("hostname"), ..Default::default() }.kept();
+    Some(Holder { names, ..Holder::new(pid, role, Binding::Tick) })
 }
 
 fn watches_itself(object: &Object<'_>) -> bool {

@@ -7,8 +7,8 @@ use super::tables::{SESSION, Tables, is_active};
 use super::{Source, draft};
 use crate::core::finding::Code;
 use crate::core::record::{
-    Binding, Expiry, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim, Surface,
-    SurfaceState,
+    Binding, Expiry, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind, Role,
+    StatedClaim, Surface, SurfaceState,
 };
 use crate::core::text::Untrusted;
 use crate::format::Reading;
@@ -78,16 +78,9 @@ fn variant(row: &Cells) -> &'static str {
 
 /// States that the processes are elsewhere: Obra's ssh agent starts them on another host.
 fn remote() -> Holder {
-    Holder {
-        pid: None,
-        role: Role::Agent,
-        binding: Binding::File,
-        start_ticks: None,
-        boot_id: None,
-        host: Some(Untrusted::fixed("(reached by ssh)")),
-        machine_id: None,
-        name: None,
-    }
+    let host = Some(Untrusted::fixed("(reached by ssh)"));
+    let names = HolderNames { host, ..Default::default() }.kept();
+    Holder { pid: None, role: Role::Agent, binding: Binding::File, start_ticks: None, names }
 }
 
 fn title(row: &Cells, tables: &Tables) -> Untrusted {

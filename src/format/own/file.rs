@@ -9,8 +9,8 @@ use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::own::{Definition, Field, Own, Syntax};
 use crate::core::record::{
-    Binding, Expiry, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, StatedClaim,
-    StatedPid, Surface, SurfaceState,
+    Binding, Expiry, Format, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind,
+    StatedClaim, StatedPid, Surface, SurfaceState,
 };
 use crate::core::shared::Shared;
 use crate::core::snapshot::BrokenFile;
@@ -127,8 +127,8 @@ fn holder(facts: &Facts<'_>) -> Option<Holder> {
     })?;
     let mut holder = Holder::new(pid, facts.definition.role, Binding::File);
     holder.start_ticks = facts.text(Field::StartTicks).and_then(|ticks| ticks.parse().ok());
-    holder.boot_id = facts.exact(Field::BootId);
-    holder.host = facts.exact(Field::Host);
+    let (boot_id, host) = (facts.exact(Field::BootId), facts.exact(Field::Host));
+    holder.names = HolderNames { boot_id, host, ..Default::default() }.kept();
     Some(holder)
 }
 

@@ -69,7 +69,7 @@ fn every_key_is_read() {
                 folder = /src/shop\nitem = \"NIGHT-7\"\n";
     let read = record(watch, text);
     let holder = read.holder.clone().unwrap();
-    assert_eq!((holder.start_ticks, holder.boot_id), (Some(686_753), Some("0b5fb5f8".into())));
+    assert_eq!((holder.start_ticks, holder.boot_id()), (Some(686_753), Some(&"0b5fb5f8".into())));
     assert_eq!(read.heartbeat_at.map(|at| at.to_string()).as_deref(), Some("2026-11-20T21:40:00Z"));
     assert_eq!(
         read.expiry.map(|expiry| (expiry.at.to_string(), expiry.rule)).unwrap().0,

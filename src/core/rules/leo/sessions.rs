@@ -84,7 +84,7 @@ fn freezes(book: &Book<'_>) -> Vec<Finding> {
     let now = book.facts.world.snapshot.taken_at;
     let mut hosts: BTreeMap<&Untrusted, Vec<(Timestamp, &Judged)>> = BTreeMap::new();
     for (_, judged) in &book.rows {
-        let host = judged.record.holder.as_ref().and_then(|holder| holder.host.as_ref());
+        let host = judged.record.holder.as_ref().and_then(|holder| holder.host());
         if let (Some(host), Some(at)) = (host, stopped_at(judged, now)) {
             hosts.entry(host).or_default().push((at, judged));
         }

@@ -8,7 +8,7 @@ use super::tables::{SESSIONS, Tables, mirrored};
 use super::{Held, Source};
 use crate::core::finding::Code;
 use crate::core::record::{
-    Binding, Expiry, Holder, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
+    Binding, Expiry, Holder, HolderNames, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
 };
 use crate::core::text::Untrusted;
 use crate::core::work::WorkItem;
@@ -75,7 +75,7 @@ fn is_shown(record: &Record, row: &Cells, reading: &Reading<'_>) -> bool {
 }
 
 fn is_here(record: &Record, reading: &Reading<'_>) -> bool {
-    let host = record.holder.as_ref().and_then(|holder| holder.host.as_ref());
+    let host = record.holder.as_ref().and_then(|holder| holder.host());
     host.is_some_and(|host| host.raw().eq_ignore_ascii_case(&reading.host.name))
 }
 
@@ -107,16 +107,9 @@ fn holder(row: &Cells, reading: &Reading<'_>) -> Holder {
         None => (row.text("pid").map(number), Binding::Row),
     };
     let machine = row.text("machine_id").filter(|id| !id.is_empty());
-    Holder {
-        pid,
-        role: Role::Unknown,
-        binding,
-        start_ticks: None,
-        boot_id: None,
-        host: host(row.text("hostname"), machine, reading),
-        machine_id: machine.map(Untrusted::from),
-        name: None,
-    }
+    let host = host(row.text("hostname"), machine, reading);
+    let names = HolderNames { host, machine_id: machine.map(Untrusted::from), ..Default::default() }.kept();
+    Holder { pid, role: Role::Unknown, binding, start_ticks: None, names }
 }
 
 /// Returns the host that a row names. A machine ID that differs makes it another machine, whatever

@@ -132,7 +132,7 @@ fn a_tick_ties_its_session_to_the_agent() {
     );
     let tick = record(PIDS, &name, &tick("12832"));
     let holder = tick.holder.as_ref().expect("a tick has a holder");
-    assert_eq!((holder.binding, holder.host.clone()), (Binding::Tick, Some("vm".into())));
+    assert_eq!((holder.binding, holder.host()), (Binding::Tick, Some(&"vm".into())));
     assert_eq!((tick.heartbeat_at, tick.expiry.is_none()), (None, true));
     assert_eq!(facts(&tick), "tick pid: 12846");
 }

@@ -28,8 +28,8 @@ fn a_conversation_is_read_whole() {
     assert_eq!(expiry, Some(("2026-11-20T21:55:00Z".to_owned(), "heartbeat older than 900 s")));
     let holder = record.holder.as_ref().expect("a session has a holder");
     assert_eq!(holder.role, Role::Hook);
-    assert_eq!(holder.host, Some("vm".into()));
-    assert_eq!(holder.machine_id, Some("858c8397a35585b3".into()));
+    assert_eq!(holder.host(), Some(&"vm".into()));
+    assert_eq!(holder.machine_id(), Some(&"858c8397a35585b3".into()));
     assert_eq!(record.claims[0].resource.id.raw(), "SD-DEMO-001");
     assert_eq!(record.claims[0].since, "2026-11-20T21:20:00Z".parse().ok());
     assert_eq!(
