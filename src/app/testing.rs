@@ -121,7 +121,7 @@ fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus, places
     let resource = Resource { kind, id: id.into() };
     let mut view = Arc::unwrap_or_clone(record_of(record));
     Arc::make_mut(&mut view.record).claims =
-        vec![StatedClaim { resource, since: Some(ago(4_000)), surfaces }];
+        [StatedClaim { resource, since: Some(ago(4_000)), surfaces }].into();
     let mut claim = ClaimView::of(&Arc::new(view), |_| (None, status)).next().unwrap();
     (claim.key, claim.releasable) = (key(&format!("c-{id}")), releasable);
     claim

@@ -17,6 +17,7 @@ pub mod journal;
 pub mod json;
 pub mod key;
 pub mod line;
+pub mod list;
 pub mod liveness;
 pub mod map;
 pub mod own;

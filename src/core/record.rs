@@ -7,7 +7,6 @@ mod lease;
 mod location;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use lean_string::LeanStr;
@@ -20,6 +19,7 @@ pub use self::lease::{Deletion, Expiry, Sign, Spares};
 pub use self::location::{Location, Row};
 use super::finding::Code;
 use super::fixed::{self, Word};
+use super::list::{List, Rare};
 use super::path_text;
 use super::text::Untrusted;
 
@@ -101,29 +101,29 @@ pub struct Record {
     pub written_at: Timestamp,
     /// What else keeps it alive, each for a time.
     #[serde(default)]
-    pub signs: Vec<Sign>,
+    pub signs: Rare<Sign>,
     /// When its own system calls it stale.
     pub expiry: Option<Expiry>,
     /// When some clean-up will delete it.
     pub deletion: Option<Deletion>,
     /// The claims that it states.
-    pub claims: Vec<StatedClaim>,
+    pub claims: List<StatedClaim>,
     /// The terminal ID, if the format has one.
     pub terminal_id: Option<Untrusted>,
     /// The working directory or worktree that it names.
     #[serde(with = "path_text::maybe")]
     pub cwd: Option<PathBuf>,
     /// The files that it says it touches, relative to `cwd`'s repository.
-    pub files: Vec<Untrusted>,
+    pub files: Rare<Untrusted>,
     /// Whether the session says that it has ended.
     pub has_ended: bool,
     /// Whether it says something that only this record holds and a clean-up would lose.
     pub has_unsaved_work: bool,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: List<Problem>,
     /// Further facts for the evidence view: name and value.
     #[serde(deserialize_with = "fixed::facts")]
-    pub facts: Vec<(&'static str, Untrusted)>,
+    pub facts: List<(&'static str, Untrusted)>,
     /// Who owns the file, and with which permission bits.
     pub ownership: Ownership,
 }
@@ -149,29 +149,19 @@ impl Record {
             started_at: None,
             heartbeat_at: None,
             written_at,
-            signs: Vec::new(),
+            signs: Rare::default(),
             expiry: None,
             deletion: None,
-            claims: Vec::new(),
+            claims: List::default(),
             terminal_id: None,
             cwd: None,
-            files: Vec::new(),
+            files: Rare::default(),
             has_ended: false,
             has_unsaved_work: false,
-            problems: Vec::new(),
-            facts: Vec::new(),
+            problems: List::default(),
+            facts: List::default(),
             ownership,
         }
-    }
-
-    /// Returns it as it is kept: without room for more, for there can be thousands.
-    pub fn kept(mut self) -> Arc<Self> {
-        self.signs.shrink_to_fit();
-        self.claims.shrink_to_fit();
-        self.files.shrink_to_fit();
-        self.problems.shrink_to_fit();
-        self.facts.shrink_to_fit();
-        Arc::new(self)
     }
 
     /// Returns the PID that it states, if that can be one.

@@ -132,11 +132,12 @@ fn lock(
     let mut record = draft::record(format, RecordKind::Lock, file, reading);
     record.title = id.clone();
     record.session_id = Some(id.clone()).filter(|id| is_valid_id(id.raw()));
-    record.claims = vec![StatedClaim {
+    record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Session, id },
         since: None,
         surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
-    }];
+    }]
+    .into();
     record.problems = json::ownership_problems(file, reading, None);
     record
 }

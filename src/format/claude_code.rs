@@ -18,6 +18,7 @@ use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{
     Binding, Format, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind, Role,
     StatedClaim, StatedPid, Surface, SurfaceState,
@@ -169,7 +170,7 @@ fn claim(
     id: Option<Untrusted>,
     surface: &'static str,
     record: &Record,
-) -> Vec<StatedClaim> {
+) -> List<StatedClaim> {
     let stated = |id| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
@@ -178,7 +179,7 @@ fn claim(
     id.map(stated).into_iter().collect()
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,
@@ -197,7 +198,7 @@ fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     ])
 }
 
-fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> List<Problem> {
     let mut problems = json::ownership_problems(file, reading, None);
     if record.session_id.is_none() {
         problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use super::{Reading, json};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{Format, Location, Ownership, Problem, Record, RecordKind, Row};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -98,10 +99,8 @@ pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
 /// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
-) -> Vec<(&'static str, Untrusted)> {
-    let mut known = Vec::with_capacity(N);
-    known.extend(facts.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    known
+) -> List<(&'static str, Untrusted)> {
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub use super::value::{Object, Value};
 use super::{Parsed, Reading, strict};
 use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{Format, Ownership, Problem, StatedPid};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -168,7 +169,7 @@ impl<'a> Object<'a> {
 /// Turns a failed reading into what [`super::read`] returns.
 pub fn parsed(result: Result<crate::core::record::Record, BrokenFile>) -> Parsed {
     match result {
-        Ok(record) => Parsed::Record(record.kept()),
+        Ok(record) => Parsed::Record(record.into()),
         Err(broken) => Parsed::Broken(broken),
     }
 }
@@ -178,9 +179,9 @@ pub fn ownership_problems(
     file: &FileImage,
     reading: &Reading<'_>,
     expected_mode: Option<u32>,
-) -> Vec<Problem> {
-    let Some(meta) = file.meta else { return Vec::new() };
-    let mut problems = Vec::new();
+) -> List<Problem> {
+    let mut problems = List::default();
+    let Some(meta) = file.meta else { return problems };
     let Ownership { uid, mode } = meta.ownership;
     if uid != reading.host.uid {
         problems.push(Problem::new(

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
+use claimtop::core::list::Rare;
 use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::{
     Binding, Format, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind, Role,
@@ -178,12 +179,13 @@ fn record(number: usize, kind: usize, process: &Process) -> Record {
         holder: Some(holder),
         started_at: Some(now() - SignedDuration::from_hours(1)),
         heartbeat_at: Some(at),
-        claims: vec![claim(ResourceKind::WorkItem, number, kind), claim(ResourceKind::Branch, number, kind)],
+        claims: [claim(ResourceKind::WorkItem, number, kind), claim(ResourceKind::Branch, number, kind)]
+            .into(),
         cwd: (format == Format::Entire).then(|| tree(number).into()),
         files: if kind == 2 {
-            vec!["main.go".into(), format!("file-{number}.go").into()]
+            ["main.go".into(), format!("file-{number}.go").into()].into_iter().collect()
         } else {
-            Vec::new()
+            Rare::default()
         },
         facts: [("phase", "active".into())].into(),
         ..Record::blank((format, RecordKind::Session), Location::File(path.into()), ownership, at)

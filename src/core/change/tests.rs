@@ -61,7 +61,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
     let sort = (Format::Leo, RecordKind::Session);
     let mut record = Record::blank(sort, location, Ownership::default(), Timestamp::UNIX_EPOCH);
     let resource = Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() };
-    record.claims = vec![StatedClaim { resource, since: None, surfaces: Shared::default() }];
+    record.claims = [StatedClaim { resource, since: None, surfaces: Shared::default() }].into();
     let verdict =
         Verdict { state: VerdictState::Unknown, reason: Reason::NoPid, evidence: Shared::default() };
     let record = RecordView {

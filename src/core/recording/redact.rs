@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::core::agent::Signatures;
+use crate::core::list::List;
 use crate::core::process::Details;
 use crate::core::record::{Location, Record, Row, StatedClaim};
 use crate::core::session::Tie;
@@ -166,13 +167,12 @@ impl Redactor {
         record
     }
 
-    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> Vec<(&'static str, Untrusted)> {
+    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> List<(&'static str, Untrusted)> {
         let plain = |name: &str| PLAIN_FACTS.contains(&name);
-        let mut redacted = Vec::with_capacity(facts.len());
-        for (name, value) in facts {
-            redacted.push((*name, if plain(name) { value.clone() } else { self.outside(value) }));
-        }
-        redacted
+        let redacted = |(name, value): &(&'static str, Untrusted)| {
+            (*name, if plain(name) { value.clone() } else { self.outside(value) })
+        };
+        facts.iter().map(redacted).collect()
     }
 
     fn broken(&mut self, broken: &mut BrokenFile) {

@@ -45,7 +45,7 @@ pub fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let mut record = draft::record(Format::AgentMail, RecordKind::Metadata, file, reading);
     archived(&object, ends_at).fill(&mut record);
     record.problems.extend(json::ownership_problems(file, reading, None));
-    Parsed::Record(record.kept())
+    Parsed::Record(record.into())
 }
 
 /// Returns whether a file is the older name of a reservation that has a file by its number too.

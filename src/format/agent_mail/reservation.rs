@@ -63,7 +63,7 @@ impl Reservation {
             ("ends", self.ends_at.map(|at| at.to_string().into())),
             ("branch", self.branch),
         ]);
-        record.files = vec![self.pattern];
+        record.files = [self.pattern].into_iter().collect();
         if self.ends_at.is_none() {
             let why = "states no usable end (expires_ts)";
             record.problems.push(Problem::new(Code::BadTimestamp, why));

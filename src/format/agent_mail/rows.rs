@@ -24,7 +24,7 @@ struct Row<'a>(&'a Cells);
 pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
     let held = rows.iter().map(Row).filter(|row| !row.is_released());
     held.filter(|row| !is_over(row.time("expires_ts"), reading.now))
-        .map(|row| row.record(source, reading).kept())
+        .map(|row| row.record(source, reading).into())
         .collect()
 }
 

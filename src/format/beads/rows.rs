@@ -14,7 +14,7 @@ pub const TABLE: &str = "issues";
 
 /// Reads the issues of a working tree that somebody has taken: total, for any values.
 pub fn rows(source: &Source, tree: &Path, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
-    rows.iter().filter_map(|row| issue(row, source, tree, reading)).map(Record::kept).collect()
+    rows.iter().filter_map(|row| issue(row, source, tree, reading)).map(Arc::new).collect()
 }
 
 fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Option<Record> {
@@ -28,7 +28,7 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
     record.cwd = Some(tree.to_path_buf());
     record.started_at = row.time("updated_at");
     record.written_at = record.started_at.unwrap_or(reading.now);
-    record.claims = vec![claim(id, record.started_at, "issues")];
+    record.claims = [claim(id, record.started_at, "issues")].into();
     record.facts =
         draft::known([("owner", Some(assignee.into())), ("status", row.text("status").map(Untrusted::from))]);
     Some(record)
@@ -44,7 +44,8 @@ pub fn without_copies(export: &Record, folder: &Path, database: &[Cells], is_new
     }
     let has = |id: &Untrusted| database.iter().any(|row| row.text("id") == Some(id.raw()));
     let mut left = export.clone();
-    left.claims.retain(|claim| !is_newer && !has(&claim.resource.id));
+    let claims = left.claims.into_iter();
+    left.claims = claims.filter(|claim| !is_newer && !has(&claim.resource.id)).collect();
     Some(left)
 }
 

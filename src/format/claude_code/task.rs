@@ -50,7 +50,7 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
     record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Hook, Binding::File));
-    record.claims = vec![claim(ResourceKind::Lock, format!("task list {}", id.raw()).into(), "flock")];
+    record.claims = [claim(ResourceKind::Lock, format!("task list {}", id.raw()).into(), "flock")].into();
     json::parsed(Ok(record))
 }
 

@@ -25,10 +25,11 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
     record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Hook, Binding::File));
-    record.claims = vec![StatedClaim {
+    record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: id.into() },
         since: None,
         surfaces: Shared::fixed(&[Surface { name: "flock", state: SurfaceState::Agrees }]),
-    }];
-    Parsed::Record(record.kept())
+    }]
+    .into();
+    Parsed::Record(record.into())
 }

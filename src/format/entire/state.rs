@@ -6,6 +6,7 @@ use super::names;
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{
     Binding, Deletion, Expiry, Format, Generation, Holder, HolderNames, Problem, Record, RecordKind,
     Resource, ResourceKind, Role, Spares, StatedClaim, Surface, SurfaceState,
@@ -139,9 +140,9 @@ fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>
 
 /// A session that has not ended holds its working tree, and its shadow branch once it has
 /// checkpoints; the branch is shared by all sessions of one base and tree.
-fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
+fn claims(object: &Object<'_>, record: &Record) -> List<StatedClaim> {
     if record.has_ended {
-        return Vec::new();
+        return List::default();
     }
     let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
         resource: Resource { kind, id },
@@ -160,7 +161,7 @@ fn shadow_branch(object: &Object<'_>) -> Option<Untrusted> {
     names::shadow_branch(object.str("base_commit")?, tree).map(Untrusted::from)
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).map(|number| Untrusted::from(number.to_string()));
     draft::known([
         ("phase", object.text("phase")),
@@ -190,7 +191,7 @@ fn tasks_in_flight(object: &Object<'_>) -> Option<Untrusted> {
     (open > 0).then(|| open.to_string().into())
 }
 
-fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'_>) -> Vec<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'_>) -> List<Problem> {
     let mut problems = json::ownership_problems(file, reading, Some(0o600));
     if generation(object, id) == Generation::Legacy {
         problems.push(Problem::new(
@@ -218,7 +219,7 @@ fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'
     problems
 }
 
-fn times(object: &Object<'_>, reading: &Reading<'_>) -> Vec<Problem> {
+fn times(object: &Object<'_>, reading: &Reading<'_>) -> List<Problem> {
     let stated = ["started_at", "last_interaction_time", "ended_at"].into_iter();
     let stated = stated.filter_map(|name| Some((name, object.str(name)?))).filter(|(_, text)| !is_zero(text));
     let bad = stated.filter_map(|(name, text)| {

@@ -117,11 +117,12 @@ fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Git, RecordKind::Lock, file, reading);
     record.title = title(what, file).into();
     record.started_at = Some(record.written_at);
-    record.claims = vec![StatedClaim {
+    record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: record.title.clone() },
         since: record.started_at,
         surfaces: Shared::fixed(&[Surface { name: "lock file", state: SurfaceState::Agrees }]),
-    }];
+    }]
+    .into();
     record.problems = json::ownership_problems(file, reading, None);
     record
 }

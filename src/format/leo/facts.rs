@@ -2,6 +2,7 @@
 
 use crate::format::value::Value;
 
+use crate::core::list::List;
 use crate::core::text::Untrusted;
 use crate::format::draft;
 use crate::format::json::Object;
@@ -13,7 +14,7 @@ const EXCERPT: usize = 80;
 pub(super) fn of(
     object: &Object<'_>,
     fields: &[(&'static str, &'static str)],
-) -> Vec<(&'static str, Untrusted)> {
+) -> List<(&'static str, Untrusted)> {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use super::facts;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::Problem;
 use crate::core::text::Untrusted;
 use crate::format::draft;
@@ -30,7 +31,7 @@ pub(super) fn judged(text: &str) -> Result<Untrusted, Problem> {
 }
 
 /// Reads the session ID of a file that must have one.
-pub(super) fn required(object: &Object<'_>, name: &str, problems: &mut Vec<Problem>) -> Option<Untrusted> {
+pub(super) fn required(object: &Object<'_>, name: &str, problems: &mut List<Problem>) -> Option<Untrusted> {
     if facts::stated(object, name).is_none() {
         problems.push(unknown(format!("states no {name}")));
         return None;
@@ -39,7 +40,7 @@ pub(super) fn required(object: &Object<'_>, name: &str, problems: &mut Vec<Probl
 }
 
 /// Reads the session ID of a file that may have one.
-pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut Vec<Problem>) -> Option<Untrusted> {
+pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut List<Problem>) -> Option<Untrusted> {
     let stated = facts::stated(object, name)?;
     let judged = match object.str(name) {
         Some(text) => judged(text),

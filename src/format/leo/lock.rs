@@ -40,11 +40,12 @@ pub(super) fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.title = names::locked_key(file.name()).unwrap_or_default().into();
     record.session_id = id::required(&object, "sessionId", &mut record.problems);
     record.started_at = moment::past(&object, "timestamp", reading.now, &mut record.problems);
-    record.claims = vec![StatedClaim {
+    record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Worktree, id: record.title.clone() },
         since: record.started_at,
         surfaces: [work::surface("file", SurfaceState::Agrees)].into(),
-    }];
+    }]
+    .into();
     record.facts = [("stale when", "its PID is gone; an unrelated process can keep it held".into())].into();
     Ok(record)
 }

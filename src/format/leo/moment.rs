@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::facts;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::Problem;
 use crate::format::json::Object;
 use crate::format::{draft, time};
@@ -16,7 +17,7 @@ pub(super) fn past(
     object: &Object<'_>,
     name: &str,
     now: Timestamp,
-    problems: &mut Vec<Problem>,
+    problems: &mut List<Problem>,
 ) -> Option<Timestamp> {
     let text = facts::stated(object, name)?;
     let problem = match time::rfc3339(&text) {
@@ -38,9 +39,9 @@ mod tests {
     fn check(value: &str, expected: Result<&str, &str>) {
         let text = format!("{{\"at\":{value}}}");
         let object = json::parse(text.as_bytes()).unwrap();
-        let mut problems = Vec::new();
+        let mut problems = List::default();
         let at = past(&object, "at", "2026-11-20T21:00:00Z".parse().unwrap(), &mut problems);
-        let told = problems.pop().map(|problem| problem.message).unwrap_or_default();
+        let told = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
         assert_eq!(at.map(|at| at.to_string()).ok_or(told.as_str()), expected.map(str::to_owned));
     }
 

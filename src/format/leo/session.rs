@@ -4,6 +4,7 @@ use super::terminal::Terminal;
 use super::{facts, id, moment, names, work};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{
     Binding, Expiry, Format, Generation, Holder, HolderNames, Problem, Record, RecordKind, Role,
 };
@@ -27,7 +28,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     generate(&mut record, &object);
     let key = key(&object);
     let since = moment::past(&object, "claimed_at", reading.now, &mut record.problems);
-    record.claims = vec![work::claim(key.as_ref(), since)];
+    record.claims = [work::claim(key.as_ref(), since)].into();
     record.title = key
         .or_else(|| record.session_id.clone())
         .unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
@@ -95,7 +96,7 @@ fn holder(record: &Record, object: &Object<'_>) -> Holder {
     Holder { pid: object.pid("pid", true), role, binding: Binding::File, start_ticks: None, names }
 }
 
-fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     let terminal = terminal(record);
     let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),

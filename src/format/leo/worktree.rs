@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{Sheet, facts, id, moment};
 use crate::core::file::{Content, FileImage};
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{Expiry, Format, Generation, Problem, Record, RecordKind};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -84,7 +85,7 @@ fn still_protects(sheet: Sheet, file: &FileImage, broken: BrokenFile) -> Result<
 
 /// Returns the session that a sheet names. A protection may also be a role's, such as the
 /// coordinator's.
-fn session(sheet: Sheet, object: &Object<'_>, problems: &mut Vec<Problem>) -> Option<Untrusted> {
+fn session(sheet: Sheet, object: &Object<'_>, problems: &mut List<Problem>) -> Option<Untrusted> {
     match sheet {
         Sheet::Origin | Sheet::Work | Sheet::Legacy => id::optional(object, "sessionId", problems)
             .or_else(|| id::optional(object, "session_id", problems)),

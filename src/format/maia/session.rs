@@ -8,6 +8,7 @@ use super::{Form, names};
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{
     Binding, Deletion, Expiry, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role,
     Spares, StatedClaim, StatedPid, Surface, SurfaceState,
@@ -156,7 +157,7 @@ fn legacy(form: Form, record: &Record) -> Option<Problem> {
 }
 
 /// Returns what is wrong with the names in and of a session.
-fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Problem> {
+fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> List<Problem> {
     let mut problems = Vec::new();
     match context {
         None if form == Form::Global => {}
@@ -173,7 +174,7 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Probl
     problems.into_iter().map(|message| Problem::new(Code::UnknownSession, message)).collect()
 }
 
-fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Vec<Problem> {
+fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> List<Problem> {
     let mut problems = json::ownership_problems(file, reading, Some(MODE));
     if object.has("last_heartbeat") {
         for wide in problems.iter_mut().filter(|problem| problem.code == Code::WideMode) {
@@ -183,7 +184,7 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Ve
     problems
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     let cut =
         |name| object.str(name).filter(|text| !text.is_empty()).map(|text| draft::excerpt(text, EXCERPT));
     let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::core::file::{Content, FileMeta, Refusal};
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{Expiry, Ownership, Role, Spares, StatedPid};
 use crate::format::draft::sample;
 
@@ -54,7 +55,7 @@ fn a_current_session_is_read_whole() {
     assert_eq!(record.started_at, "2026-11-20T21:40:35.193569Z".parse::<Timestamp>().ok());
     assert_eq!(record.heartbeat_at, "2026-11-20T21:45:00Z".parse::<Timestamp>().ok());
     assert_eq!(record.cwd.as_deref(), Some(std::path::Path::new("/home/dev/app")));
-    assert_eq!(record.files, ["src/x.py".into()]);
+    assert_eq!(*record.files, ["src/x.py".into()]);
     assert!(record.has_unsaved_work);
     let claim = &record.claims[0];
     assert_eq!((claim.resource.kind.name(), claim.resource.id.raw()), ("agent-role", record.title.raw()));
@@ -181,7 +182,7 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
     }
     let soon =
         session("swarm_session_9.json", r#"{"session_start": "2026-11-21T08:00:00Z", "current_agent": "a"}"#);
-    assert_eq!((soon.problems, soon.started_at.is_some()), (Vec::new(), true));
+    assert_eq!((soon.problems, soon.started_at.is_some()), (List::default(), true));
 }
 
 #[test]

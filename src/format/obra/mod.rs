@@ -31,7 +31,7 @@ pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<
     let sessions = tables.sessions.iter().map(|row| session::record(row, tables, &pairs, source, reading));
     let tasks = tables.tasks.iter().filter_map(|row| task::record(row, tables, source, reading));
     let lost = tables.interactions.iter().map(|row| task::lost(row, source, reading));
-    sessions.chain(tasks).chain(lost).map(Record::kept).collect()
+    sessions.chain(tasks).chain(lost).map(Arc::new).collect()
 }
 
 /// Starts the record of a row.

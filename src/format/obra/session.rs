@@ -6,6 +6,7 @@ use super::pairs::{Pairs, is_run};
 use super::tables::{SESSION, Tables, is_active};
 use super::{Source, draft};
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{
     Binding, Expiry, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind, Role,
     StatedClaim, Surface, SurfaceState,
@@ -105,7 +106,7 @@ fn expiry(row: &Cells) -> Option<Expiry> {
 }
 
 /// Returns what a row holds: a task or an epic, and where it is the run's own row, the project.
-fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Vec<StatedClaim> {
+fn claims(row: &Cells, has_run: bool, tables: &Tables) -> List<StatedClaim> {
     let project = tables.project(row.number("project_id"));
     let folder = project.and_then(|project| project.text("working_directory"));
     let since = row.time("started_at");
@@ -137,8 +138,8 @@ fn surfaces(task: i64, tables: &Tables) -> Vec<Surface> {
     surfaces
 }
 
-fn problems(row: &Cells, tables: &Tables, now: Timestamp) -> Vec<Problem> {
-    let mut problems = Vec::new();
+fn problems(row: &Cells, tables: &Tables, now: Timestamp) -> List<Problem> {
+    let mut problems = List::default();
     if row.text("session_id").is_none_or(str::is_empty) {
         problems.push(Problem::new(Code::UnknownSession, "the row has no session ID"));
     }

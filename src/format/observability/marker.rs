@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::stamp;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::{Deletion, Expiry, Format, Problem, Record, RecordKind, Spares};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -77,7 +78,7 @@ fn limits(at: Timestamp) -> (Option<Expiry>, Option<Deletion>) {
     (Some(Expiry { at, rule: "past its ttl" }), Some(Deletion { at, rule, spares: Spares::Nobody }))
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     let cut = |name| object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT));
     let names: Vec<&str> = object.strings("tools_granted").collect();
     draft::known([

@@ -81,7 +81,7 @@ fn every_key_is_read() {
         (read.kind, read.title.raw(), claim),
         (RecordKind::Session, "Nightly", Some(("work-item", "NIGHT-7")))
     );
-    assert_eq!(read.problems, []);
+    assert_eq!(*read.problems, []);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn check_local(text: &str, now: &str, expected: &str, is_noted: bool) {
     let record = sample::record(read(own(description), &file, &Reading { host: &host, now }));
     assert_eq!(record.heartbeat_at.map(|at| at.to_string()).as_deref(), Some(expected));
     assert_eq!(record.facts.iter().any(|(name, _)| *name == "ambiguous time"), is_noted);
-    assert_eq!(record.problems, []);
+    assert_eq!(*record.problems, []);
 }
 
 #[test]

@@ -24,11 +24,12 @@ pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Opt
     record.expiry = record
         .heartbeat_at
         .map(|at| Expiry { at: time::after(at, REAPED_AFTER), rule: "heartbeat older than 600 s" });
-    record.claims = vec![StatedClaim {
+    record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Files, id: path.into() },
         since: record.started_at,
         surfaces: [surface(FILE_LOCKS, SurfaceState::Agrees)].into(),
-    }];
+    }]
+    .into();
     record.facts = known([
         ("work item", row.text("sd_id").map(Untrusted::from)),
         ("branch", row.text("branch").map(Untrusted::from)),

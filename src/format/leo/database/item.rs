@@ -128,7 +128,7 @@ pub(super) fn record(item: &WorkItem, source: &Source, reading: &Reading<'_>) ->
     record.session_id = item.owner.clone().filter(|owner| is_session(owner.raw()));
     record.written_at = item.changed_at.unwrap_or(reading.now);
     if let Some(owner) = item.owner.as_ref() {
-        record.claims = vec![claim(item, [SurfaceState::Missing, SurfaceState::Agrees])];
+        record.claims = [claim(item, [SurfaceState::Missing, SurfaceState::Agrees])].into();
         if !is_session(owner.raw()) {
             let message = format!("it names {owner} as its owner, which can be no session's ID");
             record.problems.push(Problem::new(Code::UnknownSession, message));

@@ -7,6 +7,7 @@ use super::release::is_ours;
 use super::tables::{SESSIONS, Tables, mirrored};
 use super::{Held, Source};
 use crate::core::finding::Code;
+use crate::core::list::{List, Rare};
 use crate::core::record::{
     Binding, Expiry, Holder, HolderNames, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
 };
@@ -84,7 +85,13 @@ fn is_lively(record: &Record, reading: &Reading<'_>) -> bool {
 }
 
 /// States what the session's own row names, and what names the session.
-fn claims(row: &Cells, session: &str, tables: &Tables, held: &Held<'_>, source: &Source) -> Vec<StatedClaim> {
+fn claims(
+    row: &Cells,
+    session: &str,
+    tables: &Tables,
+    held: &Held<'_>,
+    source: &Source,
+) -> List<StatedClaim> {
     let mirrored = mirrored(row);
     let own = mirrored.and_then(|key| held.by_key.get(key)).copied();
     let owned = held.owned.get(session).into_iter().flatten().copied();
@@ -160,7 +167,7 @@ fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>
 }
 
 /// Returns what LEO itself takes for life.
-fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Vec<Sign> {
+fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Rare<Sign> {
     let lively = LIVELY.iter().filter_map(|(column, what, seconds)| {
         let at = match *column {
             "heartbeat_at" => record.heartbeat_at,
@@ -233,14 +240,14 @@ const METADATA: [(&str, &str); 5] = [
     ("made by", "source"),
 ];
 
-fn facts(row: &Cells, session: &str, tables: &Tables) -> Vec<(&'static str, Untrusted)> {
+fn facts(row: &Cells, session: &str, tables: &Tables) -> List<(&'static str, Untrusted)> {
     let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
     let own = SHOWN
         .iter()
         .filter_map(|(name, column)| Some((*name, draft::excerpt(row.text(column).filter(is_set)?, 80))));
     let ours = is_ours(row).then(|| ("released by", "claimtop; the heartbeat is the release's own".into()));
     let metadata = row.text("metadata").and_then(|text| json::parse(text.as_bytes()).ok());
-    let meta: Vec<_> = metadata.as_ref().map(|object| stated(object)).unwrap_or_default();
+    let meta: List<_> = metadata.as_ref().map(|object| stated(object)).unwrap_or_default();
     let event = tables.events.iter().find(|event| event.text("session_id") == Some(session));
     let event = event.map(|event| ("last event", told(event)));
     let messages = tables.messages.iter().find(|row| row.text("target_session") == Some(session));
@@ -248,7 +255,7 @@ fn facts(row: &Cells, session: &str, tables: &Tables) -> Vec<(&'static str, Untr
     own.chain(ours).chain(meta).chain(event).chain(messages).collect()
 }
 
-fn stated(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn stated(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     super::super::facts::of(object, &METADATA)
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::core::file::{Content, Refusal};
 use crate::core::finding::Code;
+use crate::core::list::List;
 use crate::core::record::ResourceKind;
 
 #[test]
@@ -50,7 +51,7 @@ fn a_sheet_that_names_a_session_keeps_the_worktree_in_use_for_10_minutes() {
         assert_eq!(expiry, Some(("2026-11-20T21:56:00Z".to_owned(), "not written for 10 min")));
     }
     let unused = record(WORKTREE, ".ehg-session.json", r#"{"workKey": "QF-20260822-001"}"#);
-    assert_eq!((unused.session_id, unused.expiry.is_none(), unused.problems), (None, true, vec![]));
+    assert_eq!((unused.session_id, unused.expiry.is_none(), unused.problems), (None, true, List::default()));
 }
 
 #[test]
