@@ -36,7 +36,7 @@ impl FileImage {
 pub struct FilePath {
     text: Untrusted,
     /// The path itself where it is not UTF-8, so that the text is not the path.
-    exact: Option<Arc<Path>>,
+    exact: Option<Arc<PathBuf>>,
 }
 
 impl FilePath {
@@ -50,7 +50,10 @@ impl Deref for FilePath {
     type Target = Path;
 
     fn deref(&self) -> &Path {
-        self.exact.as_deref().unwrap_or_else(|| Path::new(self.text.raw()))
+        match &self.exact {
+            Some(exact) => exact,
+            None => Path::new(self.text.raw()),
+        }
     }
 }
 

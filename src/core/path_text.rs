@@ -23,16 +23,16 @@ pub(super) mod maybe {
     /// Writes a path, or nothing.
     #[expect(clippy::ref_option, reason = "serde passes the field itself")]
     pub(in crate::core) fn serialize<S: Serializer>(
-        path: &Option<PathBuf>,
+        path: &Option<Box<Path>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        path.as_deref().map(|path: &Path| Untrusted::from_path(path)).serialize(serializer)
+        path.as_deref().map(Untrusted::from_path).serialize(serializer)
     }
 
     /// Reads a path, or nothing.
     pub(in crate::core) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<Option<PathBuf>, D::Error> {
-        Option::<String>::deserialize(deserializer).map(|path| path.map(PathBuf::from))
+    ) -> Result<Option<Box<Path>>, D::Error> {
+        Option::<String>::deserialize(deserializer).map(|path| path.map(|path| PathBuf::from(path).into()))
     }
 }

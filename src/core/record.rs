@@ -6,7 +6,7 @@ mod holder;
 mod lease;
 mod location;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use jiff::Timestamp;
 use lean_string::LeanStr;
@@ -109,10 +109,10 @@ pub struct Record {
     /// The claims that it states.
     pub claims: List<StatedClaim>,
     /// The terminal ID, if the format has one.
-    pub terminal_id: Option<Untrusted>,
+    pub terminal_id: Option<Box<Untrusted>>,
     /// The working directory or worktree that it names.
     #[serde(with = "path_text::maybe")]
-    pub cwd: Option<PathBuf>,
+    pub cwd: Option<Box<Path>>,
     /// The files that it says it touches, relative to `cwd`'s repository.
     pub files: Rare<Untrusted>,
     /// Whether the session says that it has ended.

@@ -11,7 +11,7 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::json::{self, Object, parsed};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
@@ -123,7 +123,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.variant = "registry";
     record.session_id = session_id(&object);
     record.context_id = pid_of(file.name()).map(Untrusted::from);
-    record.cwd = object.str("cwd").map(PathBuf::from);
+    record.cwd = object.str("cwd").map(|cwd| Path::new(cwd).into());
     record.title = title(&object, &record);
     record.holder = holder(&object, role(&object), Binding::Registry);
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
@@ -227,7 +227,7 @@ fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.variant = "scheduled tasks lock";
     record.title = "scheduled tasks".into();
     record.session_id = session_id(&object);
-    record.cwd = tree.map(PathBuf::from);
+    record.cwd = tree.map(Into::into);
     record.holder = holder(&object, Role::Agent, Binding::Owner);
     record.started_at = object.int("acquiredAt").and_then(time::epoch_ms);
     let id =

@@ -181,7 +181,7 @@ fn record(number: usize, kind: usize, process: &Process) -> Record {
         heartbeat_at: Some(at),
         claims: [claim(ResourceKind::WorkItem, number, kind), claim(ResourceKind::Branch, number, kind)]
             .into(),
-        cwd: (format == Format::Entire).then(|| tree(number).into()),
+        cwd: (format == Format::Entire).then(|| std::path::PathBuf::from(tree(number)).into()),
         files: if kind == 2 {
             ["main.go".into(), format!("file-{number}.go").into()].into_iter().collect()
         } else {

@@ -148,9 +148,10 @@ impl Redactor {
             }
         };
         record.title = self.outside(&record.title);
-        for text in [&mut record.session_id, &mut record.context_id, &mut record.terminal_id] {
+        for text in [&mut record.session_id, &mut record.context_id] {
             *text = text.take().map(|text| self.outside(&text));
         }
+        record.terminal_id = record.terminal_id.take().map(|id| self.outside(&id).into());
         if let Some(names) = record.holder.as_mut().and_then(|holder| holder.names.as_mut()) {
             names.host = names.host.take().map(|host| self.outside(&host));
             // It is made of the host name alone, and tells one machine from another.
@@ -160,7 +161,7 @@ impl Redactor {
         record.claims.iter_mut().for_each(|claim: &mut StatedClaim| {
             claim.resource.id = self.outside(&claim.resource.id);
         });
-        record.cwd = record.cwd.take().map(|cwd| self.path(&cwd));
+        record.cwd = record.cwd.take().map(|cwd| self.path(&cwd).into());
         record.files = record.files.iter().map(|file| self.outside(file)).collect();
         record.problems.iter_mut().for_each(|problem| problem.message = left_out().into());
         record.facts = self.facts(&record.facts);

@@ -106,7 +106,7 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
 fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
     let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
-        if let Some(terminal) = judged.record.terminal_id.as_ref().filter(|_| !judged.record.has_ended) {
+        if let Some(terminal) = judged.record.terminal_id.as_deref().filter(|_| !judged.record.has_ended) {
             let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id());
             records.entry((machine, terminal)).or_default().push(judged);
         }

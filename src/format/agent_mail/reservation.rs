@@ -1,6 +1,6 @@
 //! A reservation, wherever it was read.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -51,7 +51,7 @@ impl Reservation {
         let project = self.project.as_ref().filter(|path| path.starts_with('/'));
         record.variant = "file reservation";
         record.title = format!("{}: {}", agent.raw(), draft::excerpt(self.pattern.raw(), 60).raw()).into();
-        record.cwd = self.tree.as_ref().or(project).map(PathBuf::from);
+        record.cwd = self.tree.as_ref().or(project).map(|path| Path::new(path).into());
         record.started_at = self.created_at;
         record.expiry = self.ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
         record.claims = self.claim(record).into_iter().collect();

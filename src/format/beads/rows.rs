@@ -25,7 +25,7 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
     let title = row.text("title").map(|title| draft::excerpt(title, 60)).unwrap_or_default();
     record.variant = "issue";
     record.title = format!("{}: {}", id.raw(), title.raw()).into();
-    record.cwd = Some(tree.to_path_buf());
+    record.cwd = Some(tree.into());
     record.started_at = row.time("updated_at");
     record.written_at = record.started_at.unwrap_or(reading.now);
     record.claims = [claim(id, record.started_at, "issues")].into();

@@ -42,8 +42,8 @@ fn identify(record: &mut Record, object: &Object<'_>, file: &FileImage) {
     record.session_id = id::required(object, "session_id", &mut record.problems);
     let named = names::stem(file.name()).map(Untrusted::from);
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
-    record.terminal_id = object.text("terminal_id");
-    record.context_id = record.terminal_id.clone();
+    record.context_id = object.text("terminal_id");
+    record.terminal_id = record.context_id.clone().map(Box::new);
     let weakness = terminal(record).and_then(Terminal::weakness);
     record.problems.extend(weakness.zip(record.terminal_id.as_ref()).map(|(why, terminal)| {
         Problem::new(
@@ -83,8 +83,8 @@ fn terminal(record: &Record) -> Option<Terminal<'_>> {
 }
 
 fn is_conversation(record: &Record) -> bool {
-    let is_uuid = |id: &Option<Untrusted>| id.as_ref().is_some_and(|id| id::is_uuid(id.raw()));
-    is_uuid(&record.session_id) || is_uuid(&record.terminal_id)
+    let is_uuid = |id: Option<&Untrusted>| id.is_some_and(|id| id::is_uuid(id.raw()));
+    is_uuid(record.session_id.as_ref()) || is_uuid(record.terminal_id.as_deref())
 }
 
 /// Returns the stated process: the writer's parent, which is a shell, or for a conversation

@@ -1,5 +1,7 @@
 //! A window's session: the agent role that it holds, since when, and what Maia will do with it.
 
+use std::path::Path;
+
 use crate::format::value::Value;
 use jiff::tz::TimeZone;
 
@@ -97,9 +99,9 @@ fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
     })
 }
 
-fn working_directory(object: &Object<'_>) -> Option<std::path::PathBuf> {
+fn working_directory(object: &Object<'_>) -> Option<Box<Path>> {
     let repository = object.object("repository")?;
-    repository.str("working_directory").filter(|path| !path.is_empty()).map(Into::into)
+    repository.str("working_directory").filter(|path| !path.is_empty()).map(|path| Path::new(path).into())
 }
 
 /// Returns whether a clean-up would lose what Maia captures into its memory on closing.

@@ -1,5 +1,7 @@
 //! Rows of `session_record`.
 
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::pairs::{Pairs, is_run};
@@ -49,7 +51,8 @@ pub(super) fn record(
     record.has_ended = !is_active(row);
     record.holder = tables.is_remote.then(remote);
     let project = tables.project(row.number("project_id"));
-    record.cwd = project.and_then(|project| project.text("working_directory")).map(Into::into);
+    let folder = project.and_then(|project| project.text("working_directory"));
+    record.cwd = folder.map(|folder| Path::new(folder).into());
     record.title = title(row, tables);
     if is_active(row) {
         record.expiry = expiry(row);

@@ -1,5 +1,7 @@
 //! Rows of `claude_sessions`.
 
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::item::{claim, surfaces};
@@ -47,7 +49,7 @@ pub(super) fn record(
     record.variant = "session row";
     record.has_ended = row.text("status") == Some("released") || is_ours(row);
     record.claims = claims(row, session, tables, held, source);
-    record.terminal_id = row.text("terminal_id").map(Untrusted::from);
+    record.terminal_id = row.text("terminal_id").map(|id| Box::new(id.into()));
     record.holder = Some(holder(row, reading));
     date(&mut record, row, source, reading);
     if record.claims.is_empty() && !is_shown(&record, row, reading) {
@@ -60,7 +62,8 @@ pub(super) fn record(
         Ok(session) => record.session_id = Some(session),
         Err(problem) => record.problems.push(problem),
     }
-    record.cwd = row.text("worktree_path").filter(|_| is_here(&record, reading)).map(Into::into);
+    record.cwd =
+        row.text("worktree_path").filter(|_| is_here(&record, reading)).map(|tree| Path::new(tree).into());
     record.problems.extend(weakness(&record));
     record.problems.extend(headless(&record, row, source, reading.now));
     record.problems.extend(ghost(&record, row, source, reading.now));

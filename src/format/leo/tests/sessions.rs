@@ -21,7 +21,7 @@ pub(super) const CONVERSATION_NAME: &str = "487c6af6-a8cc-45f2-9dfb-6c45eed8934e
 fn a_conversation_is_read_whole() {
     let record = record(SESSIONS, CONVERSATION_NAME, CONVERSATION);
     assert_eq!(record.title.raw(), "SD-DEMO-001");
-    assert_eq!(record.context_id, record.terminal_id);
+    assert_eq!(record.context_id.as_ref(), record.terminal_id.as_deref());
     assert_eq!(record.started_at, "2026-11-20T21:11:30.526Z".parse().ok());
     assert_eq!(record.heartbeat_at, "2026-11-20T21:40:00Z".parse().ok());
     let expiry = record.expiry.as_ref().map(|expiry| (expiry.at.to_string(), expiry.rule));
