@@ -5,11 +5,11 @@ mod format;
 mod holder;
 mod lease;
 mod location;
+mod problem;
 
 use std::path::Path;
 
 use jiff::Timestamp;
-use lean_string::LeanStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
@@ -17,7 +17,7 @@ pub use self::format::{DAEMON, EDITOR, Format, LetGo, TASK, TEAM};
 pub use self::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 pub use self::lease::{Deletion, Expiry, Sign, Spares};
 pub use self::location::{Location, Row};
-use super::finding::Code;
+pub use self::problem::Problem;
 use super::fixed::{self, Word};
 use super::list::{List, Rare};
 use super::path_text;
@@ -53,22 +53,6 @@ pub enum RecordKind {
     Metadata,
     /// What an interrupted write left.
     Temporary,
-}
-
-/// One thing wrong with a file or record, found while it was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    /// The finding that it raises.
-    pub code: Code,
-    /// What is wrong, in words, naming the value.
-    pub message: LeanStr,
-}
-
-impl Problem {
-    /// States a problem.
-    pub fn new(code: Code, message: impl Into<LeanStr>) -> Self {
-        Self { code, message: message.into() }
-    }
 }
 
 /// One session record.

@@ -180,7 +180,8 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Li
     let mut problems = json::ownership_problems(file, reading, Some(MODE));
     if object.has("last_heartbeat") {
         for wide in problems.iter_mut().filter(|problem| problem.code == Code::WideMode) {
-            wide.message = format!("{}; Maia's own heartbeat rewrite leaves it so", wide.message).into();
+            let message = format!("{}; Maia's own heartbeat rewrite leaves it so", wide.message);
+            *wide = Problem::new(wide.code, message);
         }
     }
     problems
