@@ -3,17 +3,23 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use super::record::{LetGo, ResourceKind, Role};
 
-/// A described format. Whoever names the same format means the same one, and it stays for as long
-/// as the program runs.
+/// A described format, by its place among all of them: thousands of records say whose they are.
+/// Whoever names the same format means the same one, and it stays for as long as the program runs.
 #[derive(Clone, Copy)]
-pub struct Own(&'static Definition);
+pub struct Own(u16);
+
+/// Every description.
+static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
+
+/// What is known of a format beyond those that can be counted: nothing.
+static UNKNOWN: LazyLock<Definition> = LazyLock::new(|| Definition::bare(""));
 
 /// Formats of which hardly more than the name is known.
 static NAMED: Mutex<BTreeMap<String, Own>> = Mutex::new(BTreeMap::new());
@@ -107,7 +113,12 @@ impl Own {
     /// Makes a format of a description. The description is never given back: there are as many as
     /// a person has files.
     pub fn new(definition: Definition) -> Self {
-        Self(Box::leak(Box::new(definition)))
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = u16::try_from(known.len()).unwrap_or(u16::MAX);
+        if place < u16::MAX {
+            known.push(Box::leak(Box::new(definition)));
+        }
+        Self(place)
     }
 
     /// Returns the format of a name of which no more is known, as an old entry of the journal may
@@ -119,7 +130,7 @@ impl Own {
 
     /// Learns by what rule records of a name are let go, as a recording has it.
     pub fn learn(name: &str, let_go: LetGo) {
-        if Self::named(name).0.let_go != let_go {
+        if Self::named(name).definition().let_go != let_go {
             let known = Self::new(Definition { let_go, ..Definition::bare(name) });
             NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), known);
         }
@@ -127,7 +138,8 @@ impl Own {
 
     /// Returns what its description says.
     pub fn definition(self) -> &'static Definition {
-        self.0
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(usize::from(self.0)).copied().unwrap_or(&UNKNOWN)
     }
 }
 
@@ -151,13 +163,13 @@ impl Definition {
 
 impl std::fmt::Debug for Own {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Own").field(&self.0.name).finish()
+        f.debug_tuple("Own").field(&self.definition().name).finish()
     }
 }
 
 impl PartialEq for Own {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name == other.0.name
+        self.definition().name == other.definition().name
     }
 }
 
@@ -171,13 +183,13 @@ impl PartialOrd for Own {
 
 impl Ord for Own {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.name.cmp(&other.0.name)
+        self.definition().name.cmp(&other.definition().name)
     }
 }
 
 impl Hash for Own {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
+        self.definition().name.hash(state);
     }
 }
 
@@ -232,6 +244,11 @@ mod tests {
             assert_eq!(text, format!("{:?}", format.name()));
             assert_eq!(serde_json::from_str::<Format>(&text).ok(), Some(format));
         }
+    }
+
+    #[test]
+    fn a_format_takes_little_room_in_its_records() {
+        assert_eq!(size_of::<Format>(), 4);
     }
 
     #[test]
