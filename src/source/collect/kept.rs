@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::core::record::{Ownership, Record};
 use crate::format::FileKind;
 use crate::source::open::{FolderId, is_sure};
 
-/// How many files are kept, with their records some 16 MiB; more are simply read again.
+/// How many files are kept, with their records some 12 MiB; more are simply read again.
 pub const MAX_KEPT: usize = 16_384;
 
 /// What was read of the files of every folder.
@@ -52,7 +52,7 @@ pub(super) struct KeptFile {
     /// What it was taken for.
     pub(super) kind: FileKind,
     /// Who held a lock on it.
-    locked_by: Option<u32>,
+    locked_by: Option<NonZeroU32>,
     /// What `fstat` said, where a file of which it says the same must have the same content.
     print: Option<Print>,
     gave: Gave,
@@ -99,12 +99,14 @@ impl KeptFile {
     ) -> Self {
         let print = is_sure(read_at, meta.touched_at()).then(|| Print::of(meta)).flatten();
         let gave = record.map_or_else(|| Gave::Nothing(name.into()), Gave::Record);
-        Self { kind, locked_by, print, gave }
+        Self { kind, locked_by: locked_by.and_then(NonZeroU32::new), print, gave }
     }
 
     /// Returns whether a file with these facts must still have the content that was read.
     pub(super) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
-        self.print.is_some() && self.print == Print::of(meta) && self.locked_by == locked_by
+        self.print.is_some()
+            && self.print == Print::of(meta)
+            && self.locked_by.map(NonZeroU32::get) == locked_by
     }
 
     /// Returns what it gave; `None` for a file that means nothing.
@@ -201,6 +203,11 @@ mod tests {
     fn a_file_that_was_read_right_after_a_change_may_have_changed_once_more() {
         check(9_500, meta(9_500), None, false);
         check(11_000, meta(11_000), None, false);
+    }
+
+    #[test]
+    fn what_is_kept_of_thousands_of_files_is_small() {
+        assert!(size_of::<KeptFile>() <= 72 && size_of::<Record>() <= 376);
     }
 
     #[test]
