@@ -1,12 +1,11 @@
 //! When to call a person who is looking elsewhere, and with which words.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::config::{Calls, Switch};
 use crate::core::finding::{Code, Finding, Severity};
-use crate::core::key::Key;
 use crate::core::report::Report;
 use crate::core::summary::Summary;
 use crate::core::text::shown;
@@ -30,8 +29,8 @@ pub enum Call {
 /// What a person has been told.
 #[derive(Clone, Debug, Default)]
 pub struct Attention {
-    /// What was there in the look before; `None` before the first.
-    known: Option<BTreeSet<(Code, Vec<Key>)>>,
+    /// The look before; `None` before the first.
+    known: Option<Arc<Report>>,
     /// What is to be told when the silence is over.
     untold: Vec<String>,
     called_at: Option<Timestamp>,
@@ -40,7 +39,7 @@ pub struct Attention {
 
 impl Attention {
     /// Takes in a look; returns what it is worth.
-    pub fn take(&mut self, report: &Report, calls: Calls) -> Vec<Call> {
+    pub fn take(&mut self, report: &Arc<Report>, calls: Calls) -> Vec<Call> {
         let title = format!("claimtop: {}", Summary::of(report).words().join(", "));
         let mut made = Vec::new();
         if calls.title == Switch::On && title != self.title {
@@ -59,15 +58,21 @@ impl Attention {
     }
 
     /// Notes which troubles are new. What was there at the start is on the screen.
-    fn learn(&mut self, report: &Report) {
-        let urgent: Vec<&Finding> = report.findings.iter().filter(|finding| is_urgent(finding)).collect();
-        let now = urgent.iter().map(|finding| (finding.code, finding.subjects().to_vec())).collect();
-        if let Some(known) = self.known.replace(now) {
-            let is_new = |finding: &&&Finding| !known.contains(&(finding.code, finding.subjects().to_vec()));
-            self.untold
-                .extend(urgent.iter().filter(is_new).map(|finding| shown(&finding.message().to_string())));
+    fn learn(&mut self, report: &Arc<Report>) {
+        if let Some(known) = self.known.replace(Arc::clone(report)) {
+            let known: Vec<&Finding> = urgent(&known).collect();
+            let is_new = |finding: &&Finding| {
+                known.binary_search_by(|one| one.identity().cmp(&finding.identity())).is_err()
+            };
+            let new = urgent(report).filter(is_new);
+            self.untold.extend(new.map(|finding| shown(&finding.message().to_string())));
         }
     }
+}
+
+/// Returns what somebody must know of now, in the order of a report.
+fn urgent(report: &Report) -> impl Iterator<Item = &Finding> {
+    report.findings.iter().filter(|finding| is_urgent(finding))
 }
 
 /// Returns whether somebody must know of a trouble now.
@@ -90,21 +95,21 @@ mod tests {
 
     const ALL: Calls = Calls { title: Switch::On, bell: Switch::On, ..Calls::DEFAULT };
 
-    fn at(mut report: Report, seconds: i64) -> Report {
+    fn at(mut report: Report, seconds: i64) -> Arc<Report> {
         report.taken_at += SignedDuration::from_secs(seconds);
-        report
+        Arc::new(report)
     }
 
     #[test]
     fn what_was_there_at_the_start_calls_nobody() {
-        let made = Attention::default().take(&busy(), ALL);
+        let made = Attention::default().take(&at(busy(), 0), ALL);
         assert!(matches!(made.as_slice(), [Call::Title(_)]), "{made:?}");
     }
 
     #[test]
     fn a_new_trouble_calls_once() {
         let mut attention = Attention::default();
-        attention.take(&quiet(), ALL);
+        attention.take(&at(quiet(), 0), ALL);
         let made = attention.take(&at(busy(), 1), ALL);
         assert!(matches!(made.as_slice(), [Call::Title(_), Call::Bell, Call::Notification(_)]), "{made:?}");
         assert_eq!(attention.take(&at(busy(), 60), ALL), []);
@@ -113,7 +118,7 @@ mod tests {
     #[test]
     fn trouble_after_a_call_waits_and_is_not_lost() {
         let mut attention = Attention::default();
-        attention.take(&quiet(), ALL);
+        attention.take(&at(quiet(), 0), ALL);
         attention.take(&at(busy(), 1), ALL);
         attention.take(&at(quiet(), 2), ALL);
         let silent = attention.take(&at(busy(), 3), ALL);
@@ -126,7 +131,7 @@ mod tests {
     fn nothing_is_sent_that_is_off() {
         let mut attention = Attention::default();
         let off = Calls { title: Switch::Off, bell: Switch::Off, ..Calls::DEFAULT };
-        attention.take(&quiet(), off);
+        attention.take(&at(quiet(), 0), off);
         let made = attention.take(&at(busy(), 1), off);
         assert!(matches!(made.as_slice(), [Call::Notification(_)]), "{made:?}");
     }

@@ -1,6 +1,6 @@
 //! Finds things in a report by their key, and the findings about them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::core::finding::Finding;
@@ -30,19 +30,19 @@ pub struct Index {
 }
 
 impl Index {
-    /// Reads a report once.
-    pub fn new(report: Arc<Report>) -> Self {
-        let keys = keys_of_findings(&report);
-        let subjects = (0..).zip(&report.findings).flat_map(|(finding, about)| {
-            (0..).zip(about.subjects().iter()).map(move |(subject, _)| (finding, subject))
-        });
+    /// Reads a report once, with the keys of its findings.
+    pub(super) fn of(report: Arc<Report>, keys: Box<[Key]>) -> Self {
+        let mut subjects = Vec::with_capacity(report.findings.iter().map(|one| one.subjects().len()).sum());
+        subjects.extend((0..).zip(&report.findings).flat_map(|(finding, about)| {
+            (0..).zip(about.subjects()).map(move |(subject, _)| (finding, subject))
+        }));
         Self {
             windows: Order::of(&report.windows, |window| &window.key),
             records: Order::of(&report.records, |record| &record.key),
             claims: Order::of(&report.claims, |claim| &claim.key),
             claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
             findings: Order::of(&keys, |key| key),
-            findings_about: Order::new(subjects.collect(), |at| subject(&report, at)),
+            findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
             keys_of_findings: keys,
             exited: BTreeSet::new(),
             report,
@@ -83,11 +83,6 @@ impl Index {
     pub fn finding(&self, key: &Key) -> Option<&Finding> {
         let at = self.findings.all(key, |at| get(&self.keys_of_findings, at)).first()?;
         get(&self.report.findings, *at)
-    }
-
-    /// Returns every finding with the key that names it for as long as it is about the same things.
-    pub fn findings(&self) -> impl Iterator<Item = (&Key, &Finding)> {
-        self.keys_of_findings.iter().zip(&self.report.findings)
     }
 
     /// Returns one of the findings with its key.
@@ -214,16 +209,24 @@ fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
 
 /// Names every finding for as long as it is about the same things: findings have no key of
 /// their own, and their words may hold an age.
-fn keys_of_findings(report: &Report) -> Box<[Key]> {
-    let mut seen: HashMap<Key, usize> = HashMap::new();
+pub(super) fn keys_of_findings(report: &Report) -> Box<[Key]> {
     let key = |finding: &Finding| {
         let mut parts = vec![finding.code.name()];
         parts.extend(finding.subjects().iter().map(Key::as_str));
-        let first = Key::derive('p', &parts);
-        let count = seen.entry(first.clone()).and_modify(|count| *count += 1).or_insert(0);
-        if *count == 0 { first } else { Key::typed(&format!("{first}-{count}")) }
+        Key::derive('p', &parts)
     };
-    report.findings.iter().map(key).collect()
+    let mut keys: Box<[Key]> = report.findings.iter().map(key).collect();
+    let order = Order::of(&keys, |key| key);
+    let mut numbered = Vec::new();
+    for same in order.0.chunk_by(|one, other| get(&keys, *one) == get(&keys, *other)) {
+        numbered.extend((0..).zip(same).skip(1).map(|(number, at)| (number, *at)));
+    }
+    for (number, at) in numbered {
+        if let Some(key) = usize::try_from(at).ok().and_then(|at| keys.get_mut(at)) {
+            *key = Key::typed(&format!("{key}-{number}"));
+        }
+    }
+    keys
 }
 
 /// Returns a window's given name, or its folder's with its agent.

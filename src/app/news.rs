@@ -3,27 +3,23 @@
 use std::collections::BTreeSet;
 
 use crate::core::key::Key;
-use crate::core::report::RecordView;
+use crate::core::report::{RecordView, Report};
 
 use super::lookup::Index;
 
-/// Adds the things that are new, or that say something else than before; and forgets those that
-/// are there no more, for nobody may press a key for days. Neither ages nor loads are news.
-pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, now: &Index) {
-    news.retain(|key| now.has(key));
+/// Adds the things that are new, or that say something else than before. Neither ages nor loads are
+/// news.
+pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, (now, findings): (&Report, &[Key])) {
     let windows = now
-        .report
         .windows
         .iter()
         .filter(|window| before.window(&window.key).is_none_or(|earlier| earlier.state != window.state));
     let says = |record: &RecordView| (record.verdict.state, record.verdict.reason);
     let records = now
-        .report
         .records
         .iter()
         .filter(|record| before.record(&record.key).is_none_or(|earlier| says(earlier) != says(record)));
     let claims = now
-        .report
         .claims
         .iter()
         .filter(|claim| before.claim(&claim.key).is_none_or(|earlier| earlier.status != claim.status));
@@ -31,6 +27,5 @@ pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, now: &Index) {
     news.extend(records.map(|record| record.key.clone()));
     news.extend(claims.map(|claim| claim.key.clone()));
     // A finding's key says all of it.
-    let keys = now.findings().map(|(key, _)| key);
-    news.extend(keys.filter(|key| before.finding(key).is_none()).cloned());
+    news.extend(findings.iter().filter(|key| before.finding(key).is_none()).cloned());
 }

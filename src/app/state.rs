@@ -17,7 +17,7 @@ use crate::core::timeline::{Past, Timeline};
 use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
-use super::lookup::Index;
+use super::lookup::{Index, keys_of_findings};
 use super::msg::{Hints, Position};
 use super::rows::{self, Row, Source, Table};
 use super::sheet::Sheet;
@@ -144,10 +144,14 @@ impl State {
 
     /// Takes a report over as the shown one.
     pub(super) fn take(&mut self, report: Arc<Report>) {
-        let index = Index::new(report);
-        if let Some(shown) = &self.index {
-            news::follow(&mut self.news, shown, &index);
+        let keys = keys_of_findings(&report);
+        // What was shown goes before what is shown is put in order: there can be thousands of each.
+        if let Some(shown) = self.index.take() {
+            news::follow(&mut self.news, &shown, (&report, &keys));
         }
+        let index = Index::of(report, keys);
+        // Nobody may press a key for days.
+        self.news.retain(|key| index.has(key));
         self.index = Some(Arc::new(index));
     }
 

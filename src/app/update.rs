@@ -109,7 +109,11 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
         return if has_moved { vec![Effect::Redraw] } else { Vec::new() };
     }
     let is_shown = |shown: &Arc<Index>| shown.exited.is_empty() && says_the_same(&shown.report, &report);
-    if state.index.as_ref().is_some_and(is_shown) {
+    if let Some(shown) = state.index.as_mut().filter(|shown| is_shown(shown)) {
+        // Nothing lies elsewhere in it, and whoever looks keeps only the last one.
+        if let Some(shown) = Arc::get_mut(shown) {
+            shown.report = report;
+        }
         return Vec::new();
     }
     // In a recording it is always the moment of the look.

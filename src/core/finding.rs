@@ -174,7 +174,7 @@ codes! {
 
 /// One sentence for people. Thousands of findings say the same of different things: what it is about
 /// and what it says are shared with the records, and are put together when somebody reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
     about: Option<Untrusted>,
     says: LeanStr,
@@ -338,10 +338,15 @@ impl Finding {
         self.remedy = Remedy::None;
     }
 
-    /// Compares by what comes first in a report: the worst, then by code and subjects.
+    /// Returns what tells it from others, whatever its words are by now.
+    pub fn identity(&self) -> (Reverse<Severity>, Code, &[Key]) {
+        (Reverse(self.severity), self.code, self.subjects())
+    }
+
+    /// Compares by what comes first in a report: the worst, then by code, subjects and words.
     pub fn order(&self, other: &Self) -> Ordering {
-        let of = |finding: &Self| (Reverse(finding.severity), finding.code);
-        of(self).cmp(&of(other)).then_with(|| self.subjects().cmp(other.subjects()))
+        let words = || self.message().cmp(&other.message());
+        self.identity().cmp(&other.identity()).then_with(words)
     }
 }
 
