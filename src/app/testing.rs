@@ -97,11 +97,10 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         verdict: Verdict {
             state,
             reason,
-            evidence: [
+            evidence: smallvec::smallvec![
                 Evidence::new("pid", pid.to_string(), path.as_str()).at(ago(190)),
                 Evidence::new("process", "no such process", stat.as_str()).at(now()),
-            ]
-            .into(),
+            ],
         },
         is_stale: false,
         window: None,

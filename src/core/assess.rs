@@ -135,13 +135,10 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
 
 /// Judges every record; one that is judged as it was before is the one of before.
 fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Judged]) -> Vec<Judged> {
-    let earlier: HashMap<&Key, &Judged> = earlier.iter().map(|judged| (&judged.key, judged)).collect();
-    let share = |mut view: RecordView| match earlier.get(&view.key) {
-        Some(same) if ***same == view => Arc::clone(same),
-        Some(before) if before.verdict.evidence == view.verdict.evidence => {
-            view.verdict.evidence = before.verdict.evidence.clone();
-            Arc::new(view)
-        }
+    let mut earlier: Vec<&Judged> = earlier.iter().collect();
+    earlier.sort_by_key(|judged| &judged.key);
+    let share = |view: RecordView| match of_key(&earlier, &view.key) {
+        Some(same) if **same == view => Arc::clone(same),
         Some(_) | None => Arc::new(view),
     };
     let judge = |record: &Arc<Record>| {
@@ -156,6 +153,12 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         }
     }
     records
+}
+
+/// Returns the record of a key among those that stand in the order of theirs.
+fn of_key<'a>(records: &[&'a Judged], key: &Key) -> Option<&'a Judged> {
+    let at = records.binary_search_by(|judged| judged.key.cmp(key)).ok()?;
+    records.get(at).copied()
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.

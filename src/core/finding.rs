@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::evidence::Evidence;
 use super::key::Key;
 use super::report::RecordView;
+use super::rules::says_dead;
 use super::shared::Shared;
 use super::story::Story;
 use super::text::Untrusted;
@@ -259,6 +260,8 @@ pub enum How {
     Judged,
     /// Of what the record stands for, by both.
     Both,
+    /// Its holder is dead: by both, and in the words that follow from them.
+    Dead,
 }
 
 impl Finding {
@@ -302,6 +305,7 @@ impl Finding {
             What::OfRecord(record, says) => match self.how {
                 How::Written => Sentence::about(record.path(), says.clone()),
                 How::Judged | How::Both => Sentence::about(&record.title, says.clone()),
+                How::Dead => Sentence::about(&record.title, says_dead(record)),
             },
         }
     }
@@ -312,8 +316,8 @@ impl Finding {
             What::Told(told) => told.evidence.clone(),
             What::OfRecord(record, _) => match self.how {
                 How::Written => [record.evidence()].into(),
-                How::Judged => record.verdict.evidence.clone(),
-                How::Both => record.all_evidence(),
+                How::Judged => record.verdict.evidence.as_slice().into(),
+                How::Both | How::Dead => record.all_evidence(),
             },
         }
     }

@@ -20,7 +20,7 @@ use self::session::{by_context, by_session};
 pub use self::session::{is_uuid, window_of_record};
 use super::evidence::{Evidence, Fact};
 use super::record::{Binding, Format, Location, Record};
-use super::report::{Reason, Verdict, VerdictState};
+use super::report::{Reason, Verdict, VerdictState, Weighed};
 use super::text::Untrusted;
 use super::world::World;
 
@@ -108,7 +108,7 @@ fn spared(answer: Answer, record: &Record, world: &World<'_>, ladder: &mut Ladde
 /// The facts, in the order in which they were weighed.
 #[derive(Default)]
 struct Ladder {
-    facts: Vec<Evidence>,
+    facts: Weighed,
     /// Why the process behind a helper's PID is over, should nothing living own the record.
     helper_gone: Option<Reason>,
 }
@@ -134,7 +134,7 @@ struct Answer(VerdictState, Reason);
 
 impl Answer {
     fn with(self, ladder: Ladder) -> Verdict {
-        Verdict { state: self.0, reason: self.1, evidence: ladder.facts.into() }
+        Verdict { state: self.0, reason: self.1, evidence: ladder.facts }
     }
 }
 

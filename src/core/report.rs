@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 pub use self::claim::{ClaimStatus, ClaimView, Releasable};
 pub(super) use self::record::location;
 pub use self::record::{HolderView, RecordShape, RecordView, StaleView};
-pub use self::verdict::{Reason, Verdict, VerdictState};
+pub use self::verdict::{Reason, Verdict, VerdictState, Weighed};
 pub use self::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
 use super::finding::Finding;
 use super::snapshot::SourceHealth;

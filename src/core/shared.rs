@@ -80,6 +80,12 @@ impl<T> From<Vec<T>> for Shared<T> {
     }
 }
 
+impl<T: Clone> From<&[T]> for Shared<T> {
+    fn from(list: &[T]) -> Self {
+        list.iter().cloned().collect()
+    }
+}
+
 impl<T, const N: usize> From<[T; N]> for Shared<T> {
     fn from(list: [T; N]) -> Self {
         list.into_iter().collect()

@@ -10,7 +10,7 @@ use crate::core::record::{
 };
 use crate::core::report::{
     ClaimStatus, ClaimView, ContextId, ContextSource, Reason, RecordView, Report, ReportHost, SCHEMA,
-    Verdict, VerdictState, WindowState, WindowView,
+    Verdict, VerdictState, Weighed, WindowState, WindowView,
 };
 use crate::core::shared::Shared;
 
@@ -62,8 +62,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
     let mut record = Record::blank(sort, location, Ownership::default(), Timestamp::UNIX_EPOCH);
     let resource = Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() };
     record.claims = [StatedClaim { resource, since: None, surfaces: Shared::default() }].into();
-    let verdict =
-        Verdict { state: VerdictState::Unknown, reason: Reason::NoPid, evidence: Shared::default() };
+    let verdict = Verdict { state: VerdictState::Unknown, reason: Reason::NoPid, evidence: Weighed::new() };
     let record = RecordView {
         key: Key::typed("r-1"),
         record: Arc::new(record),

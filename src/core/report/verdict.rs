@@ -1,9 +1,9 @@
 //! Whether a holder lives, and why.
 
 use serde::Serialize;
+use smallvec::SmallVec;
 
 use crate::core::evidence::Evidence;
-use crate::core::shared::Shared;
 
 /// Alive, dead or unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -82,6 +82,9 @@ impl Reason {
     }
 }
 
+/// The facts of a verdict: nearly always three, which take no memory of their own.
+pub type Weighed = SmallVec<[Evidence; 3]>;
+
 /// Whether a holder lives, why, and by what evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
@@ -90,7 +93,7 @@ pub struct Verdict {
     /// The rule that decided.
     pub reason: Reason,
     /// The facts, in the order in which they were weighed.
-    pub evidence: Shared<Evidence>,
+    pub evidence: Weighed,
 }
 
 impl VerdictState {

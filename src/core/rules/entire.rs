@@ -26,14 +26,14 @@ const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
 const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
 
 /// Finds what of entire's no session stands for any more.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     let snapshot = facts.world.snapshot;
     // Only where all was read does something missing mean anything.
     let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));
     let repos: BTreeMap<&Path, &Repo> = whole.map(|repo| (repo.common_dir.as_path(), repo)).collect();
     let states: Vec<State<'_>> =
         facts.records.iter().filter_map(|judged| State::of(judged, &repos)).collect();
-    let mut found: Vec<Finding> = states.iter().filter_map(without_tree).collect();
+    found.extend(states.iter().filter_map(without_tree));
     found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
     let own = grouped(states.iter().map(|state| (state.repo.common_dir.as_path(), state)));
     let entries = facts.records.iter().filter(|judged| is_current_entry(judged));
@@ -44,7 +44,6 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
         found.extend(of_repo.filter_map(|entry| registered(entry, repo, own, snapshot)));
         found.extend(unowned(repo, own, snapshot));
     }
-    found
 }
 
 /// Puts together what is of one repository, by its common directory.
@@ -76,7 +75,7 @@ impl<'a> State<'a> {
 }
 
 /// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
-pub(super) fn left_undone(judged: &Judged) -> String {
+pub(super) fn left_undone(judged: &RecordView) -> String {
     let tasks = fact(&judged.record, "tasks in flight")
         .map(|tasks| format!("sub-agents' tasks without an end: {tasks}"));
     let condensation = fact(&judged.record, "condensation")

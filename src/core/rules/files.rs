@@ -10,28 +10,26 @@ use crate::core::snapshot::{BrokenFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 
 /// Finds what reading itself showed.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut found = of_records(facts);
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(of_records(facts));
     found.extend(facts.records.iter().filter_map(of_pid));
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.broken.iter().map(of_broken));
     found.extend(snapshot.sources.iter().filter_map(of_source));
     found.extend(partial(facts));
-    found
 }
 
 /// Problems inside records; legacy forms are told by their own family.
-fn of_records(facts: &Facts<'_>) -> Vec<Finding> {
+fn of_records(facts: &Facts<'_>) -> impl Iterator<Item = Finding> {
     let problems = facts
         .records
         .iter()
         .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
-    problems
-        .filter(|(_, problem)| problem.code != Code::LegacyRecord)
-        .map(|(judged, Problem { code, message })| {
+    problems.filter(|(_, problem)| problem.code != Code::LegacyRecord).map(
+        |(judged, Problem { code, message })| {
             Finding::of_record(*code, judged, How::Written, message.clone(), remedy(*code))
-        })
-        .collect()
+        },
+    )
 }
 
 /// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.

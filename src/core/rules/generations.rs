@@ -7,11 +7,11 @@ use crate::core::record::{Format, Generation, RecordKind};
 use crate::core::report::{VerdictState, WindowView};
 
 /// Finds records in old forms.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     let legacy = facts.records.iter().filter(|judged| {
         judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
     });
-    legacy.map(|judged| tell(judged, facts)).chain(split(facts)).collect()
+    found.extend(legacy.map(|judged| tell(judged, facts)).chain(split(facts)));
 }
 
 fn tell(judged: &Judged, facts: &Facts<'_>) -> Finding {

@@ -10,23 +10,21 @@ use crate::core::assess::Judged;
 use crate::core::claim::resumed_in;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
-use crate::core::key::Key;
 use crate::core::process::ProcessState;
 use crate::core::record::{Format, LetGo, RecordKind, Role};
-use crate::core::report::{Reason, VerdictState};
+use crate::core::report::{Reason, RecordView, VerdictState};
 use crate::core::text::Untrusted;
 use crate::core::world::has_exited;
 
 /// Finds what is wrong with single holders.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut found = dead(facts);
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    dead(facts, found);
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         found.extend(wrong_pid(judged, facts));
         found.extend(suspended(judged, facts));
         found.extend(quiet(judged, facts));
         found.extend(foreign(judged));
     }
-    found
 }
 
 /// Returns whether a record stands for a holder at all.
@@ -39,16 +37,18 @@ fn is_holding(judged: &Judged) -> bool {
 }
 
 /// Tells every dead holder once: the records of one session of one system belong together.
-fn dead(facts: &Facts<'_>) -> Vec<Finding> {
-    type Group<'a> = (Code, Format, Result<&'a Untrusted, &'a Key>);
-    let mut groups: BTreeMap<Group<'_>, Vec<&Judged>> = BTreeMap::new();
+fn dead(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
-        if let Some(code) = dead_code(judged, facts) {
-            let session = judged.record.session_id.as_ref().ok_or(&judged.key);
-            groups.entry((code, judged.record.format, session)).or_default().push(judged);
+        match (dead_code(judged, facts), &judged.record.session_id) {
+            (Some(code), Some(session)) => {
+                sessions.entry((code, judged.record.format, session)).or_default().push(judged);
+            }
+            (Some(code), None) => found.extend(tell_dead(code, &[judged])),
+            (None, _) => {}
         }
     }
-    groups.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members)).collect()
+    found.extend(sessions.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members)));
 }
 
 fn dead_code(judged: &Judged, facts: &Facts<'_>) -> Option<Code> {
@@ -79,10 +79,11 @@ fn dead_code(judged: &Judged, facts: &Facts<'_>) -> Option<Code> {
 
 fn tell_dead(code: Code, members: &[&Judged]) -> Option<Finding> {
     let first = members.first()?;
-    let (why, undone, remedy) = (why_dead(first), left_undone(first), remedy(members));
+    let remedy = remedy(members);
     if members.len() == 1 {
-        return Some(Finding::of_record(code, first, How::Both, why + &undone, remedy));
+        return Some(Finding::of_record(code, first, How::Dead, "", remedy));
     }
+    let (why, undone) = (why_dead(first), left_undone(first));
     let subjects = members.iter().map(|judged| judged.key.clone());
     let members_evidence = members.iter().map(|judged| judged.evidence());
     let evidence: Vec<Evidence> = first.verdict.evidence.iter().cloned().chain(members_evidence).collect();
@@ -106,7 +107,12 @@ fn remedy(members: &[&Judged]) -> Remedy {
     }
 }
 
-fn why_dead(judged: &Judged) -> String {
+/// Tells of a record that its holder is dead.
+pub(in crate::core) fn says_dead(record: &RecordView) -> String {
+    why_dead(record) + &left_undone(record)
+}
+
+fn why_dead(judged: &RecordView) -> String {
     let pid = judged.record.pid().map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
     match judged.verdict.reason {
         Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),

@@ -13,14 +13,13 @@ use crate::core::text::Untrusted;
 use crate::core::window::window_of;
 
 /// Finds identities that two windows share or that disagree.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut found = shared_session(facts);
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(shared_session(facts));
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));
     found.extend(facts.records.iter().filter_map(|judged| inherited(judged, facts)));
     found.extend(unstable(facts));
     found.extend(split(facts));
-    found
 }
 
 /// Two live processes, one session ID: both append to one transcript.

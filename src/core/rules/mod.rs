@@ -15,6 +15,7 @@ mod tasks;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+pub(super) use self::holders::says_dead;
 use super::assess::Judged;
 use super::evidence::Evidence;
 use super::finding::Finding;
@@ -53,7 +54,7 @@ impl<'a> Index<'a> {
         let is_session = |one: &&Judged| one.record.kind == RecordKind::Session;
         let mut by_key: Vec<_> = judged.iter().collect();
         let mut sessions: Vec<_> = judged.iter().filter(is_session).collect();
-        let mut of_session: Vec<_> = judged.iter().collect();
+        let mut of_session: Vec<_> = judged.iter().filter(|one| one.record.session_id.is_some()).collect();
         by_key.sort_by_key(|one| &one.key);
         sessions.sort_by_key(|one| context(one));
         of_session.sort_by_key(|one| one.record.session_id.as_ref());
@@ -90,7 +91,7 @@ fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
 }
 
 /// One family of rules.
-type Family = for<'a> fn(&'a Facts<'a>) -> Vec<Finding>;
+type Family = for<'a> fn(&'a Facts<'a>, &mut Vec<Finding>);
 
 /// Every family.
 const FAMILIES: [Family; 11] = [
@@ -110,16 +111,16 @@ const FAMILIES: [Family; 11] = [
 /// Finds everything, worst first, in a stable order; what an earlier report has found just so is
 /// taken from there.
 pub fn findings(facts: &Facts<'_>, earlier: &[Finding]) -> Vec<Finding> {
-    let mut all = Vec::new();
+    let mut all = Vec::with_capacity(earlier.len());
     for family in FAMILIES {
-        let mut found = family(facts);
-        found.sort_by(Finding::order);
-        share(&mut found, earlier);
-        all.reserve_exact(found.len());
-        all.append(&mut found);
+        let from = all.len();
+        family(facts, &mut all);
+        let found = all.get_mut(from..).unwrap_or_default();
+        found.sort_unstable_by(Finding::order);
+        share(found, earlier);
     }
     staleness::leave_out_users(&mut all);
-    all.sort_by(Finding::order);
+    all.sort_unstable_by(Finding::order);
     all.shrink_to_fit();
     all
 }

@@ -20,13 +20,12 @@ use crate::core::text::Untrusted;
 const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
 /// Finds what is wrong with Obra's tasks, runs and databases.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     let rows: Vec<&Judged> =
         facts.records.iter().filter(|judged| judged.record.format == Format::Obra).collect();
-    let mut found: Vec<Finding> = rows.iter().filter_map(|task| stranded(task, &rows)).collect();
+    found.extend(rows.iter().filter_map(|task| stranded(task, &rows)));
     found.extend(concurrent(&rows, facts));
     found.extend(facts.world.snapshot.databases.iter().filter_map(|database| stuck(database, facts)));
-    found
 }
 
 /// Returns the database of a row and the task that it is, or is about.

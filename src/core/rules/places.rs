@@ -17,8 +17,8 @@ use crate::core::text::Untrusted;
 const MOST: usize = 200;
 
 /// Finds places that two windows or two agents use.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut found = shared_branches(facts);
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(shared_branches(facts));
     let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {
         if let Some(tree) = tree_of(judged, facts) {
@@ -32,7 +32,6 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
         found.extend(reserved_twice(tree, &reserved));
         found.extend(reserved.iter().filter_map(|one| touched_by_two(tree, one, &touching)));
     }
-    found
 }
 
 fn has_files(judged: &Judged) -> bool {

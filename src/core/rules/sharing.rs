@@ -14,12 +14,11 @@ use crate::core::report::{VerdictState, WindowView};
 use crate::core::text::Untrusted;
 
 /// Finds windows that are in each other's way.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut found = same_worktree(facts);
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(same_worktree(facts));
     found.extend(overlapping_files(facts));
     found.extend(facts.records.iter().filter_map(|judged| overwritten(judged, facts)));
     found.extend(contested_claims(facts));
-    found
 }
 
 /// Two live windows in one working tree.

@@ -21,16 +21,15 @@ const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
 const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     let mut says = Behind::new(", and no process proves it alive");
     let stale = |judged| stale(judged, facts, &mut says);
-    let mut found: Vec<Finding> = facts.records.iter().filter_map(stale).collect();
+    found.extend(facts.records.iter().filter_map(stale));
     found.extend(facts.records.iter().filter_map(|judged| deletion_ahead(judged, facts)));
     found.extend(expired(facts));
     found.extend(flood(facts));
     found.extend(facts.records.iter().filter_map(|judged| orphan(judged, facts)));
     found.extend(no_record(facts));
-    found
 }
 
 /// Says the same behind each rule: thousands of findings share the few sentences that come of it.

@@ -7,8 +7,8 @@ use crate::core::record::{LetGo, ResourceKind};
 use crate::core::report::VerdictState;
 
 /// Finds tasks that whoever took them will not finish.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
-    facts.records.iter().filter(|judged| is_task(judged)).filter_map(stranded).collect()
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(facts.records.iter().filter(|judged| is_task(judged)).filter_map(stranded));
 }
 
 fn is_task(judged: &Judged) -> bool {

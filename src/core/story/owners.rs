@@ -122,7 +122,7 @@ pub(super) fn recycled(scene: &Scene<'_>) -> Option<Story> {
         format!("let {} go{}", file_name(judged), carried(judged)),
         format!("a start of PID {pid} that is the recorded one, or a write of the record after it"),
     );
-    chain.end(ending, so(told, judged.verdict.evidence.clone()))
+    chain.end(ending, so(told, judged.verdict.evidence.as_slice()))
 }
 
 /// A PID that is gone while the session lives elsewhere.

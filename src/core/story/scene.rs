@@ -135,7 +135,7 @@ impl<'a> Scene<'a> {
             "the process that PID {pid} meant ended after this sign of it, the last ({})",
             judged.verdict.reason.name()
         );
-        chain.concluded(Some(sign_at), told, judged.verdict.evidence.clone());
+        chain.concluded(Some(sign_at), told, judged.verdict.evidence.as_slice());
     }
 }
 

@@ -18,16 +18,15 @@ use crate::core::text::Untrusted;
 use crate::core::work::WorkItem;
 
 /// Finds what is wrong between items of work and sessions. What was read in part tells of nothing.
-pub(super) fn findings<'a>(facts: &'a Facts<'a>) -> Vec<Finding> {
+pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     let databases = facts.world.snapshot.databases.iter();
     let read = databases.filter(|database| database.format == Format::Leo && database.is_complete);
     let books: Vec<Book<'_>> = read.map(|database| Book::of(database, facts)).collect();
-    let mut found = trees::findings(&books, facts);
+    found.extend(trees::findings(&books, facts));
     for book in &books {
         found.extend(items::findings(book));
         found.extend(sessions::findings(book));
     }
-    found
 }
 
 /// The rows of one database, each where it is asked for.

@@ -74,7 +74,7 @@ fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
         judged.record.title,
         silent_for.as_mins()
     );
-    let evidence = judged.verdict.evidence.clone();
+    let evidence = judged.verdict.evidence.as_slice();
     Some(Finding::new(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 
