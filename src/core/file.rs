@@ -33,16 +33,23 @@ impl FileImage {
 
 /// Where a file is: one text for a file, its record, its view and its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilePath {
-    text: Untrusted,
-    /// The path itself where it is not UTF-8, so that the text is not the path.
-    exact: Option<Arc<PathBuf>>,
+pub struct FilePath(Form);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Form {
+    /// The path as text.
+    Text(Untrusted),
+    /// As text and as it is, where that is not UTF-8, so that the text is not the path.
+    Exact(Arc<(Untrusted, PathBuf)>),
 }
 
 impl FilePath {
     /// Returns the path as text.
     pub fn text(&self) -> &Untrusted {
-        &self.text
+        match &self.0 {
+            Form::Text(text) => text,
+            Form::Exact(exact) => &exact.0,
+        }
     }
 }
 
@@ -50,16 +57,16 @@ impl Deref for FilePath {
     type Target = Path;
 
     fn deref(&self) -> &Path {
-        match &self.exact {
-            Some(exact) => exact,
-            None => Path::new(self.text.raw()),
+        match &self.0 {
+            Form::Text(text) => Path::new(text.raw()),
+            Form::Exact(exact) => &exact.1,
         }
     }
 }
 
 impl Serialize for FilePath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(serializer)
+        self.text().serialize(serializer)
     }
 }
 
@@ -72,13 +79,13 @@ impl<'de> Deserialize<'de> for FilePath {
 impl From<PathBuf> for FilePath {
     fn from(path: PathBuf) -> Self {
         let text = Untrusted::from_path(&path);
-        Self { text, exact: path.to_str().is_none().then(|| path.into()) }
+        Self(if path.to_str().is_some() { Form::Text(text) } else { Form::Exact(Arc::new((text, path))) })
     }
 }
 
 impl From<&str> for FilePath {
     fn from(path: &str) -> Self {
-        Self { text: path.into(), exact: None }
+        Self(Form::Text(path.into()))
     }
 }
 

@@ -1,32 +1,59 @@
 //! Lists that thousands of records hold: made once, and kept without room for more.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A list without room for more.
+/// A list without room for more, which can share its memory with equal ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct List<T>(Box<[T]>);
+pub struct List<T>(Arc<[T]>);
 
-impl<T> List<T> {
+impl<T: Clone> List<T> {
     /// Adds one more.
     pub fn push(&mut self, item: T) {
         self.extend([item]);
     }
 }
 
-impl<T> Extend<T> for List<T> {
+/// The newest things of one sort, whose copies share a memory: thousands of files of one system say
+/// the same few things.
+#[derive(Clone, Debug)]
+pub struct Newest<T>(Vec<T>);
+
+impl<T> Default for Newest<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Clone + PartialEq> Newest<T> {
+    /// How many are looked through for an equal one.
+    const MOST: usize = 8;
+
+    /// Makes one a copy of one of the newest where that is equal.
+    pub fn share(&mut self, one: &mut T) {
+        if let Some(at) = self.0.iter().position(|known| known == one) {
+            *one = self.0.remove(at);
+        }
+        self.0.truncate(Self::MOST - 1);
+        self.0.insert(0, one.clone());
+    }
+}
+
+impl<T: Clone> Extend<T> for List<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        let mut list = std::mem::take(&mut self.0).into_vec();
-        list.extend(items);
-        self.0 = list.into();
+        let more: Vec<T> = items.into_iter().collect();
+        if !more.is_empty() {
+            self.0 = self.iter().cloned().chain(more).collect();
+        }
     }
 }
 
 impl<T> Default for List<T> {
     fn default() -> Self {
-        Self(Box::default())
+        Self(Arc::default())
     }
 }
 
@@ -38,18 +65,19 @@ impl<T> Deref for List<T> {
     }
 }
 
-impl<T> DerefMut for List<T> {
+impl<T: Clone> DerefMut for List<T> {
+    /// Gives access to a memory of its own.
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.0
+        Arc::make_mut(&mut self.0)
     }
 }
 
-impl<T> IntoIterator for List<T> {
+impl<T: Clone> IntoIterator for List<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_vec().into_iter()
+        Vec::from(&*self.0).into_iter()
     }
 }
 
@@ -70,13 +98,13 @@ impl<T> FromIterator<T> for List<T> {
 
 impl<T, const N: usize> From<[T; N]> for List<T> {
     fn from(items: [T; N]) -> Self {
-        Self(Box::new(items))
+        Self(Arc::new(items))
     }
 }
 
 /// A list that is mostly empty, and then takes no more than a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rare<T>(Option<Box<List<T>>>);
+pub struct Rare<T>(Option<Box<Box<[T]>>>);
 
 impl<T> Default for Rare<T> {
     fn default() -> Self {
@@ -94,7 +122,7 @@ impl<T> Deref for Rare<T> {
 
 impl<T> FromIterator<T> for Rare<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        let list: List<T> = items.into_iter().collect();
+        let list: Box<[T]> = items.into_iter().collect();
         Self((!list.is_empty()).then(|| list.into()))
     }
 }
@@ -107,7 +135,7 @@ impl<T: Serialize> Serialize for Rare<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rare<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        List::deserialize(deserializer).map(Self::from_iter)
+        Vec::deserialize(deserializer).map(Self::from_iter)
     }
 }
 
@@ -122,6 +150,23 @@ mod tests {
         list.extend(None);
         list.extend([3, 4]);
         assert_eq!(*list, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn equal_lists_share_one_memory_while_they_are_among_the_newest() {
+        let mut newest = Newest::default();
+        let mut shared = |text: &str| {
+            let mut list = List::from([text.to_owned()]);
+            newest.share(&mut list);
+            list
+        };
+        let first = shared("first");
+        (1..Newest::<List<String>>::MOST).for_each(|number| drop(shared(&number.to_string())));
+        assert!(Arc::ptr_eq(&shared("first").0, &first.0));
+        (0..Newest::<List<String>>::MOST).for_each(|number| drop(shared(&number.to_string())));
+        let later = shared("first");
+        assert!(later == first && !Arc::ptr_eq(&later.0, &first.0));
+        assert_eq!(newest.0.len(), Newest::<List<String>>::MOST);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub mod list;
 pub mod liveness;
 pub mod map;
 pub mod own;
-mod path_text;
+pub mod path_text;
 pub mod place;
 pub mod plan;
 pub mod process;

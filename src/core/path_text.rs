@@ -1,6 +1,8 @@
 //! Paths in recordings: as text, so that one which is not UTF-8 is kept as it is shown.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -16,23 +18,32 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     String::deserialize(deserializer).map(PathBuf::from)
 }
 
-/// The same where there may be none.
-pub(super) mod maybe {
-    use super::{Deserialize, Deserializer, Path, PathBuf, Serialize, Serializer, Untrusted};
+/// A path of one word, whose copies share its text: many records name the same few folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedPath(Arc<PathBuf>);
 
-    /// Writes a path, or nothing.
-    #[expect(clippy::ref_option, reason = "serde passes the field itself")]
-    pub(in crate::core) fn serialize<S: Serializer>(
-        path: &Option<Box<Path>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        path.as_deref().map(Untrusted::from_path).serialize(serializer)
+impl Deref for SharedPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
     }
+}
 
-    /// Reads a path, or nothing.
-    pub(in crate::core) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Box<Path>>, D::Error> {
-        Option::<String>::deserialize(deserializer).map(|path| path.map(|path| PathBuf::from(path).into()))
+impl<T: Into<PathBuf>> From<T> for SharedPath {
+    fn from(path: T) -> Self {
+        Self(Arc::new(path.into()))
+    }
+}
+
+impl Serialize for SharedPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SharedPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer).map(Self::from)
     }
 }

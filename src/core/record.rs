@@ -7,8 +7,6 @@ mod lease;
 mod location;
 mod problem;
 
-use std::path::Path;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +18,7 @@ pub use self::location::{Location, Row};
 pub use self::problem::Problem;
 use super::fixed::{self, Word};
 use super::list::{List, Rare};
-use super::path_text;
+use super::path_text::SharedPath;
 use super::text::Untrusted;
 
 /// Whether a record has its system's present form.
@@ -91,12 +89,11 @@ pub struct Record {
     /// When some clean-up will delete it.
     pub deletion: Option<Deletion>,
     /// The claims that it states.
-    pub claims: List<StatedClaim>,
+    pub claims: Box<[StatedClaim]>,
     /// The terminal ID, if the format has one.
     pub terminal_id: Option<Box<Untrusted>>,
     /// The working directory or worktree that it names.
-    #[serde(with = "path_text::maybe")]
-    pub cwd: Option<Box<Path>>,
+    pub cwd: Option<SharedPath>,
     /// The files that it says it touches, relative to `cwd`'s repository.
     pub files: Rare<Untrusted>,
     /// Whether the session says that it has ended.
@@ -136,7 +133,7 @@ impl Record {
             signs: Rare::default(),
             expiry: None,
             deletion: None,
-            claims: List::default(),
+            claims: Box::default(),
             terminal_id: None,
             cwd: None,
             files: Rare::default(),

@@ -170,7 +170,7 @@ fn claim(
     id: Option<Untrusted>,
     surface: &'static str,
     record: &Record,
-) -> List<StatedClaim> {
+) -> Box<[StatedClaim]> {
     let stated = |id| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,

@@ -4,7 +4,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::pty::Screen;
@@ -14,6 +13,8 @@ use crate::world::World;
 const MOST_KIB: u64 = 64 << 10;
 /// How many descriptors it may hold: nobody of the crowd matters.
 const MOST_DESCRIPTORS: usize = 64;
+/// What 10,000 records may take, in KiB: 14 MiB. How much they take is measured by the benchmark.
+const MOST_FOR_RECORDS: u64 = 14 << 10;
 
 /// Starts this many sleepers, says so, and ends them when its input does. They are a process group
 /// of their own, and hear the signal that the shell itself bears.
@@ -50,13 +51,16 @@ impl Drop for Crowd {
     }
 }
 
-/// Returns how much memory the program has held at most, in KiB, and how many descriptors it has.
-fn held(screen: &Screen) -> (u64, usize) {
-    let process = Path::new("/proc").join(screen.child.process_id().unwrap().to_string());
-    let status = std::fs::read_to_string(process.join("status")).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let peak = peak.trim().trim_end_matches(" kB").trim().parse().unwrap();
-    (peak, std::fs::read_dir(process.join("fd")).unwrap().count())
+/// Returns how much memory the program holds or has held at most, by a name of `status`, in KiB.
+fn memory(screen: &Screen, name: &str) -> u64 {
+    let status = format!("/proc/{}/status", screen.child.process_id().unwrap());
+    let status = std::fs::read_to_string(status).unwrap();
+    let kib = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    kib.trim_start_matches(':').trim().trim_end_matches(" kB").trim().parse().unwrap()
+}
+
+fn descriptors(screen: &Screen) -> usize {
+    std::fs::read_dir(format!("/proc/{}/fd", screen.child.process_id().unwrap())).unwrap().count()
 }
 
 #[test]
@@ -75,10 +79,33 @@ fn a_window_among_thousands_of_processes_is_seen_and_followed() {
     screen.wait_for("held");
     agent.end();
     screen.wait_until("a dead claim", |screen| screen.shows("dead") && !screen.shows("held"));
-    let (peak, descriptors) = held(&screen);
+    let (peak, descriptors) = (memory(&screen, "VmHWM"), descriptors(&screen));
     eprintln!("{many} processes: at most {peak} KiB, {descriptors} descriptors");
     assert!(peak < MOST_KIB, "{peak} KiB");
     assert!(descriptors < MOST_DESCRIPTORS, "{descriptors} descriptors");
     assert_eq!(screen.end(), 0);
     drop(crowd);
+}
+
+#[test]
+fn ten_thousand_records_take_little_room() {
+    let world = World::new();
+    let mut empty = world.open(100, 30);
+    empty.wait_for("Windows");
+    let before = memory(&empty, "VmRSS");
+    assert_eq!(empty.end(), 0);
+    for number in 100_000..110_000 {
+        let text =
+            r#"{"current_agent":"sre_agent","session_start":"2026-11-20T21:40:34.370794","version":"1.5"}"#;
+        world.write(&format!("home/.maia/sessions/swarm_session_{number}.json"), text);
+    }
+    let mut screen = world.open(100, 30);
+    screen.wait_for("10000 claims");
+    // One more, for another report beside the first.
+    world.write("home/.maia/sessions/swarm_session_110000.json", r#"{"current_agent":"one_more"}"#);
+    screen.wait_for("10001 claims");
+    let taken = memory(&screen, "VmRSS").saturating_sub(before);
+    eprintln!("10,000 records: {taken} KiB");
+    assert!(taken < MOST_FOR_RECORDS, "{taken} KiB");
+    assert_eq!(screen.end(), 0);
 }

@@ -141,9 +141,9 @@ fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>
 
 /// A session that has not ended holds its working tree, and its shadow branch once it has
 /// checkpoints; the branch is shared by all sessions of one base and tree.
-fn claims(object: &Object<'_>, record: &Record) -> List<StatedClaim> {
+fn claims(object: &Object<'_>, record: &Record) -> Box<[StatedClaim]> {
     if record.has_ended {
-        return List::default();
+        return Box::default();
     }
     let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
         resource: Resource { kind, id },

@@ -1,7 +1,5 @@
 //! A window's session: the agent role that it holds, since when, and what Maia will do with it.
 
-use std::path::Path;
-
 use crate::format::value::Value;
 use jiff::tz::TimeZone;
 
@@ -11,6 +9,7 @@ use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::list::List;
+use crate::core::path_text::SharedPath;
 use crate::core::record::{
     Binding, Deletion, Expiry, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role,
     Spares, StatedClaim, StatedPid, Surface, SurfaceState,
@@ -99,9 +98,9 @@ fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
     })
 }
 
-fn working_directory(object: &Object<'_>) -> Option<Box<Path>> {
+fn working_directory(object: &Object<'_>) -> Option<SharedPath> {
     let repository = object.object("repository")?;
-    repository.str("working_directory").filter(|path| !path.is_empty()).map(|path| Path::new(path).into())
+    repository.str("working_directory").filter(|path| !path.is_empty()).map(SharedPath::from)
 }
 
 /// Returns whether a clean-up would lose what Maia captures into its memory on closing.

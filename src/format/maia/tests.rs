@@ -190,16 +190,13 @@ fn a_wide_mode_says_where_it_comes_from() {
     let mut file = sample::image("swarm_session_9.json", G5.as_bytes(), 60);
     let meta = file.meta.expect("the sample has facts");
     file.meta = Some(FileMeta { ownership: Ownership { uid: 7, mode: 0o644 }, ..meta });
-    let session = || sample::read(|reading| read(Kind::Session(Form::Current), &file, reading));
-    let record = sample::record(session());
+    let session = sample::read(|reading| read(Kind::Session(Form::Current), &file, reading));
+    let record = sample::record(session);
     let told: Vec<&str> = record.problems.iter().map(|problem| problem.message.as_str()).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     belongs to user 7, not to user 1000
     mode 0644, wider than the 0600 that its system means; Maia's own heartbeat rewrite leaves it so
     ");
-    let texts = |record: &Record| record.problems.iter().map(|problem| problem.message.as_ptr()).collect();
-    let (shared, again): (Vec<_>, Vec<_>) = (texts(&record), texts(&sample::record(session())));
-    assert_eq!(shared, again, "thousands of such files have one text");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn expiry(row: &Cells) -> Option<Expiry> {
 }
 
 /// Returns what a row holds: a task or an epic, and where it is the run's own row, the project.
-fn claims(row: &Cells, has_run: bool, tables: &Tables) -> List<StatedClaim> {
+fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Box<[StatedClaim]> {
     let project = tables.project(row.number("project_id"));
     let folder = project.and_then(|project| project.text("working_directory"));
     let since = row.time("started_at");

@@ -10,7 +10,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::file::FileMeta;
-use crate::core::record::{Ownership, Record};
+use crate::core::list::{List, Newest};
+use crate::core::path_text::SharedPath;
+use crate::core::record::{Ownership, Problem, Record};
+use crate::core::text::Untrusted;
 use crate::format::FileKind;
 use crate::source::open::{FolderId, is_sure};
 
@@ -22,6 +25,15 @@ pub const MAX_KEPT: usize = 16_384;
 pub(super) struct Kept {
     folders: HashMap<FolderId, Files>,
     files: usize,
+    alike: Alike,
+}
+
+/// The newest of what many files say in the same words.
+#[derive(Clone, Default)]
+struct Alike {
+    problems: Newest<List<Problem>>,
+    facts: Newest<List<(&'static str, Untrusted)>>,
+    cwds: Newest<Option<SharedPath>>,
 }
 
 /// The files of one folder by name. They are read in that order, so that a list takes less room
@@ -139,6 +151,20 @@ impl Kept {
         self.folders.get(&folder).is_some_and(|files| files.place(name).is_ok())
     }
 
+    /// Returns what the next look begins with.
+    pub(super) fn next(&self) -> Self {
+        Self { alike: self.alike.clone(), ..Self::default() }
+    }
+
+    /// Lets a record that was just read share what others say as well.
+    pub(super) fn share(&mut self, record: &mut Arc<Record>) {
+        if let Some(record) = Arc::get_mut(record) {
+            self.alike.problems.share(&mut record.problems);
+            self.alike.facts.share(&mut record.facts);
+            self.alike.cwds.share(&mut record.cwd);
+        }
+    }
+
     /// Makes room for the files of a folder.
     pub(super) fn reserve(&mut self, folder: FolderId, files: usize) {
         self.folders.entry(folder).or_default().list.reserve_exact(files.min(MAX_KEPT));
@@ -207,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_thousands_of_files_is_small() {
-        assert!(size_of::<KeptFile>() <= 72 && size_of::<Record>() <= 376);
+        assert!(size_of::<KeptFile>() <= 72 && size_of::<Record>() <= 360);
     }
 
     #[test]

@@ -53,8 +53,8 @@ impl<'a> Pass<'a> {
         Self {
             reading,
             layout,
+            kept: before.next(),
             before,
-            kept: Kept::default(),
             locks: None,
             passed: HashSet::new(),
             folders: BTreeSet::new(),
@@ -110,14 +110,14 @@ impl<'a> Pass<'a> {
 
     fn read_folder(&mut self, folder: &Folder, places: &Here) -> Result<(), OpenError> {
         let id = folder.id()?;
-        let entries = folder.entries(|name| places.recognise(name).is_some())?;
+        let entries = folder.listing(|name| places.recognise(name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
         for name in places.own_names() {
             self.names.entry(folder.path().to_path_buf()).or_default().insert(name.to_owned());
         }
         places.formats().iter().for_each(|format| self.tallies.folder(*format));
         self.kept.reserve(id, entries.len());
-        for entry in entries {
+        for entry in entries.iter() {
             let Some((format, kind)) = places.recognise(&entry.name) else { continue };
             if !self.has_seen(id, &entry.name) {
                 self.read_file(folder, id, entry, format, kind);
@@ -146,7 +146,8 @@ impl<'a> Pass<'a> {
         file.locked_by = file.meta.and_then(|meta| self.locked_by(kind, &entry.name, &meta));
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
-            Parsed::Record(record) => {
+            Parsed::Record(mut record) => {
+                self.kept.share(&mut record);
                 let known = before.as_ref().and_then(KeptFile::record).filter(|known| **known == record);
                 self.has_news |= known.is_none();
                 Some(known.cloned().unwrap_or(record))

@@ -3,6 +3,7 @@
 
 mod error;
 mod image;
+mod listing;
 mod meta;
 
 use std::ffi::{CStr, OsStr, OsString};
@@ -15,6 +16,7 @@ use rustix::io::Errno;
 
 pub use self::error::{OpenError, words};
 pub use self::image::{image, open_plain, small};
+pub use self::listing::Listing;
 pub use self::meta::{is_deleted, is_sure, meta_of, sort_name};
 use crate::core::file::FileMeta;
 
@@ -89,16 +91,24 @@ impl Folder {
     /// # Errors
     /// The listing failed.
     pub fn entries(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Vec<Entry>, OpenError> {
-        let mut entries = Vec::new();
+        self.listing(matters).map(|listing| listing.iter().collect())
+    }
+
+    /// Lists as [`Folder::entries`] does where there can be thousands.
+    ///
+    /// # Errors
+    /// The listing failed.
+    pub fn listing(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Listing, OpenError> {
+        let mut listing = Listing::default();
         let listed = list(&self.fd, |name, sort| {
             let name = OsStr::from_bytes(name.to_bytes());
             if name != "." && name != ".." && matters(name) {
-                entries.push(Entry { name: name.to_owned(), sort });
+                listing.add(name, sort);
             }
         });
         listed.map_err(|source| self.failed(source))?;
-        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(entries)
+        listing.sort();
+        Ok(listing)
     }
 
     /// Returns what is known of a name without opening it; links are not followed.

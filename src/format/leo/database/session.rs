@@ -94,7 +94,7 @@ fn claims(
     tables: &Tables,
     held: &Held<'_>,
     source: &Source,
-) -> List<StatedClaim> {
+) -> Box<[StatedClaim]> {
     let mirrored = mirrored(row);
     let own = mirrored.and_then(|key| held.by_key.get(key)).copied();
     let owned = held.owned.get(session).into_iter().flatten().copied();
