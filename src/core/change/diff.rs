@@ -52,7 +52,20 @@ const RECORDS: Sort<Arc<RecordView>> = Sort {
     gone: Kind::RecordGone,
 };
 
+/// Leaves out what stands at both ends of two lists alike: mostly that is all.
+fn apart<'a, T>(before: &'a [T], now: &'a [T], is_same: impl Fn(&T, &T) -> bool) -> (&'a [T], &'a [T]) {
+    let alike = |pair: &(&T, &T)| is_same(pair.0, pair.1);
+    let head = before.iter().zip(now).take_while(alike).count();
+    let (before, now) = (before.get(head..).unwrap_or_default(), now.get(head..).unwrap_or_default());
+    let tail = before.iter().rev().zip(now.iter().rev()).take_while(alike).count();
+    let without = |list: &'a [T]| list.get(..list.len() - tail).unwrap_or_default();
+    (without(before), without(now))
+}
+
 fn things<T>(before: &[T], now: &[T], sort: &Sort<T>, told: &mut Told) {
+    let is_same =
+        |one: &T, other: &T| (sort.key)(one) == (sort.key)(other) && !(sort.has_changed)(one, other);
+    let (before, now) = apart(before, now, is_same);
     let earlier = by_key(before, sort.key);
     let later = by_key(now, sort.key);
     let gone = before.iter().filter(|one| !later.contains_key((sort.key)(one)));
@@ -86,6 +99,8 @@ fn is_changed(before: &RecordView, now: &RecordView) -> bool {
 }
 
 fn claims(before: &[ClaimView], now: &[ClaimView], told: &mut Told) {
+    let is_same = |one: &ClaimView, other: &ClaimView| one.key == other.key && one.status == other.status;
+    let (before, now) = apart(before, now, is_same);
     let earlier = by_key(before, |claim| &claim.key);
     let later = by_key(now, |claim| &claim.key);
     for gone in before.iter().filter(|claim| !later.contains_key(&claim.key)) {
@@ -101,6 +116,8 @@ fn claims(before: &[ClaimView], now: &[ClaimView], told: &mut Told) {
 
 /// A problem is the same for as long as code and subjects are: its message may count seconds.
 fn findings(before: &[Finding], now: &[Finding], told: &mut Told) {
+    let is_same = |one: &Finding, other: &Finding| one.identity() == other.identity();
+    let (before, now) = apart(before, now, is_same);
     let cleared = missing(before, now).map(|finding| (Kind::FindingCleared, of_finding(finding)));
     told.extend(cleared);
     let raised = missing(now, before).map(|finding| (Kind::FindingRaised, of_finding(finding)));

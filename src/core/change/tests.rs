@@ -1,5 +1,6 @@
 //! Two looks go in, changes come out.
 
+use super::subject::of_window;
 use super::*;
 use std::sync::Arc;
 
@@ -121,4 +122,16 @@ fn an_event_is_one_flat_object() {
         json,
         r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null}]"#
     );
+}
+
+proptest::proptest! {
+    #[test]
+    fn whatever_comes_and_goes_is_told_once(before in 0_u8.., now in 0_u8..) {
+        let here = |bits: u8| (0..8).filter(move |pid| bits & (1 << pid) != 0);
+        let look = |bits| Report { windows: here(bits).map(window).collect(), ..report() };
+        let told = diff(Some(&look(before)), &look(now)).into_iter().map(|event| event.subject.told());
+        let only = |bits| here(bits).map(|pid| Subject::told(&of_window(&window(pid))));
+        let expected = only(before & !now).chain(only(now & !before));
+        proptest::prop_assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
 }
