@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-use crate::pty::Screen;
+use crate::pty::{Screen, claimtop};
 use crate::world::World;
 
 /// What a debug build may hold beside 10,000 processes, in KiB: 64 MiB.
@@ -99,11 +99,13 @@ fn ten_thousand_records_take_little_room() {
             r#"{"current_agent":"sre_agent","session_start":"2026-11-20T21:40:34.370794","version":"1.5"}"#;
         world.write(&format!("home/.maia/sessions/swarm_session_{number}.json"), text);
     }
-    let mut screen = world.open(100, 30);
-    screen.wait_for("10000 claims");
+    let folder = |name: &str| world.path(name).to_string_lossy().into_owned();
+    let arguments = ["--home".to_owned(), folder("home"), "--tmp".to_owned(), folder("tmp")];
+    let mut screen = Screen::start(claimtop(&arguments), 100, 30);
+    screen.wait_for("10002 claims");
     // One more, for another report beside the first.
     world.write("home/.maia/sessions/swarm_session_110000.json", r#"{"current_agent":"one_more"}"#);
-    screen.wait_for("10001 claims");
+    screen.wait_for("10003 claims");
     let taken = memory(&screen, "VmRSS").saturating_sub(before);
     eprintln!("10,000 records: {taken} KiB");
     assert!(taken < MOST_FOR_RECORDS, "{taken} KiB");
