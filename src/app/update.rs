@@ -108,7 +108,15 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
         state.waiting = Some(report);
         return if has_moved { vec![Effect::Redraw] } else { Vec::new() };
     }
-    let is_shown = |shown: &Arc<Index>| shown.exited.is_empty() && says_the_same(&shown.report, &report);
+    let (now, ages_stay) = match state.options.replayed {
+        // In a recording it is always the moment of the look.
+        Some(_) => (report.taken_at, report.taken_at == state.now),
+        None if state.now.duration_since(report.taken_at) < LATE => (state.now.max(report.taken_at), true),
+        // The clock was set back.
+        None => (report.taken_at, false),
+    };
+    let is_shown =
+        |shown: &Arc<Index>| ages_stay && shown.exited.is_empty() && says_the_same(&shown.report, &report);
     if let Some(shown) = state.index.as_mut().filter(|shown| is_shown(shown)) {
         // Nothing lies elsewhere in it, and whoever looks keeps only the last one.
         if let Some(shown) = Arc::get_mut(shown) {
@@ -116,13 +124,7 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
         }
         return Vec::new();
     }
-    // In a recording it is always the moment of the look.
-    state.now = match state.options.replayed {
-        Some(_) => report.taken_at,
-        None if state.now.duration_since(report.taken_at) < LATE => state.now.max(report.taken_at),
-        // The clock was set back.
-        None => report.taken_at,
-    };
+    state.now = now;
     state.take(report);
     state.refresh();
     pages::clamp_scroll(state);

@@ -1,7 +1,7 @@
 //! New looks, and the time that passes between them.
 
 use super::*;
-use crate::app::msg::Hints;
+use crate::app::msg::{Hints, Position};
 use crate::core::process::ProcessId;
 
 #[test]
@@ -23,6 +23,22 @@ fn nothing_is_drawn_when_nothing_has_changed() {
     assert_eq!(look(&mut state, later), []);
     assert_eq!(press(&mut state, "P"), []);
     assert_eq!(look(&mut state, testing::quiet()), [Effect::Redraw]);
+}
+
+#[test]
+fn ages_follow_a_clock_that_was_set_back_and_the_moments_of_a_recording() {
+    let at = |seconds| {
+        let mut report = testing::busy();
+        report.taken_at += SignedDuration::from_secs(seconds);
+        report
+    };
+    let mut state = seen(testing::busy());
+    assert_eq!(look(&mut state, at(-3_600)), [Effect::Redraw]);
+    assert_eq!(state.now, at(-3_600).taken_at);
+    let position = Position { look: 2, of: 2, at: at(600).taken_at };
+    update(&mut state, Msg::Stepped(position));
+    assert_eq!(look(&mut state, at(600)), [Effect::Redraw]);
+    assert_eq!(state.now, at(600).taken_at);
 }
 
 #[test]
