@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::stat::Line;
+use crate::core::agent::Candidates;
 use crate::core::process::Process;
 use crate::source::clock;
 use crate::source::processes::Depth;
@@ -36,6 +37,8 @@ pub(super) struct KnownProcess {
     pub(super) is_kernels: bool,
     /// Whether it runs an agent's program under another name.
     pub(super) is_renamed: bool,
+    /// Whether it may be an agent, by that or by its name.
+    pub(super) may_be_agent: bool,
     /// Its `stat`.
     pub(super) process: Process,
 }
@@ -69,10 +72,17 @@ impl Known {
     }
 
     /// Returns what was just read of a process as it is kept.
-    pub(super) fn entry(&self, inode: u64, line: Line, is_renamed: bool) -> KnownProcess {
+    pub(super) fn entry(
+        &self,
+        inode: u64,
+        line: Line,
+        is_renamed: bool,
+        candidates: &Candidates,
+    ) -> KnownProcess {
         let Line { process, is_kernels, .. } = line;
         let is_settled = process.id.start_ticks <= self.settled_tick;
-        KnownProcess { inode, is_settled, is_kernels, is_renamed, process }
+        let may_be_agent = is_renamed || candidates.may_be(process.comm.raw());
+        KnownProcess { inode, is_settled, is_kernels, is_renamed, may_be_agent, process }
     }
 
     /// Keeps what is known of a process.

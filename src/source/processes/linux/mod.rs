@@ -70,7 +70,7 @@ impl Scanner {
                 earlier => match proc.process(pid) {
                     Reading::Read(line) => {
                         let is_renamed = is_renamed(&proc, &line, earlier.as_ref(), wanted.candidates);
-                        Some(self.known.entry(inode, line, is_renamed))
+                        Some(self.known.entry(inode, line, is_renamed, wanted.candidates))
                     }
                     Reading::Unreadable => None,
                     // It has exited since it was listed.
@@ -100,16 +100,14 @@ impl Scanner {
         let mut is_any = false;
         for (pid, inode) in listing {
             let known = self.known.get(pid, inode);
-            let is_one =
-                |known: &KnownProcess| known.is_renamed || candidates.may_be(known.process.comm.raw());
-            let before = known.filter(|known| is_one(known)).map(|known| known.process.state);
+            let before = known.filter(|known| known.may_be_agent).map(|known| known.process.state);
             if before.is_none() && known.is_some_and(|known| known.is_settled) {
                 continue;
             }
             if let Reading::Read(line) = proc.process(pid) {
                 let is_renamed = is_renamed(&proc, &line, known, candidates);
-                let known = self.known.entry(inode, line, is_renamed);
-                is_any |= is_one(&known) && before != Some(known.process.state);
+                let known = self.known.entry(inode, line, is_renamed, candidates);
+                is_any |= known.may_be_agent && before != Some(known.process.state);
                 self.known.keep(known);
             }
         }
