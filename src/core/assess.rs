@@ -18,7 +18,7 @@ use super::report::{
     ContextId, ContextSource, RecordView, Releasable, RepoView, Report, ReportHost, SCHEMA, Verdict,
     WindowState, WindowView,
 };
-use super::rules::{self, Facts};
+use super::rules::{self, Facts, equal};
 use super::session::{Strength, session_of};
 use super::snapshot::Snapshot;
 use super::story;
@@ -92,11 +92,9 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     report
 }
 
-/// Returns how each claim may be let go; claims stand in the order of their records.
+/// Returns how each claim may be let go.
 fn ways_of_letting_go(known: &Known<'_>, report: &Report, uid: u32) -> Vec<Releasable> {
-    let of_records = report.records.iter().flat_map(|record| record.claims.iter().map(move |_| record));
-    let both = of_records.zip(&report.claims);
-    both.map(|(record, claim)| releasable(known, record, claim, record.ownership.uid != uid)).collect()
+    report.claims.iter().map(|claim| releasable(known, claim, claim.record.ownership.uid != uid)).collect()
 }
 
 /// Returns the places of the findings that offer what would be refused for everything they are about.
@@ -137,8 +135,8 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
 fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Judged]) -> Vec<Judged> {
     let mut earlier: Vec<&Judged> = earlier.iter().collect();
     earlier.sort_by_key(|judged| &judged.key);
-    let share = |view: RecordView| match of_key(&earlier, &view.key) {
-        Some(same) if **same == view => Arc::clone(same),
+    let share = |view: RecordView| match equal(&earlier, |one| one.key.cmp(&view.key)).last() {
+        Some(same) if ***same == view => Arc::clone(same),
         Some(_) | None => Arc::new(view),
     };
     let judge = |record: &Arc<Record>| {
@@ -153,12 +151,6 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         }
     }
     records
-}
-
-/// Returns the record of a key among those that stand in the order of theirs.
-fn of_key<'a>(records: &[&'a Judged], key: &Key) -> Option<&'a Judged> {
-    let at = records.binary_search_by(|judged| judged.key.cmp(key)).ok()?;
-    records.get(at).copied()
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.

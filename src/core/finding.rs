@@ -229,6 +229,7 @@ pub struct Finding {
     pub severity: Severity,
     /// What helps.
     pub remedy: Remedy,
+    /// Of one that is told in full it says nothing, and takes no room.
     how: How,
     what: What,
 }

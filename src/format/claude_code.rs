@@ -11,8 +11,6 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use super::json::{self, Object, parsed};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::context::is_valid_id;
@@ -123,7 +121,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.variant = "registry";
     record.session_id = session_id(&object);
     record.context_id = pid_of(file.name()).map(Untrusted::from);
-    record.cwd = object.str("cwd").map(|cwd| Path::new(cwd).into());
+    record.cwd = object.str("cwd").map(Into::into);
     record.title = title(&object, &record);
     record.holder = holder(&object, role(&object), Binding::Registry);
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);

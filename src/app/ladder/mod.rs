@@ -35,7 +35,7 @@ pub(super) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 /// Writes a finding with what it is about.
 fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
     write_finding(page, finding);
-    if let Some(story) = &finding.story() {
+    if let Some(story) = finding.story() {
         story::write(page, story);
     }
     for key in finding.subjects().iter().take(8) {

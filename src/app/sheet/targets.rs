@@ -40,7 +40,7 @@ pub(in crate::app) fn name(index: Option<&Index>, request: &Request) -> String {
         (None, Request::Act { key, .. }) => return key.to_string(),
         (Some(index), Request::Act { key, .. }) => (index, key),
     };
-    let record = index.record(key).or_else(|| index.record(&index.claim(key)?.record.key));
+    let record = index.record(key).or_else(|| Some(&*index.claim(key)?.record));
     let holder = match (index.window_of(key), record.and_then(|record| record.pid())) {
         (Some(window), _) => format!(" of {} (PID {})", window_name(window), window.pid),
         (None, Some(pid)) => format!(" of PID {pid}"),

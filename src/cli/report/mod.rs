@@ -72,7 +72,7 @@ fn text(material: &Material, paint: Paint) -> String {
     let mut out = String::new();
     for finding in &material.report.findings {
         out.push_str(&doctor::entry(finding, paint));
-        out.push_str(&finding.story().as_ref().map_or_else(String::new, |told| story::text(told, paint)));
+        out.push_str(&finding.story().map_or_else(String::new, |told| story::text(told, paint)));
         out.push('\n');
     }
     out.push_str(&format!("{}\n", paint.paint(Tone::Heading, "Timeline")));

@@ -68,7 +68,7 @@ fn problem(page: &mut Html, finding: &Finding) {
     page.element("span", "severity", severity);
     page.element("h3", "", finding.code.name());
     page.element("p", "", &finding.message().to_string());
-    if let Some(told) = &finding.story() {
+    if let Some(told) = finding.story() {
         story(page, told);
     }
     if let Some(remedy) = words::remedy(finding.remedy) {

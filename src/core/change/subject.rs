@@ -150,6 +150,6 @@ pub(super) fn of_finding(finding: &Finding) -> Subject {
         code: finding.code,
         severity: finding.severity,
         subjects: finding.subjects().iter().cloned().collect(),
-        message: finding.message().clone(),
+        message: finding.message(),
     }
 }

@@ -26,8 +26,8 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
 }
 
 /// Decides how a claim of a record may be let go: as its plan asks for.
-pub fn releasable(known: &Known<'_>, record: &RecordView, claim: &ClaimView, is_foreign: bool) -> Releasable {
-    let (report, key) = (known.report, &claim.key);
+pub fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Releasable {
+    let (report, key, record) = (known.report, &claim.key, &*claim.record);
     let (name, user) = (String::new(), known.user_of(record));
     let about = About { report, key, record, claim: Some(claim), name, is_foreign, user };
     if about.never(Action::Release).is_some() {

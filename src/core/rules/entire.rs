@@ -10,7 +10,7 @@ use super::staleness::is_loss_near;
 use super::{Facts, listed};
 use crate::core::assess::{Judged, fact};
 use crate::core::evidence::Evidence;
-use crate::core::finding::{Code, Finding, Remedy, Sentence};
+use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
 use crate::core::key::Key;
 use crate::core::record::{Format, Location, RecordKind};
 use crate::core::report::{Reason, RecordView};
@@ -85,7 +85,7 @@ pub(super) fn left_undone(judged: &RecordView) -> String {
 
 /// A session that is not over, in a linked working tree that is gone (mode E6).
 fn without_tree(state: &State<'_>) -> Option<Finding> {
-    let RecordView { record, key, verdict, .. } = &**state.judged;
+    let RecordView { record, verdict, .. } = &**state.judged;
     let id = fact(record, "working tree")?;
     let is_elsewhere = matches!(verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
     let listed = state.repo.worktrees.iter().find(|tree| tree.id == id.raw());
@@ -93,19 +93,13 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
         return None;
     }
     let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
-    let message = Sentence::about(&record.title, format!("works in the working tree {id}, but {what}"));
-    Some(Finding::new(
-        Code::StaleRecord,
-        [key.clone()],
-        message,
-        state.judged.all_evidence(),
-        Remedy::Release,
-    ))
+    let says = format!("works in the working tree {id}, but {what}");
+    Some(Finding::of_record(Code::StaleRecord, state.judged, How::Both, says, Remedy::Release))
 }
 
 /// A session that has ended with checkpoints which no commit has taken (mode E3).
 fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
-    let RecordView { record, key, .. } = &**state.judged;
+    let record = &state.judged.record;
     let branch = state.branch().filter(|own| branches(state.repo).any(|known| known == *own))?;
     let is_left = record.heartbeat_at.is_none_or(|last| now.duration_since(last) >= LEFT_AFTER);
     let is_waiting = record.has_ended && record.has_unsaved_work;
@@ -117,8 +111,7 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
         "has ended with checkpoints that no commit has taken; they are on {branch} until the next commit \
          there, or entire doctor"
     );
-    let message = Sentence::about(&record.title, says);
-    Some(Finding::new(Code::StaleRecord, [key.clone()], message, state.judged.all_evidence(), Remedy::None))
+    Some(Finding::of_record(Code::StaleRecord, state.judged, How::Both, says, Remedy::None))
 }
 
 /// Returns whether a record is an entry of the live registry that says it is not over.
@@ -134,7 +127,7 @@ fn folder_of(entry: &Judged) -> Option<&Path> {
 
 /// An entry of the live registry whose session has ended or is gone (mode E10).
 fn registered(entry: &Judged, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
-    let RecordView { record, key, .. } = &**entry;
+    let record = &entry.record;
     let now = snapshot.taken_at;
     let session = own.iter().map(|state| &state.judged.record).find(|of| of.context_id == record.context_id);
     let written_at = session.map_or(record.written_at, |session| session.written_at);
@@ -148,8 +141,7 @@ fn registered(entry: &Judged, repo: &Repo, own: &[&State<'_>], snapshot: &Snapsh
         Some(_) | None => return None,
     };
     let says = format!("active in entire's live registry, but in its repository the session {what}");
-    let message = Sentence::about(&record.title, says);
-    Some(Finding::new(code, [key.clone()], message, entry.all_evidence(), Remedy::None))
+    Some(Finding::of_record(code, entry, How::Both, says, Remedy::None))
 }
 
 /// Branches of checkpoints that belong to no session (mode E11).

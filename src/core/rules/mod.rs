@@ -84,7 +84,7 @@ fn context(judged: &Judged) -> (Format, Option<&Untrusted>) {
 }
 
 /// Returns the run of those in a sorted list that compare equal.
-fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
+pub(super) fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
     let from = sorted.partition_point(|one| order(one).is_lt());
     let rest = sorted.get(from..).unwrap_or_default();
     rest.get(..rest.partition_point(|one| order(one).is_eq())).unwrap_or_default()

@@ -179,8 +179,7 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
         .iter()
         .filter(|claim| thing(claim.resource()) == *resource && claim.window.is_some())
         .collect();
-    let holders: Vec<&Judged> =
-        claims.iter().filter_map(|claim| facts.index.of_key(&claim.record.key)).collect();
+    let holders: Vec<&Judged> = claims.iter().map(|claim| &claim.record).collect();
     let windows = distinct(holders.iter().filter_map(|judged| judged.window_pid));
     let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();
     if names.is_empty() {

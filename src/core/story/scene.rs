@@ -11,7 +11,7 @@ use crate::core::finding::Finding;
 use crate::core::key::Key;
 use crate::core::process::Process;
 use crate::core::report::{ClaimView, VerdictState, WindowView};
-use crate::core::rules::{Facts, file_name, window_evidence, window_name};
+use crate::core::rules::{Facts, equal, file_name, window_evidence, window_name};
 use crate::core::text::Untrusted;
 
 /// All that stories can be told from, with ways in.
@@ -30,8 +30,7 @@ impl<'a> Stage<'a> {
     }
 
     fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
-        let at = self.claims.binary_search_by_key(&key, |claim| &claim.key).ok()?;
-        self.claims.get(at).copied()
+        equal(&self.claims, |claim| claim.key.cmp(key)).last().copied()
     }
 
     /// Calls up what a finding is about, in the order in which it began.
@@ -41,9 +40,8 @@ impl<'a> Stage<'a> {
             subjects().filter_map(|key| self.windows.get(key).copied()).collect();
         windows.sort_by_key(|window| (window.start_ticks, window.pid));
         let claims: Vec<&ClaimView> = subjects().filter_map(|key| self.claim(key)).collect();
-        let of_claims = claims.iter().map(|claim| &claim.record.key);
-        let mut records: Vec<&Judged> =
-            subjects().chain(of_claims).filter_map(|key| self.facts.index.of_key(key)).collect();
+        let of_subjects = subjects().filter_map(|key| self.facts.index.of_key(key));
+        let mut records: Vec<&Judged> = of_subjects.chain(claims.iter().map(|claim| &claim.record)).collect();
         records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
         records.dedup_by(|a, b| a.key == b.key);
         Scene { facts: self.facts, windows, records, claims }

@@ -1,7 +1,5 @@
 //! A reservation, wherever it was read.
 
-use std::path::Path;
-
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::finding::Code;
@@ -51,7 +49,7 @@ impl Reservation {
         let project = self.project.as_ref().filter(|path| path.starts_with('/'));
         record.variant = "file reservation";
         record.title = format!("{}: {}", agent.raw(), draft::excerpt(self.pattern.raw(), 60).raw()).into();
-        record.cwd = self.tree.as_ref().or(project).map(|path| Path::new(path).into());
+        record.cwd = self.tree.as_ref().or(project).map(Into::into);
         record.started_at = self.created_at;
         record.expiry = self.ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
         record.claims = self.claim(record).into_iter().collect();

@@ -1,7 +1,5 @@
 //! Claude Code's teams: `teams/<name>/config.json`, which tells whose the tasks of a team are.
 
-use std::path::Path;
-
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::record::{Format, Record, RecordKind, TEAM};
@@ -29,7 +27,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.started_at = object.int("createdAt").and_then(time::epoch_ms);
     let members: Vec<&Object<'_>> = members(&object).collect();
     let leader = members.iter().find(|member| member.str("tmuxPaneId") == Some("leader"));
-    record.cwd = leader.and_then(|leader| leader.str("cwd")).map(|cwd| Path::new(cwd).into());
+    record.cwd = leader.and_then(|leader| leader.str("cwd")).map(Into::into);
     record.facts = draft::known([
         ("leader", leader.and_then(|leader| leader.text("name"))),
         ("members", names(&members, |_| true)),

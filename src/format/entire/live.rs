@@ -1,7 +1,5 @@
 //! The live registry: which sessions are active in any repository, and who adopts one.
 
-use std::path::Path;
-
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::record::{
@@ -33,7 +31,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.session_id = Some(names::agent_id(id)).filter(|id| is_valid_id(id)).map(Untrusted::from);
     record.title = title(&object, id);
     record.heartbeat_at = object.str("last_interaction_time").and_then(time::rfc3339);
-    record.cwd = object.str("worktree_path").map(|path| Path::new(path).into());
+    record.cwd = object.str("worktree_path").map(Into::into);
     record.has_ended = object.str("phase") == Some("ended");
     record.expiry = Some(Expiry {
         at: record.heartbeat_at.map_or(record.written_at, |last| time::after(last, KEPT_SECONDS)),

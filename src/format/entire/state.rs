@@ -1,7 +1,5 @@
 //! One session's state: phase, owner, working tree, files and checkpoints.
 
-use std::path::Path;
-
 use super::names;
 use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
@@ -55,8 +53,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.holder = holder(&object);
     record.started_at = object.str("started_at").and_then(time::rfc3339);
     record.heartbeat_at = object.str("last_interaction_time").and_then(time::rfc3339).or(record.started_at);
-    record.cwd =
-        object.str("worktree_path").filter(|path| !path.is_empty()).map(|path| Path::new(path).into());
+    record.cwd = object.str("worktree_path").filter(|path| !path.is_empty()).map(Into::into);
     record.files = object.strings("files_touched").map(Untrusted::from).collect();
     let is_out_of_use = is_out_of_use(&object);
     record.has_ended = phase == Phase::Ended || is_out_of_use;

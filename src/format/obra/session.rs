@@ -1,7 +1,5 @@
 //! Rows of `session_record`.
 
-use std::path::Path;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::pairs::{Pairs, is_run};
@@ -52,7 +50,7 @@ pub(super) fn record(
     record.holder = tables.is_remote.then(remote);
     let project = tables.project(row.number("project_id"));
     let folder = project.and_then(|project| project.text("working_directory"));
-    record.cwd = folder.map(|folder| Path::new(folder).into());
+    record.cwd = folder.map(Into::into);
     record.title = title(row, tables);
     if is_active(row) {
         record.expiry = expiry(row);

@@ -1,7 +1,5 @@
 //! Rows of `task` that were begun and not finished, and interactions of sessions that are nowhere.
 
-use std::path::Path;
-
 use super::tables::{TASK, Tables};
 use super::{Source, draft};
 use crate::core::finding::Code;
@@ -29,7 +27,7 @@ pub(super) fn record(row: &Cells, tables: &Tables, source: &Source, reading: &Re
     record.written_at = row.newest(&["updated_at", "started_at", "created_at"]).unwrap_or(reading.now);
     let project = tables.project(row.number("project_id"));
     let folder = project.and_then(|project| project.text("working_directory"));
-    record.cwd = folder.map(|folder| Path::new(folder).into());
+    record.cwd = folder.map(Into::into);
     record.facts = known([
         ("status", Some(status.into())),
         ("task", Some(id.into())),

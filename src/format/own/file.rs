@@ -1,7 +1,5 @@
 //! One file of a described format, read as its description says.
 
-use std::path::PathBuf;
-
 use jiff::Timestamp;
 
 use crate::core::context::is_valid_id;
@@ -110,8 +108,7 @@ fn record(own: Own, file: &FileImage, reading: &Reading<'_>) -> Result<Record, B
     record.session_id = facts.exact(Field::Session).filter(|id| is_valid_id(id.raw()));
     record.context_id = facts.exact(Field::Context);
     record.title = facts.shown(Field::Title).unwrap_or_else(|| file.name().into());
-    record.cwd =
-        facts.text(Field::Cwd).filter(|path| path.starts_with('/')).map(|path| PathBuf::from(path).into());
+    record.cwd = facts.text(Field::Cwd).filter(|path| path.starts_with('/')).map(Into::into);
     record.holder = holder(&facts);
     record.problems = json::ownership_problems(file, reading, None);
     record.started_at = instant(&facts, Field::StartedAt, reading, &mut record);

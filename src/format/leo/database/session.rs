@@ -1,7 +1,5 @@
 //! Rows of `claude_sessions`.
 
-use std::path::Path;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::item::{claim, surfaces};
@@ -62,8 +60,7 @@ pub(super) fn record(
         Ok(session) => record.session_id = Some(session),
         Err(problem) => record.problems.push(problem),
     }
-    record.cwd =
-        row.text("worktree_path").filter(|_| is_here(&record, reading)).map(|tree| Path::new(tree).into());
+    record.cwd = row.text("worktree_path").filter(|_| is_here(&record, reading)).map(Into::into);
     record.problems.extend(weakness(&record));
     record.problems.extend(headless(&record, row, source, reading.now));
     record.problems.extend(ghost(&record, row, source, reading.now));
