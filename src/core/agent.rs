@@ -48,9 +48,12 @@ pub struct Pattern {
     pub exe_contains: Vec<String>,
     /// The executable's file name.
     pub exe_name: Vec<String>,
+    /// The interpreter that runs it, of any version, such as `node` for `node-22` too.
+    pub runtime: Vec<String>,
     /// The file name of the first argument.
     pub argv0: Vec<String>,
-    /// The end of the first argument after the name that is no option.
+    /// The end of what an interpreter runs: the first argument after the name that is no option,
+    /// nor the value of one.
     pub script: Vec<String>,
     /// An argument anywhere after the name.
     pub argv: Vec<String>,
@@ -80,7 +83,7 @@ pub enum Role {
 }
 
 /// The interpreters whose processes are looked at more closely.
-const INTERPRETERS: [&str; 3] = ["node", "bun", "python"];
+const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "pypy"];
 
 /// Their options that take the next argument with them (node(1), `bun --help`, python(1)).
 const WITH_VALUE: [&str; 11] = [
@@ -96,6 +99,12 @@ const WITH_VALUE: [&str; 11] = [
     "-W",
     "-X",
 ];
+
+/// What comes before the script or package in `bun run`, `bun x` and `deno run`.
+const SUBCOMMANDS: [&str; 2] = ["run", "x"];
+
+/// The option before a module (python(1)): what follows is run, and is no value.
+const MODULE: &str = "-m";
 
 impl Signatures {
     /// Returns the signatures that claimtop ships.
@@ -122,7 +131,7 @@ impl Signatures {
         let mut comms = BTreeSet::new();
         for pattern in self.agents.iter().flat_map(|agent| &agent.matches) {
             comms.extend(pattern.comm.iter().cloned());
-            comms.extend(pattern.exe_name.iter().cloned());
+            comms.extend(pattern.exe_name.iter().chain(&pattern.runtime).cloned());
         }
         comms.extend(self.agents.iter().map(|agent| agent.name.clone()));
         // Copilot names its main thread so.
@@ -137,9 +146,14 @@ impl Signatures {
     /// Decides which agent a process is and what it is to its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
         let details = process.details.as_ref()?;
+        let runs = runs(&details.argv);
         self.agents.iter().find_map(|agent| {
-            let fit = agent.matches.iter().find(|pattern| pattern.fits(process, details))?;
-            let other = agent.roles.iter().find(|pattern| pattern.fits(process, details));
+            let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
+            // Whatever could be the script is tried; its role is then told by what follows this one.
+            let (fit, run) = runs
+                .iter()
+                .find_map(|run| Some((agent.matches.iter().find(|pattern| fits(pattern, *run))?, *run)))?;
+            let other = agent.roles.iter().find(|pattern| fits(pattern, run));
             Some((agent, other.map_or(fit.role, |pattern| pattern.role)))
         })
     }
@@ -153,10 +167,12 @@ impl Signatures {
         let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));
         let arguments = details.map_or(&[][..], |details| &details.argv);
         let argv0 = file_name(arguments.first().map_or("", |arg| arg.raw()));
-        let is_interpreter = INTERPRETERS.iter().any(|name| exe.starts_with(name));
-        let script = from_script(arguments).next().filter(|_| is_interpreter).unwrap_or("");
+        let is_interpreter = INTERPRETERS.iter().any(|name| is_version_of(exe, name));
+        let runs = if is_interpreter { runs(arguments) } else { Vec::new() };
         let bears = |name: &str| {
-            [process.comm.raw(), exe, argv0, script].iter().any(|text| text.to_lowercase().contains(name))
+            let scripts = runs.iter().map(|run| run.script);
+            let mut texts = [process.comm.raw(), exe, argv0].into_iter().chain(scripts);
+            texts.any(|text| text.to_lowercase().contains(name))
         };
         self.agents.iter().any(|agent| agent.name.split('-').next().is_some_and(&bears))
     }
@@ -185,34 +201,68 @@ impl Candidates {
 }
 
 impl Pattern {
-    fn fits(&self, process: &Process, details: &Details) -> bool {
+    fn fits(&self, process: &Process, details: &Details, run: Run<'_>) -> bool {
         let exe = details.exe.as_ref().map_or("", |exe| exe.raw());
         let argv0 = details.argv.first().map_or("", |arg| arg.raw());
         let rest = details.argv.get(1..).unwrap_or_default();
         let argv1 = rest.first().map_or("", |arg| arg.raw());
-        let mut from_script = from_script(&details.argv);
-        let script = from_script.next().unwrap_or("");
-        let command = from_script.next().unwrap_or("");
         any(&self.comm, |comm| process.comm.raw() == comm)
             && any(&self.exe_contains, |part| exe.contains(part))
             && any(&self.exe_name, |name| file_name(exe) == name)
+            && any(&self.runtime, |name| is_version_of(file_name(exe), name))
             && any(&self.argv0, |name| file_name(argv0.trim_end()) == name)
-            && any(&self.script, |end| script.ends_with(end))
+            && any(&self.script, |end| run.is_of(end))
             && any(&self.argv, |arg| rest.iter().any(|given| given.raw() == arg))
             && any(&self.argv1, |arg| argv1 == arg)
-            && any(&self.command, |arg| command == arg)
+            && any(&self.command, |arg| run.command == arg)
     }
 }
 
-/// Returns what follows the options of an interpreter: the script and its own arguments.
-fn from_script(argv: &[Untrusted]) -> impl Iterator<Item = &str> {
+/// What an interpreter may have been told to run, and the argument after it.
+#[derive(Clone, Copy, Default)]
+struct Run<'a> {
+    script: &'a str,
+    command: &'a str,
+}
+
+impl Run<'_> {
+    /// Returns whether the script's path ends so; of a package, such as `npm:@a/b@1.2`, its name.
+    fn is_of(&self, end: &str) -> bool {
+        let name = self.script.trim_start_matches("npm:");
+        let package = name.rfind('@').filter(|at| *at > 0).and_then(|at| name.get(..at)).unwrap_or(name);
+        let ends_so =
+            |text: &str| text.ends_with(end) || end.strip_prefix('/').is_some_and(|whole| whole == text);
+        ends_so(name) || ends_so(package)
+    }
+}
+
+/// Returns everything that an interpreter may run, at least one, which may be empty. The first
+/// argument that is no option is the script; but after an option that is not known, it may be that
+/// option's value, and the script follows.
+fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
+    let mut runs = Vec::new();
     let mut rest = argv.iter().skip(1).map(|arg| arg.raw()).peekable();
-    while let Some(option) = rest.next_if(|arg| arg.starts_with('-')) {
-        if WITH_VALUE.contains(&option) {
+    let mut is_doubtful = false;
+    while let Some(arg) = rest.next() {
+        if WITH_VALUE.contains(&arg) {
             rest.next();
+        } else if arg.starts_with('-') {
+            is_doubtful = arg != MODULE && !arg.contains('=');
+        } else {
+            runs.push(Run { script: arg, command: rest.peek().copied().unwrap_or("") });
+            if !std::mem::take(&mut is_doubtful) && !SUBCOMMANDS.contains(&arg) {
+                break;
+            }
         }
     }
-    rest
+    if runs.is_empty() { vec![Run::default()] } else { runs }
+}
+
+/// Returns whether a program is an interpreter of some version, such as `node-22`, `nodejs` or
+/// `python3.15`; `bundle` is no `bun`.
+fn is_version_of(program: &str, name: &str) -> bool {
+    let rest = program.strip_prefix(name);
+    rest.is_some_and(|rest| rest == "js" || !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// Returns whether a key is not given, or one of its values fits.
@@ -279,6 +329,38 @@ mod tests {
         check("MainThread", "/o/@github/copilot-linux-x64/copilot", &["x"], Some(("copilot", Role::Agent)));
     }
 
+    #[track_caller]
+    fn check_run(exe: &str, argv: &str, expected: Option<&str>) {
+        let argv: Vec<&str> = argv.split(' ').collect();
+        check(exe, &format!("/opt/{exe}"), &argv, expected.map(|name| (name, Role::Agent)));
+    }
+
+    #[test]
+    fn agents_are_known_whatever_version_of_an_interpreter_runs_them() {
+        check_run("node-22", "node-22 /o/node_modules/.bin/claude", Some("claude-code"));
+        check_run("nodejs", "node node_modules/.bin/gemini --yolo", Some("gemini"));
+        check_run("python3.15", "python3.15 /home/u/.local/bin/aider --model x", Some("aider"));
+        check_run("pypy3.11-c", "pypy3 -m aider", Some("aider"));
+        check_run("python3", "python3 -m pip install aider", None);
+        check_run("bun", "bun run /o/@anthropic-ai/claude-code/cli.js", Some("claude-code"));
+        check_run("bun", "bun x @google/gemini-cli", Some("gemini"));
+        check_run("deno", "deno run -A npm:@google/gemini-cli@0.9.1 -p hi", Some("gemini"));
+        check_run("deno", "deno run --allow-read npm:@anthropic-ai/claude-code", Some("claude-code"));
+        check_run("bundle", "bundle /o/.bin/claude", None);
+    }
+
+    #[test]
+    fn what_may_be_the_value_of_an_option_hides_no_script() {
+        check_run("node", "node --title x /o/.bin/claude", Some("claude-code"));
+        check_run("node", "node --title x --icu-data-dir /icu /o/.bin/claude", Some("claude-code"));
+        check_run("node", "node --no-warnings /o/.bin/claude", Some("claude-code"));
+        check_run("node", "node --no-warnings /o/.bin/gemini -p hi", Some("gemini"));
+        let helper = ["node", "--x", "y", "/o/bin/gemini", "mcp"];
+        check("node", "/bin/node", &helper, Some(("gemini", Role::Helper)));
+        check_run("node", "node --title=x /srv/app.js /o/.bin/claude", None);
+        check_run("node", "node /srv/app.js --agent /o/.bin/claude", None);
+    }
+
     #[test]
     fn helpers_and_daemons_of_an_agent_are_no_agents() {
         let claude = "/o/node_modules/@anthropic-ai/claude-code-linux-x64/claude";
@@ -301,6 +383,7 @@ mod tests {
         assert!(resembles("claude", "/home/u/bin/claude", &["claude"]));
         assert!(resembles(".claude-wrapped", "/nix/store/x/bin/.claude-wrapped", &["claude"]));
         assert!(resembles("node", "/usr/bin/node", &["node", "/srv/claude-agent-sdk/cli.js"]));
+        assert!(resembles("deno", "/opt/deno", &["deno", "run", "/srv/claude-agent-sdk/cli.js"]));
         assert!(!resembles("vim", "/usr/bin/vim", &["vim", "claude.md"]));
         assert!(!resembles("bash", "/usr/bin/bash", &["bash", "-c", "claude"]));
     }
