@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::Location;
 use claimtop::core::report::RecordView;
 use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, Snapshot};
@@ -133,6 +133,7 @@ fn process(stat: &str, proc: &Path, uid: u32) -> Process {
         session: 0,
         pidfd_inode: None,
         has_exited: Some(is_zombie),
+        inner: InnerPids::default(),
         details: Some(Details {
             uid: Some(uid),
             exe: text("exe").map(Untrusted::from),

@@ -277,7 +277,7 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::process::{ProcessId, ProcessState};
+    use crate::core::process::{InnerPids, ProcessId, ProcessState};
 
     fn process(comm: &str, exe: &str, argv: &[&str]) -> Process {
         Process {
@@ -289,6 +289,7 @@ mod tests {
             session: 100,
             pidfd_inode: None,
             has_exited: None,
+            inner: InnerPids::default(),
             details: Some(Details {
                 exe: Some(exe.into()),
                 argv: argv.iter().map(|arg| (*arg).into()).collect(),

@@ -109,7 +109,7 @@ pub fn resolve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::process::{Details, ProcessId, ProcessState};
+    use crate::core::process::{Details, InnerPids, ProcessId, ProcessState};
 
     fn process(pid: u32, parent: u32, name: &str, exe: &str, argv: &[&str]) -> (u32, Process) {
         let process = Process {
@@ -121,6 +121,7 @@ mod tests {
             session: pid,
             pidfd_inode: None,
             has_exited: None,
+            inner: InnerPids::default(),
             details: Some(Details {
                 exe: Some(exe.into()),
                 argv: argv.iter().map(|arg| (*arg).into()).collect(),

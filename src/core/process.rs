@@ -51,11 +51,48 @@ pub struct Process {
     pub pidfd_inode: Option<u64>,
     /// Whether a pidfd says that the process has exited; `None` when none could be opened.
     pub has_exited: Option<bool>,
+    /// Its numbers in the PID namespaces below claimtop's own.
+    #[serde(default)]
+    pub inner: InnerPids,
     /// What is only read for processes that matter.
     pub details: Option<Details>,
 }
 
+/// The numbers that a process has in the PID namespaces below claimtop's own
+/// (pid_namespaces(7)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InnerPids {
+    /// Nobody asked, as in recordings of older versions: the details say it, where there are some.
+    #[default]
+    Unasked,
+    /// It could not be read.
+    Unread,
+    /// From the outermost inwards; none for a process of claimtop's own namespace.
+    Read(Box<[u32]>),
+}
+
+impl InnerPids {
+    /// Takes over the line `NSpid` of a process's status (proc(5)), of which the first number is
+    /// the one in claimtop's own namespace.
+    pub fn from_ns_pids(numbers: &[u32]) -> Self {
+        match numbers.split_first() {
+            Some((_, inner)) => Self::Read(inner.into()),
+            None => Self::Unread,
+        }
+    }
+}
+
 impl Process {
+    /// Returns its numbers in the PID namespaces below claimtop's own, none where it lives in that
+    /// one; `None` where this is not known.
+    pub fn inner_pids(&self) -> Option<&[u32]> {
+        match &self.inner {
+            InnerPids::Read(inner) => Some(inner),
+            InnerPids::Unread => None,
+            InnerPids::Unasked => self.details.as_ref()?.ns_pids.get(1..),
+        }
+    }
+
     /// Returns whether this process started at this tick, as it or its like would have recorded
     /// it; `None` where the numbers differ and may count in different time namespaces, which only
     /// a closer look tells.

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::agent::{Role as ProcessRole, Signatures};
 use super::bound::Bonds;
 use super::evidence::Evidence;
-use super::process::{Process, ProcessState};
+use super::process::{InnerPids, Process, ProcessState};
 use super::record::{Binding, Format, Record, Row};
 use super::snapshot::{Database, Repo, Snapshot, Worktree};
 use super::text::Untrusted;
@@ -37,7 +37,7 @@ pub struct World<'a> {
     pub possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
     /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
     pub outsiders: Vec<PossibleAgent<'a>>,
-    /// Of these the ones of which the namespace could not be read.
+    /// Every process of which the namespace could not be read, agent or not.
     pub unplaced: Vec<PossibleAgent<'a>>,
     /// The PIDs that are certain to run each session.
     by_certain_session: HashMap<&'a Untrusted, Vec<u32>>,
@@ -73,15 +73,12 @@ impl<'a> World<'a> {
         let mut by_certain_session: HashMap<&Untrusted, Vec<u32>> = HashMap::new();
         sessions.iter().for_each(|(pid, id)| by_certain_session.entry(*id).or_default().push(*pid));
         let possible_agents = possible_agents(snapshot, signatures);
-        let whose = |fits: fn(usize) -> bool| {
-            let agents = possible_agents.iter().map(|(agent, _)| *agent);
-            agents.filter(|agent| agent.namespaces().is_none_or(fits)).collect()
-        };
+        let agents = possible_agents.iter().map(|(agent, _)| *agent);
         Self {
             booted: snapshot.host.boot_at.map(booted),
             bonds: Bonds::new(snapshot),
-            outsiders: whose(|depth| depth > 1),
-            unplaced: whose(|depth| depth == 0),
+            outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
+            unplaced: unplaced(snapshot, agents),
             by_certain_session,
             by_argument: by_argument(&windows),
             by_folder: by_folder(snapshot),
@@ -183,13 +180,17 @@ fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {
 }
 
 impl PossibleAgent<'_> {
-    /// Returns how many PID namespaces it was seen in, 0 when that could not be read; nothing
-    /// where nothing could be.
-    fn namespaces(&self) -> Option<usize> {
+    /// Returns whether it was seen in another PID namespace than claimtop's, or nothing could be
+    /// read of it.
+    fn may_be_outside(&self) -> bool {
+        self.inner_pids().is_none_or(|inner| inner.is_some_and(|inner| !inner.is_empty()))
+    }
+
+    /// Returns its numbers in other PID namespaces as far as they are known; nothing where nothing
+    /// could be read.
+    fn inner_pids(&self) -> Option<Option<&[u32]>> {
         match self {
-            Self::Known(process, _) | Self::Unproven(process) => {
-                Some(process.details.as_ref().map_or(0, |details| details.ns_pids.len()))
-            }
+            Self::Known(process, _) | Self::Unproven(process) => Some(process.inner_pids()),
             Self::Hidden(_) => None,
         }
     }
@@ -232,6 +233,18 @@ fn possible_agents<'a>(
         (agent, Evidence::new("possible owner", value, "process table"))
     };
     table.listed.iter().filter_map(possible).map(with_evidence).collect()
+}
+
+/// Returns every living process that may count in another PID namespace, for all that could be
+/// read of it: a number in a record may be its own there, whatever it runs.
+fn unplaced<'a>(
+    snapshot: &'a Snapshot,
+    agents: impl Iterator<Item = PossibleAgent<'a>>,
+) -> Vec<PossibleAgent<'a>> {
+    let agents = agents.filter(|agent| agent.inner_pids().flatten().is_none());
+    let is_unread = |process: &&Process| process.inner == InnerPids::Unread && !has_exited(process);
+    let others = snapshot.processes.by_pid.values().filter(is_unread).map(PossibleAgent::Unproven);
+    agents.chain(others).collect()
 }
 
 /// Returns whether enough was read of a process to say that it is no agent.
@@ -283,15 +296,10 @@ fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {
 }
 
 fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {
-    // The first number is its own here; each further one counts a namespace deeper.
-    let inner = |process: &'_ Process| -> Vec<u32> {
-        let details = process.details.as_ref().filter(|_| !has_exited(process));
-        details.map(|details| details.ns_pids.iter().skip(1).copied().collect()).unwrap_or_default()
-    };
     let mut index: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
-    for process in snapshot.processes.by_pid.values() {
-        for number in inner(process) {
-            index.entry(number).or_default().push(process);
+    for process in snapshot.processes.by_pid.values().filter(|process| !has_exited(process)) {
+        for number in process.inner_pids().unwrap_or_default() {
+            index.entry(*number).or_default().push(process);
         }
     }
     index

@@ -85,7 +85,7 @@ impl Witness for Simple {
 
 /// One process lives: PID 4,000,002, Claude Code, since tick 1,000.
 fn table() -> ProcessTable {
-    use claimtop::core::process::{Details, Process, ProcessId, ProcessState};
+    use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState};
     let mut table = ProcessTable { listed: BTreeSet::from([LIVE]), ..ProcessTable::default() };
     let exe = "/opt/node_modules/@anthropic-ai/claude-code/bin/claude";
     let details = Details {
@@ -104,6 +104,7 @@ fn table() -> ProcessTable {
         session: LIVE,
         pidfd_inode: None,
         has_exited: Some(false),
+        inner: InnerPids::default(),
         details: Some(details),
     };
     table.by_pid.insert(LIVE, process);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use claimtop::core::agent::Signatures;
-use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::text::Untrusted;
 use claimtop::core::window::windows;
 
@@ -80,6 +80,7 @@ fn captured(folder: &Path) -> Process {
         session: fields[3].parse().unwrap(),
         pidfd_inode: None,
         has_exited: None,
+        inner: InnerPids::default(),
         details: Some(Details {
             uid: Some(1000),
             exe: line("exe").map(Untrusted::from),

@@ -16,7 +16,7 @@ mod stores;
 mod world;
 
 use claimtop::core::agent::Signatures;
-use claimtop::core::process::{Details, Process, ProcessId, ProcessState};
+use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState};
 
 /// Makes a running process of its own terminal.
 fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Process {
@@ -29,6 +29,7 @@ fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Proce
         session: pid,
         pidfd_inode: None,
         has_exited: Some(false),
+        inner: InnerPids::default(),
         details: Some(Details {
             uid: Some(1000),
             exe: Some(exe.into()),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::list::Rare;
-use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::{
     Binding, Format, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind, Role,
     StatedClaim, StatedPid, Surface, SurfaceState,
@@ -136,6 +136,7 @@ fn window(number: usize) -> Process {
         session: pid(number),
         pidfd_inode: None,
         has_exited: None,
+        inner: InnerPids::default(),
         details: Some(Details {
             uid: Some(1000),
             exe: Some("/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe".into()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::key::Key;
-use claimtop::core::process::{Details, ProcessState};
+use claimtop::core::process::{Details, InnerPids, ProcessState};
 use claimtop::core::report::VerdictState;
 use claimtop::core::snapshot::Snapshot;
 
@@ -26,6 +26,9 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     for process in snapshot.processes.by_pid.values_mut() {
         if dice.roll(chance) == 0 {
             process.details = None;
+        }
+        if dice.roll(chance) == 0 {
+            process.inner = InnerPids::Unread;
         }
         if process.state != ProcessState::Zombie && dice.roll(chance) == 0 {
             process.has_exited = None;
@@ -63,9 +66,6 @@ fn forget_details(details: &mut Details, dice: &mut Dice, chance: u64) {
     details.cwd = details.cwd.take().filter(|_| dice.roll(chance) != 0);
     if dice.roll(chance) == 0 {
         details.argv.clear();
-    }
-    if dice.roll(chance) == 0 {
-        details.ns_pids.clear();
     }
     if dice.roll(chance) == 0 {
         details.env.clear();

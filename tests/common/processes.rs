@@ -1,6 +1,6 @@
 //! The processes of a world.
 
-use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::text::Untrusted;
 
 use super::WorldFile;
@@ -41,7 +41,8 @@ impl WorldFile {
             session: spec.pid,
             pidfd_inode: spec.pidfd_inode,
             has_exited: spec.exited,
-            details: Some(Details {
+            inner: InnerPids::from_ns_pids(&ns_pids),
+            details: (!spec.unread).then(|| Details {
                 uid: Some(spec.uid.unwrap_or(self.host.uid)),
                 exe: Some(exe.into()),
                 argv: argv.into_iter().map(Untrusted::from).collect(),

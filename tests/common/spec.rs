@@ -70,6 +70,9 @@ pub(super) struct ProcessSpec {
     pub(super) other_clock: bool,
     #[serde(default)]
     pub(super) pidfd_inode: Option<u64>,
+    /// Only what a scan reads of everybody is known.
+    #[serde(default)]
+    pub(super) unread: bool,
     /// Listed, but nothing can be read of it.
     #[serde(default)]
     pub(super) hidden: bool,

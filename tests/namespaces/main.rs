@@ -12,6 +12,7 @@
     reason = "tests start processes, write their files and say by panicking what is wrong"
 )]
 
+mod churn;
 mod hidden;
 mod pids;
 #[path = "../common/program.rs"]

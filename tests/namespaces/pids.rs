@@ -86,3 +86,17 @@ fn a_holder_in_another_namespace_is_unknown_to_a_sibling() {
         assert_ne!(verdict(&report, format).0, "dead", "{format}");
     }
 }
+
+/// The holder need be no agent: a worker in a container that shares the folder has its number there.
+#[test]
+fn a_worker_inside_is_found_from_outside_by_its_inner_number() {
+    if !is_allowed("a worker inside, seen from outside", &INSIDE) {
+        return;
+    }
+    let world = World::new();
+    let mut worker = world.worker(&INSIDE);
+    world.register(&worker);
+    check(&world.look(&[]), "claude-code", ("alive", "same-process"));
+    worker.end();
+    assert_eq!(verdict(&world.look(&[]), "claude-code").0, "dead");
+}

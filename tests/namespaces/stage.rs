@@ -51,12 +51,22 @@ impl World {
 
     /// Starts an agent below the words of `within`, such as `unshare --pid`.
     pub(crate) fn agent(&self, within: &[&str]) -> Agent {
+        self.start(within, &self.program())
+    }
+
+    /// Starts a process that looks like no agent.
+    pub(crate) fn worker(&self, within: &[&str]) -> Agent {
+        crate::program::copy("/bin/sleep", self.path("bin/worker"));
+        self.start(within, &self.path("bin/worker"))
+    }
+
+    fn start(&self, within: &[&str], program: &Path) -> Agent {
         // The shell stays, so that the agent is no process 1, and ends when its input does.
         let script =
             "\"$0\" 3600 & read -r stat < /proc/$!/stat; echo \"$! $stat\"; read -r end; kill -9 $!; wait";
         let mut starter = within_or_plain(within, Path::new("/bin/sh"))
             .args(["-c", script])
-            .arg(self.program())
+            .arg(program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::process::{Details, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::text::Untrusted;
 use jiff::Timestamp;
 
@@ -175,6 +175,7 @@ impl People {
             session: pid,
             pidfd_inode: None,
             has_exited: sights.has_pidfd.then_some(!person.state.is_alive()),
+            inner: InnerPids::from_ns_pids(&ns_pids),
             details: Some(Details {
                 uid: Some(person.uid),
                 // Of another user's process the executable may not be read (proc(5)).

@@ -6,7 +6,9 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System,
 
 use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
-use crate::core::process::{Details, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry};
+use crate::core::process::{
+    Details, InnerPids, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry,
+};
 use crate::core::text::Untrusted;
 
 /// sysinfo tells starts in whole seconds.
@@ -88,6 +90,7 @@ fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {
         session: process.session_id().map_or(0, Pid::as_u32),
         pidfd_inode: None,
         has_exited: None,
+        inner: InnerPids::Read([].into()),
         details: Some(details(process)),
     }
 }

@@ -8,7 +8,7 @@ use super::details;
 use super::pidfd;
 use super::proc::{Proc, Reading, is_gone, slurp, understood};
 use super::stat::Layout;
-use crate::core::process::{Process, ProcessState};
+use crate::core::process::{InnerPids, Process, ProcessState};
 
 /// What a closer look has found, for the next one.
 pub(super) struct Kept {
@@ -62,6 +62,7 @@ pub(super) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut Kept) -> boo
         details: Some(details::Details { cwd, ..details }),
         pidfd_inode: kept.process.pidfd_inode,
         has_exited: kept.process.has_exited,
+        inner: std::mem::take(&mut kept.process.inner),
         ..line.process
     };
     true
@@ -93,10 +94,12 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let mut process = line.process;
     let kept = kept.filter(|kept| kept.process.id == process.id && kept.folder == inode);
     let known = kept.and_then(|kept| kept.process.details);
-    process.details = Some(match (process.state, known) {
+    let details = match (process.state, known) {
         (ProcessState::Zombie, Some(known)) => details::left_of(known),
         (_, known) => details::read(&folder, known),
-    });
+    };
+    process.inner = InnerPids::from_ns_pids(&details.ns_pids);
+    process.details = Some(details);
     vouch(&mut process, pidfd.as_ref());
     Closer::Read(Box::new(Kept { process, folder: inode, layout: line.layout }))
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rustix::fs::{CWD, readlinkat};
 
-use super::proc::slurp;
+use super::proc::{Reading, is_gone, slurp};
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::place;
 pub(super) use crate::core::process::Details;
@@ -117,6 +117,16 @@ fn variables(text: &[u8]) -> BTreeMap<String, Untrusted> {
         all.entry(name).or_insert(value);
         all
     })
+}
+
+/// Reads the PIDs in each namespace.
+pub(super) fn ns_pids(at: BorrowedFd<'_>, path: &str) -> Reading<Vec<u32>> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, STATUS) {
+        Ok(()) => Reading::Read(user_and_pids(&text).1),
+        Err(error) if is_gone(error) => Reading::Gone,
+        Err(_) => Reading::Unreadable,
+    }
 }
 
 /// Reads the effective user and the PIDs in each namespace.

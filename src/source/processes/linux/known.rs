@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::stat::Line;
 use crate::core::agent::Candidates;
-use crate::core::process::Process;
+use crate::core::process::{InnerPids, Process, ProcessId};
 use crate::source::clock;
 use crate::source::processes::Depth;
 
@@ -46,7 +46,15 @@ pub(super) struct KnownProcess {
 impl KnownProcess {
     /// Returns whether it need not be read again.
     pub(super) fn lasts(&self, depth: Depth) -> bool {
-        self.is_settled && (self.is_kernels || depth == Depth::Changes)
+        let is_placed = matches!(self.process.inner, InnerPids::Read(_));
+        is_placed && self.is_settled && (self.is_kernels || depth == Depth::Changes)
+    }
+
+    /// Returns its numbers in other PID namespaces, which never change, where this is the process
+    /// and they were read.
+    pub(super) fn inner_pids(&self, id: ProcessId) -> Option<InnerPids> {
+        let is_read = matches!(self.process.inner, InnerPids::Read(_));
+        (is_read && self.process.id == id).then(|| self.process.inner.clone())
     }
 }
 
@@ -88,6 +96,11 @@ impl Known {
     /// Keeps what is known of a process.
     pub(super) fn keep(&mut self, known: KnownProcess) {
         self.by_pid.insert(known.process.id.pid, known);
+    }
+
+    /// Returns whether a process is known that has just begun.
+    pub(super) fn is_young(&self, pid: u32) -> bool {
+        self.by_pid.get(&pid).is_some_and(|known| !known.is_settled)
     }
 
     /// Returns the inode of a process's folder where it is one that has not just begun.

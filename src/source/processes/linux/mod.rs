@@ -5,6 +5,7 @@ mod closer;
 mod completeness;
 mod details;
 mod known;
+mod namespace;
 mod pidfd;
 mod proc;
 mod stat;
@@ -21,13 +22,14 @@ use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
 use self::known::{Known, KnownProcess};
+use self::namespace::inner_pids;
 pub(super) use self::pidfd::inode_of as pidfd_inode;
 pub(in crate::source) use self::pidfd::of as pidfd_of;
 use self::proc::{Proc, Reading};
 use self::stat::Line;
 use super::{Depth, Wanted};
 use crate::core::agent::Candidates;
-use crate::core::process::{ProcessTable, ancestry};
+use crate::core::process::{InnerPids, Process, ProcessTable, ancestry};
 
 /// Returns the ticks per second in which the kernel tells starts (`sysconf(_SC_CLK_TCK)`).
 pub(super) fn ticks_per_second() -> u64 {
@@ -68,7 +70,12 @@ impl Scanner {
             let known = match before.take(pid, inode) {
                 Some(known) if known.lasts(depth) => Some(known),
                 earlier => match proc.process(pid) {
-                    Reading::Read(line) => {
+                    Reading::Read(mut line) => {
+                        line.process.inner = match inner_pids(&mut proc, &line, earlier.as_ref()) {
+                            Reading::Read(inner) => inner,
+                            Reading::Unreadable => InnerPids::Unread,
+                            Reading::Gone => continue,
+                        };
                         let is_renamed = is_renamed(&proc, &line, earlier.as_ref(), wanted.candidates);
                         Some(self.known.entry(inode, line, is_renamed, wanted.candidates))
                     }
@@ -88,6 +95,7 @@ impl Scanner {
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
         let those = those_who_matter(&table, wanted, renamed);
         self.look_closer(&mut proc, &mut table, those, depth);
+        self.look_twice(&mut proc, &mut table);
         table
     }
 
@@ -104,7 +112,9 @@ impl Scanner {
             if before.is_none() && known.is_some_and(|known| known.is_settled) {
                 continue;
             }
-            if let Reading::Read(line) = proc.process(pid) {
+            if let Reading::Read(mut line) = proc.process(pid) {
+                line.process.inner =
+                    known.and_then(|known| known.inner_pids(line.process.id)).unwrap_or_default();
                 let is_renamed = is_renamed(&proc, &line, known, candidates);
                 let known = self.known.entry(inode, line, is_renamed, candidates);
                 is_any |= known.may_be_agent && before != Some(known.process.state);
@@ -124,19 +134,23 @@ impl Scanner {
                 Some(before) if is_as_before => Closer::Read(before),
                 before => closer::look(proc, pid, before),
             };
-            match closer {
-                Closer::Read(read) => {
-                    table.by_pid.insert(pid, read.process.clone());
-                    kept.insert(pid, read);
-                }
-                Closer::Unreadable => {}
-                Closer::Gone => {
-                    table.by_pid.remove(&pid);
-                    table.listed.remove(&pid);
-                }
-            }
+            take_over(table, &mut kept, pid, closer);
         }
         self.kept = kept;
+    }
+
+    /// Looks once more at whoever could not be read, and at those who matter and have just begun: who
+    /// is gone by now came and went, and counts for nothing.
+    fn look_twice(&mut self, proc: &mut Proc, table: &mut ProcessTable) {
+        let is_doubtful = |pid: &u32| {
+            let is_unread = table.get(*pid).is_none_or(|process| process.inner_pids().is_none());
+            is_unread || (self.kept.contains_key(pid) && self.known.is_young(*pid))
+        };
+        let doubtful: Vec<u32> = table.listed.iter().copied().filter(is_doubtful).collect();
+        for pid in doubtful {
+            let closer = closer::look(proc, pid, self.kept.remove(&pid));
+            take_over(table, &mut self.kept, pid, closer);
+        }
     }
 
     /// Returns whether what was found of a process still is so but for what is brought up to date
@@ -144,6 +158,21 @@ impl Scanner {
     fn is_as_before(&self, proc: &mut Proc, pid: u32, before: Option<&mut Kept>) -> bool {
         let folder = self.known.settled_folder(pid);
         folder.zip(before).is_some_and(|(folder, before)| closer::is_as_before(proc, folder, before))
+    }
+}
+
+/// Puts into the table, and into what is kept, how a closer look at a process went.
+fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: u32, closer: Closer) {
+    match closer {
+        Closer::Read(read) => {
+            table.by_pid.insert(pid, read.process.clone());
+            kept.insert(pid, read);
+        }
+        Closer::Unreadable => {}
+        Closer::Gone => {
+            table.by_pid.remove(&pid);
+            table.listed.remove(&pid);
+        }
     }
 }
 
@@ -164,9 +193,14 @@ fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidat
     )
 }
 
-/// Returns possible agents, those under another name too, whoever records name, and all their ancestors.
+/// Returns possible agents, those under another name too, whoever records name by whichever of
+/// their numbers, and all their ancestors.
 fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>, renamed: Vec<u32>) -> BTreeSet<u32> {
-    let candidates = table.by_pid.values().filter(|process| wanted.matters(process.comm.raw()));
+    let is_named = |process: &Process| {
+        process.inner_pids().unwrap_or_default().iter().any(|number| wanted.named.contains(number))
+    };
+    let matters = |process: &&Process| wanted.matters(process.comm.raw()) || is_named(process);
+    let candidates = table.by_pid.values().filter(matters);
     let named = wanted.named.iter().filter(|pid| table.by_pid.contains_key(pid)).copied();
     let mut those = BTreeSet::new();
     for pid in candidates.map(|process| process.id.pid).chain(renamed).chain(named) {

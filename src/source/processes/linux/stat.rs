@@ -1,7 +1,7 @@
 //! `/proc/<pid>/stat` (proc(5)): one line whose second field is any text in parentheses.
 
 use super::tty;
-use crate::core::process::{Process, ProcessId, ProcessState};
+use crate::core::process::{InnerPids, Process, ProcessId, ProcessState};
 use crate::core::text::Untrusted;
 
 /// Where the fields are, counted from the state, which is field 3 of proc(5).
@@ -63,6 +63,7 @@ pub(super) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         session: u32::try_from(number(field::SESSION)?).unwrap_or_default(),
         pidfd_inode: None,
         has_exited: None,
+        inner: InnerPids::default(),
         details: None,
     };
     let is_job = process.tty.is_some() && size(field::GROUP) == Some(u64::from(pid));
