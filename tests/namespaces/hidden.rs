@@ -28,6 +28,7 @@ fn a_hidden_holder_is_unknown_and_so_is_one_that_is_gone() {
             continue;
         }
         let world = World::new();
+        let claimtop = world.copy();
         let mut agent = world.agent(&[]);
         world.register(&agent);
         world.write_pid_only(agent.inner);
@@ -38,13 +39,13 @@ fn a_hidden_holder_is_unknown_and_so_is_one_that_is_gone() {
             std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             chown(&path, Some(Uid::from_raw(NOBODY)), Some(Gid::from_raw(NOBODY))).unwrap();
         }
-        let report = world.look(&within);
+        let report = world.look_with(&claimtop, &within);
         for format in ["claude-code", "maia"] {
             assert_eq!(verdict(&report, format).0, "unknown", "{option}: {format}");
         }
         agent.end();
         assert_eq!(
-            verdict(&world.look(&within), "claude-code").0,
+            verdict(&world.look_with(&claimtop, &within), "claude-code").0,
             "unknown",
             "{option}: absence proves nothing"
         );

@@ -35,12 +35,13 @@ fn a_holder_inside_is_seen_from_inside() {
                   start=$(echo \"${stat##*)}\" | cut -d' ' -f21); \
                   echo '{\"pid\":'$pid',\"sessionId\":\"95fe798d-3725-4649-974a-0dec79220193\",\"procStart\":\"'$start'\"}' \
                   > \"$1/home/.claude/sessions/$pid.json\"; \
-                  \"$1/bin/claimtop\" --home \"$1/home\" --tmp \"$1/tmp\" ls --json; kill -9 $pid";
+                  \"$2\" --home \"$1/home\" --tmp \"$1/tmp\" ls --json; kill -9 $pid";
     let output = std::process::Command::new(INSIDE[0])
         .args(&INSIDE[1..])
         .args(["/bin/sh", "-c", script])
         .arg(world.path("bin/@anthropic-ai/claude-code/claude"))
         .arg(world.path(""))
+        .arg(env!("CARGO_BIN_EXE_claimtop"))
         .output()
         .unwrap();
     let report = serde_json::from_slice(&output.stdout).unwrap();

@@ -32,7 +32,6 @@ impl World {
             std::fs::create_dir_all(world.path(below)).unwrap();
         }
         crate::program::copy("/bin/sleep", world.program());
-        crate::program::copy(env!("CARGO_BIN_EXE_claimtop"), world.claimtop());
         std::fs::set_permissions(world.folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         world
     }
@@ -45,8 +44,13 @@ impl World {
         self.path("bin/@anthropic-ai/claude-code/claude")
     }
 
-    fn claimtop(&self) -> PathBuf {
-        self.path("bin/claimtop")
+    /// Returns a copy of claimtop where everybody may start it.
+    pub(crate) fn copy(&self) -> PathBuf {
+        let copy = self.path("bin/claimtop");
+        // In a world of its own (tests/alone) a script stands in its place.
+        let own = std::env::var_os("CLAIMTOP_TEST_WORLD").map(|world| Path::new(&world).join("claimtop"));
+        crate::program::copy(own.unwrap_or_else(|| env!("CARGO_BIN_EXE_claimtop").into()), &copy);
+        copy
     }
 
     /// Starts an agent below the words of `within`, such as `unshare --pid`.
@@ -94,8 +98,13 @@ impl World {
 
     /// Looks below the words of `within`, and returns the whole report.
     pub(crate) fn look(&self, within: &[&str]) -> Value {
+        self.look_with(Path::new(env!("CARGO_BIN_EXE_claimtop")), within)
+    }
+
+    /// Looks with this very program.
+    pub(crate) fn look_with(&self, claimtop: &Path, within: &[&str]) -> Value {
         let [home, tmp] = ["home", "tmp"].map(|below| self.path(below));
-        let mut command = within_or_plain(within, &self.claimtop());
+        let mut command = within_or_plain(within, claimtop);
         command.arg("--home").arg(home).arg("--tmp").arg(tmp).args(["ls", "--json"]);
         let output = command.stdin(Stdio::null()).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

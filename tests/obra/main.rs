@@ -8,8 +8,6 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
-#[path = "../common/alone.rs"]
-mod alone;
 #[path = "../common/apart.rs"]
 mod apart;
 mod cut_off;
