@@ -3,13 +3,15 @@
 //! It tells of looks, losses and actions: numbers, outcomes and the system's own words. What a
 //! session file says is not in it.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::geteuid;
 use tracing::Level;
 
 /// The most bytes of the log; then it begins anew.
@@ -53,7 +55,14 @@ impl Capped {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        let file = OpenOptions::new().append(true).create(true).mode(MODE).open(path)?;
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+        // Neither a link is followed nor the reader of a FIFO waited for.
+        let safe = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(open(path, flags | safe, Mode::RUSR | Mode::WUSR)?);
+        let meta = file.metadata()?;
+        if !meta.is_file() || meta.nlink() > 1 || meta.uid() != geteuid().as_raw() {
+            return Err(io::Error::other("it is no plain file of ours with one name"));
+        }
         file.set_permissions(Permissions::from_mode(MODE))?;
         Ok(Self { path: path.to_path_buf(), file })
     }
@@ -105,6 +114,20 @@ mod tests {
         let mut again = Capped::open(&path).unwrap();
         again.write_all(b"end").unwrap();
         assert!(std::fs::read(&path).unwrap().ends_with(b"xend"));
+    }
+
+    #[test]
+    fn a_link_a_second_name_and_a_fifo_are_no_log_and_nobody_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("theirs"), "theirs").unwrap();
+        std::os::unix::fs::symlink(at("theirs"), at("link")).unwrap();
+        std::fs::hard_link(at("theirs"), at("second")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for name in ["link", "second", "fifo"] {
+            assert!(Capped::open(&at(name)).is_err(), "{name}");
+        }
+        assert_eq!(std::fs::read(at("theirs")).unwrap(), b"theirs");
     }
 
     #[test]
