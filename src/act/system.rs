@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{
     AtFlags, FallocateFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps,
-    UTIME_OMIT, XattrFlags, fallocate, fchown, fdatasync, fgetxattr, flistxattr, flock, fsetxattr, fstat,
-    fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
+    UTIME_OMIT, XattrFlags, fallocate, fchown, fdatasync, fgetxattr, flistxattr, flock, fremovexattr,
+    fsetxattr, fstat, fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -28,6 +28,9 @@ const RESERVED: u64 = 64 << 10;
 
 /// The most bytes that one extended attribute can have, and the list of their names (xattr(7)).
 const ATTRIBUTE_SIZE: usize = 64 << 10;
+
+/// The attribute in which the kernel keeps an access list (acl(5)).
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
 /// The real disk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,13 +84,16 @@ impl Disk for System {
         let names = listed(&from).map_err(|errno| ("the attributes".to_owned(), errno))?;
         for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             match keep_attribute(&from, file, name) {
-                Err(errno) if is_of_people(name) => {
-                    return Err((format!("the attribute {}", shown(&String::from_utf8_lossy(name))), errno));
-                }
+                Err(errno) if is_of_people(name) => return Err((told(name), errno)),
                 Ok(()) | Err(_) => {}
             }
         }
-        Ok(())
+        // A new file may have got a list from its folder (acl(5), default access lists).
+        let is_kept = names.split(|byte| *byte == 0).any(|name| name == ACCESS_LIST);
+        match if is_kept { Ok(()) } else { fremovexattr(&*file, ACCESS_LIST) } {
+            Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
+            Err(errno) => Err((told(ACCESS_LIST), errno)),
+        }
     }
 
     fn finish(&self, file: &mut File, mode: u32, modified_at: Timestamp) -> Result<(), Errno> {
@@ -206,10 +212,15 @@ fn keep_attribute(from: &OwnedFd, to: &File, name: &[u8]) -> Result<(), Errno> {
     fsetxattr(to, name, &value, XattrFlags::empty())
 }
 
+/// Names an attribute.
+fn told(name: &[u8]) -> String {
+    format!("the attribute {}", shown(&String::from_utf8_lossy(name)))
+}
+
 /// Returns whether people gave a file this attribute. All others are of the file system or of the
 /// system's policy, which may have others of its own where the copy lies.
 fn is_of_people(name: &[u8]) -> bool {
-    name.starts_with(b"user.") || name == b"system.posix_acl_access"
+    name.starts_with(b"user.") || name == ACCESS_LIST
 }
 
 fn times(modified_at: Timestamp) -> Timestamps {

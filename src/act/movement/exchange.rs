@@ -33,7 +33,7 @@ impl<D: Disk> Hands<'_, D> {
         };
         let own_path = path.with_file_name(&own);
         let print_of_new = Print { modified_at: now, ..print.clone() };
-        self.write_new((beside, &own_path), new, &print_of_new, None, failed)?;
+        self.write_new((beside, &own_path), new, &print_of_new, Some((at.spot(), path)), failed)?;
         if let Err(errno) = self.disk.exchange(&at.folder, at.name(), beside.1) {
             // What was written was never in use.
             return Err(self.without(beside, &own_path, failed(errno)));
