@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::io::Errno;
@@ -142,8 +143,11 @@ pub trait Disk {
     /// Takes an exclusive lock (`flock`) on a file, made if need be.
     ///
     /// # Errors
-    /// `EWOULDBLOCK` when another holds it and `patience` is none, or the system refuses.
+    /// `EWOULDBLOCK` when another holds it for longer than `patience` lasts, or the system refuses.
     fn lock(&self, spot: Spot<'_, Self::Folder>, patience: Patience) -> Result<Self::Lock, Errno>;
+
+    /// Returns who holds a lock on a file, as far as can be seen.
+    fn locker_of(&self, spot: Spot<'_, Self::Folder>) -> Option<Locker>;
 }
 
 /// Whether an append has reached the disk when it returns.
@@ -155,11 +159,31 @@ pub enum Keeping {
     Lazy,
 }
 
+/// A process that holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locker {
+    /// Its PID.
+    pub pid: u32,
+    /// Whether it goes on by itself.
+    pub pace: Pace,
+}
+
+/// Whether a process goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// It does.
+    Going,
+    /// It was stopped, as by `Ctrl-Z`, and goes on only when somebody lets it.
+    Stopped,
+}
+
 /// What to do while another holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     /// Wait.
     Wait,
+    /// Wait for this long.
+    For(Duration),
     /// Give up at once.
     None,
 }

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::disk::{Disk, Patience};
+use super::disk::Disk;
 use super::lock::{Lock, StateFolder};
 use super::road::{Answer, Receipt, Request, Rules, Seen};
 use super::trouble::Trouble;
@@ -96,7 +96,7 @@ pub fn carry_out<D: Disk>(
 ) -> Result<Carried, Trouble> {
     let followers = std::mem::take(&mut seen.followers);
     let confirmed = seen.confirm(answer)?;
-    let mut lock = state.lock(Patience::Wait, witness.now())?;
+    let mut lock = state.lock(state.patience, witness.now())?;
     let receipt = confirmed.verify(&mut lock, witness)?.execute(witness)?;
     let followers = followers.into_iter().filter(|_| receipt.outcome.ended == Ended::Done);
     let followed = followers.map(|follower| follower.carry_out(&mut lock, receipt.entry, witness));

@@ -2,12 +2,13 @@
 //! commands and the screen both act with it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::disk::Patience;
 use super::follow::{self, Carried};
-use super::lock::{Lock, Peek, StateFolder};
+use super::lock::{Lock, OnWait, Peek, StateFolder};
 use super::prune::{self, Parked};
 use super::road::{Answer, Request, Rules, Seen};
 use super::rows::Rows;
@@ -69,6 +70,14 @@ impl Hand {
         Ok(Self { state: State::Looking(Peek::open(state)?), eyes, rules })
     }
 
+    /// Waits no longer than this while another claimtop is at work, and tells at once that it is.
+    pub fn waiting(mut self, limit: Duration, on_wait: Option<OnWait>) -> Self {
+        if let State::Acting(state) = &mut self.state {
+            (state.patience, state.on_wait) = (Patience::For(limit), on_wait);
+        }
+        self
+    }
+
     /// Lets only programs below this folder count, where there is one.
     pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
         self.eyes.stage = stage;
@@ -106,7 +115,7 @@ impl Hand {
         };
         Ok(match &self.state {
             State::Looking(peek) => peek.shown(see_all),
-            State::Acting(_) => see_all(&self.state.renewed()?.lock(Patience::Wait, now)?),
+            State::Acting(_) => see_all(&self.state.renewed()?.locked(now)?),
         })
     }
 
@@ -139,7 +148,7 @@ impl Hand {
     /// # Errors
     /// The journal or the parked folder cannot be read.
     pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, Trouble> {
-        let lock = self.state.acting()?.lock(Patience::Wait, self.eyes.now())?;
+        let lock = self.state.acting()?.locked(self.eyes.now())?;
         prune::outdated(&lock, self.eyes.now(), kept_for)
     }
 
@@ -149,7 +158,7 @@ impl Hand {
     /// Something cannot be removed; what was removed until then is journalled.
     pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), Trouble> {
         let now = self.eyes.now();
-        let mut lock = self.state.acting()?.lock(Patience::Wait, now)?;
+        let mut lock = self.state.acting()?.locked(now)?;
         prune::prune(&mut lock, shown, now, kept_for)
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::disk::{Disk, Keeping, Patience};
+use super::disk::{Disk, Keeping, Locker, Pace, Patience};
 use super::movement::Hands;
 use super::recover;
 use super::rows::Stores;
@@ -36,7 +36,14 @@ pub struct StateFolder<D: Disk> {
     parked: D::Folder,
     /// The databases of the systems that have some.
     pub stores: Stores,
+    /// How long an action waits while another claimtop is at work.
+    pub patience: Patience,
+    /// Whom to tell at once that another claimtop is at work.
+    pub on_wait: Option<OnWait>,
 }
+
+/// Takes what there is to say while an action waits.
+pub type OnWait = Box<dyn Fn(&str) + Send>;
 
 impl<D: Disk> StateFolder<D> {
     /// Opens the folder and makes what is missing, for the owner only.
@@ -46,7 +53,16 @@ impl<D: Disk> StateFolder<D> {
     pub fn open(disk: D, path: &Path) -> Result<Self, Trouble> {
         let parked_path = path.join(PARKED);
         let (folder, parked) = folders(&disk, path, &parked_path)?;
-        Ok(Self { disk, path: path.to_path_buf(), parked_path, folder, parked, stores: Stores::default() })
+        Ok(Self {
+            disk,
+            path: path.to_path_buf(),
+            parked_path,
+            folder,
+            parked,
+            stores: Stores::default(),
+            patience: Patience::Wait,
+            on_wait: None,
+        })
     }
 
     /// Returns where parked things lie.
@@ -73,12 +89,7 @@ impl<D: Disk> StateFolder<D> {
     /// # Errors
     /// Another one holds it, or the journal cannot be read or written.
     pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, Trouble> {
-        let path = self.path.join(LOCK);
-        let held = self.disk.lock((&self.folder, OsStr::new(LOCK)), patience);
-        let guard = held.map_err(|errno| match errno {
-            Errno::WOULDBLOCK => Trouble::Changed("another claimtop is at work".to_owned()),
-            errno => Trouble::at("lock", &path)(errno),
-        })?;
+        let guard = self.guard(patience)?;
         let journal = self.journal()?;
         let mut lock = Lock { state: self, _guard: Some(guard), history: History::read(&journal) };
         if journal.last().is_some_and(|byte| *byte != b'\n') {
@@ -86,6 +97,45 @@ impl<D: Disk> StateFolder<D> {
         }
         recover::recover(&mut lock, now)?;
         Ok(lock)
+    }
+
+    /// Takes the lock with the patience that actions have.
+    ///
+    /// # Errors
+    /// As [`StateFolder::lock`].
+    pub(super) fn locked(&self, now: Timestamp) -> Result<Lock<'_, D>, Trouble> {
+        self.lock(self.patience, now)
+    }
+
+    /// Takes the lock. Whoever has to wait is told so at once.
+    fn guard(&self, patience: Patience) -> Result<D::Lock, Trouble> {
+        let (path, spot) = (self.path.join(LOCK), (&self.folder, OsStr::new(LOCK)));
+        let held = match (patience, &self.on_wait) {
+            (Patience::For(limit), Some(tell)) => match self.disk.lock(spot, Patience::None) {
+                Err(Errno::WOULDBLOCK) => {
+                    let most = limit.as_secs_f32();
+                    tell(&format!("{}; waiting for {most:.0} s at most", self.is_at_work()));
+                    self.disk.lock(spot, patience)
+                }
+                done => done,
+            },
+            (Patience::Wait | Patience::For(_) | Patience::None, _) => self.disk.lock(spot, patience),
+        };
+        held.map_err(|errno| match errno {
+            Errno::WOULDBLOCK => Trouble::NotNow(format!("{}; nothing was done", self.is_at_work())),
+            errno => Trouble::at("lock", &path)(errno),
+        })
+    }
+
+    /// Says who holds the lock.
+    fn is_at_work(&self) -> String {
+        match self.disk.locker_of((&self.folder, OsStr::new(LOCK))) {
+            None => "another claimtop is at work".to_owned(),
+            Some(Locker { pid, pace: Pace::Going }) => format!("another claimtop, PID {pid}, is at work"),
+            Some(Locker { pid, pace: Pace::Stopped }) => {
+                format!("another claimtop, PID {pid}, is at work and stopped: kill -CONT {pid} lets it go on")
+            }
+        }
     }
 }
 
@@ -131,6 +181,8 @@ impl Peek {
             folder: folder.map_or_else(any, Ok)?,
             parked: parked.map_or_else(any, Ok)?,
             stores: Stores::default(),
+            patience: Patience::None,
+            on_wait: None,
         };
         let history = if is_there { state.history()? } else { History::default() };
         Ok(Self { state, history })

@@ -1,8 +1,9 @@
 //! Looks at the files of a plan, and refuses those that are never touched.
 
-use std::path::PathBuf;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
 use super::disk::Disk;
@@ -23,6 +24,17 @@ pub(super) struct Sight<'a, D: Disk> {
     pub(super) hands: Hands<'a, D>,
     pub(super) rules: &'a Rules,
     pub(super) now: Timestamp,
+    /// Why what was seen is not done yet: a file was written just now.
+    pub(super) wait: RefCell<Option<String>>,
+}
+
+/// Says that a file may still be under way.
+fn young(path: &Path, age: SignedDuration) -> String {
+    let path = shown(path);
+    match age.is_negative() {
+        true => format!("{path} was written {:.1} s ahead of the clock: wait", -age.as_secs_f64()),
+        false => format!("{path} was written {:.1} s ago: wait", age.as_secs_f64()),
+    }
 }
 
 impl<D: Disk> Sight<'_, D> {
@@ -125,9 +137,9 @@ impl<D: Disk> Sight<'_, D> {
             return never("a process holds a lock on it".to_owned());
         }
         // Every write changes this time, and nobody can set it; the other one anybody can.
-        if self.now.duration_since(meta.changed_at) < self.rules.settled_for {
-            let seconds = self.rules.settled_for.as_secs();
-            return Err(Trouble::Changed(format!("{} was written in the last {seconds} s", shown(path))));
+        let age = self.now.duration_since(meta.changed_at);
+        if age < self.rules.settled_for {
+            self.wait.replace(Some(young(path, age)));
         }
         Ok(())
     }

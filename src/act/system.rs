@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::buffer::spare_capacity;
@@ -16,15 +17,18 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::disk::{Disk, Keeping, Patience, Side, Spot};
+use super::disk::{Disk, Keeping, Locker, Pace, Patience, Side, Spot};
 use crate::core::file::FileImage;
 use crate::core::text::shown;
 use crate::source::open::{self, Entry, Folder, OpenError};
-use crate::source::{locks, opener};
+use crate::source::{clock, locks, opener};
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
 const RESERVED: u64 = 64 << 10;
+
+/// How long to pause before a lock is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// The most bytes that one extended attribute can have, and the list of their names (xattr(7)).
 const ATTRIBUTE_SIZE: usize = 64 << 10;
@@ -157,12 +161,38 @@ impl Disk for System {
 
     fn lock(&self, spot: Spot<'_, Folder>, patience: Patience) -> Result<OwnedFd, Errno> {
         let fd = own(spot, OFlags::RDWR | OFlags::CREATE)?;
-        let operation = match patience {
-            Patience::Wait => FlockOperation::LockExclusive,
-            Patience::None => FlockOperation::NonBlockingLockExclusive,
-        };
-        retry_on_intr(|| flock(&fd, operation))?;
+        let lock = |operation| retry_on_intr(|| flock(&fd, operation));
+        match patience {
+            Patience::Wait => lock(FlockOperation::LockExclusive)?,
+            Patience::None => lock(FlockOperation::NonBlockingLockExclusive)?,
+            Patience::For(limit) => {
+                let begun_at = clock::steady();
+                while let Err(errno) = lock(FlockOperation::NonBlockingLockExclusive) {
+                    if errno != Errno::WOULDBLOCK || begun_at.elapsed() >= limit {
+                        return Err(errno);
+                    }
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+            }
+        }
         Ok(fd)
+    }
+
+    fn locker_of(&self, (folder, name): Spot<'_, Folder>) -> Option<Locker> {
+        let (_, meta) = folder.look_at(name)?;
+        let pid = locks::locker_of(name, &meta)?;
+        Some(Locker { pid, pace: pace_of(pid) })
+    }
+}
+
+/// Returns whether a process goes on by itself: `T` is stopped, `t` is stopped by a debugger
+/// (proc_pid_stat(5)).
+fn pace_of(pid: u32) -> Pace {
+    let stat = open::small(Path::new(&format!("/proc/{pid}/stat")), 4 << 10).unwrap_or_default();
+    let state = stat.rsplit(|byte| *byte == b')').next().map(<[u8]>::trim_ascii_start);
+    match state.and_then(<[u8]>::first) {
+        Some(b'T' | b't') => Pace::Stopped,
+        Some(_) | None => Pace::Going,
     }
 }
 

@@ -19,6 +19,9 @@ pub enum Trouble {
     /// The world is not as it was seen.
     #[error("changed under you: {0}")]
     Changed(String),
+    /// It can be done in a moment: another claimtop is at work, or a file was written just now.
+    #[error("{0}")]
+    NotNow(String),
     /// Where something is to go, something else lies.
     #[error("the place is taken: {0}")]
     Taken(String),

@@ -1,6 +1,7 @@
 //! The full screen, when there is a terminal to show it on.
 
 use std::io::{IsTerminal, stdout};
+use std::time::Duration;
 
 use super::act;
 use super::failure::{Exit, Failure, Outcome};
@@ -13,6 +14,9 @@ use crate::config::layers::Origin;
 use crate::config::{Access, Calls, Config, Notify, Switch, Theme};
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
+
+/// How long the screen waits while another claimtop is at work; then the sheet names it.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is special about a screen.
 #[derive(Default)]
@@ -44,7 +48,7 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => {
-            let hand = act::hand(settings).map(|hand| hand.only_below(stage));
+            let hand = act::hand(settings).map(|hand| hand.only_below(stage).waiting(LOCK_PATIENCE, None));
             Some(hand.map_err(|failure| failure.lines().join("; ")))
         }
     };

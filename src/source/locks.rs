@@ -56,6 +56,11 @@ pub(crate) fn is_locked(name: &OsStr, meta: &FileMeta) -> bool {
         || locked.iter().any(|(_, ino)| *ino == meta.ino) && opener::locker_of(name, meta).is_some()
 }
 
+/// Returns a process that holds a lock on a file, as far as can be seen.
+pub(crate) fn locker_of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
+    Locks::read().holder(meta).or_else(|| opener::locker_of(name, meta))
+}
+
 fn parse(text: &str) -> Locks {
     let told = |line| held(line).and_then(|(id, pid)| Some((id, pid?)));
     let writers = text.lines().filter(|line| is_reserving(line)).filter_map(told).collect();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use claimtop::act::disk::{Disk, Keeping, Patience, Side, Spot};
+use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot};
 use claimtop::act::system::System;
 use claimtop::core::file::FileImage;
 use jiff::Timestamp;
@@ -173,5 +173,9 @@ impl Disk for Faulty {
     fn lock(&self, spot: Spot<'_, Folder>, patience: Patience) -> Result<Self::Lock, Errno> {
         self.call()?;
         System.lock(spot, patience)
+    }
+
+    fn locker_of(&self, spot: Spot<'_, Folder>) -> Option<Locker> {
+        System.locker_of(spot)
     }
 }

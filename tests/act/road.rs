@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use claimtop::act::disk::{Disk, Patience};
 use claimtop::act::hand::Hand;
 use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Receipt, Request, Seen};
+use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
@@ -13,12 +13,13 @@ use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::journal::Ended;
 use claimtop::core::key::Key;
 use claimtop::core::plan::Action;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::faulty::{Fault, Faulty};
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
+use crate::undo::{ACL, NOTE, access_list, give, given};
 
 #[test]
 fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
@@ -173,6 +174,103 @@ fn an_entire_session_ends_in_place_and_back() {
     let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
+    let stage = Stage::new();
+    let (path, _) = dead_entire_session(&stage);
+    let folder = path.parent().unwrap();
+    // A new file gets a list from its folder, also where the old one had none.
+    if let Err(errno) = give(folder, "system.posix_acl_default", &access_list()) {
+        return eprintln!("skipped: no access lists here: {errno}");
+    }
+    for has_list in [false, true] {
+        if has_list {
+            give(&path, ACL, &access_list()).unwrap();
+        }
+        give(&path, NOTE, b"of mine").unwrap();
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&path, None, Some(1234)).unwrap();
+        }
+        let before = given(&path);
+        assert_eq!(before.1[1].is_empty(), !has_list, "{before:?}");
+        let mut eyes = stage.eyes_over(&["home/shop"]);
+        let state = StateFolder::open(System, &stage.state_path()).unwrap();
+        let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
+        let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+        assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+        assert!(std::fs::read_to_string(&path).unwrap().contains(r#""phase":"ended""#));
+        assert_eq!(given(&path), before);
+        let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+        let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+        assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+        assert_eq!(given(&path), before);
+    }
+}
+
+#[test]
+fn a_file_that_was_written_just_now_is_planned_and_not_touched() {
+    let stage = Stage::new();
+    let agent = stage.agent();
+    let path = stage.register(agent.id(), start_ticks(agent.id()));
+    end(agent);
+    let mut eyes = stage.eyes();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut eyes), path.file_name().unwrap().to_str().unwrap()).key.clone();
+    let rules = Rules { settled_for: SignedDuration::from_hours(1), ..stage.rules() };
+    let now = eyes.now();
+    let mut lock = state.lock(Patience::None, now).unwrap();
+    let seen = Seen::see(&lock, &report(&mut eyes), release(&key), &rules, now).unwrap();
+    let why = seen.wait.clone().unwrap();
+    assert!(why.contains(" was written 0.") && why.ends_with(" s ago: wait"), "{why}");
+    assert!(seen.plan.why.contains(&why));
+    let refused = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut eyes).err().unwrap();
+    assert!(matches!(&refused, Trouble::NotNow(why) if why.ends_with(" s ago: wait")), "{refused}");
+    assert!(path.exists());
+    assert!(lock.history.entries.is_empty());
+}
+
+/// Starts a process that holds the lock of the state folder, as another claimtop would.
+fn holder(stage: &Stage) -> Option<std::process::Child> {
+    drop(StateFolder::open(System, &stage.state_path()).unwrap().lock(Patience::None, Timestamp::UNIX_EPOCH));
+    let lock = stage.state_path().join("lock");
+    let mut command = std::process::Command::new("flock");
+    let child = command.args(["--no-fork", "--exclusive"]).arg(&lock).args(["sleep", "600"]).spawn().ok()?;
+    let own = std::fs::File::open(&lock).unwrap();
+    while own.try_lock().is_ok() {
+        own.unlock().unwrap();
+        std::thread::yield_now();
+    }
+    Some(child)
+}
+
+#[test]
+fn another_claimtop_that_is_at_work_is_named_at_once_and_not_waited_for_long() {
+    let stage = Stage::new();
+    let Some(mut other) = holder(&stage) else { return eprintln!("skipped: no flock(1)") };
+    let pid = other.id();
+    let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (heard, limit) = (std::sync::Arc::clone(&told), std::time::Duration::from_millis(30));
+    let on_wait = move |words: &str| heard.lock().unwrap().push(words.to_owned());
+    let hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut hand = hand.waiting(limit, Some(Box::new(on_wait)));
+    let report = hand.report();
+    let mut refused = || hand.see(&report, &[]).err().unwrap();
+    let going = format!("another claimtop, PID {pid}, is at work");
+    assert_eq!(refused(), Trouble::NotNow(format!("{going}; nothing was done")));
+    assert_eq!(told.lock().unwrap().as_slice(), [format!("{going}; waiting for 0 s at most")]);
+
+    let process = rustix::process::Pid::from_child(&other);
+    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+    let stopped = format!("{going} and stopped: kill -CONT {pid} lets it go on; nothing was done");
+    while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
+        std::thread::yield_now();
+    }
+    assert_eq!(refused(), Trouble::NotNow(stopped));
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(hand.see(&report, &[]).is_ok());
 }
 
 #[test]

@@ -58,12 +58,12 @@ proptest! {
     }
 }
 
-const NOTE: &str = "user.note";
-const ACL: &str = "system.posix_acl_access";
+pub(crate) const NOTE: &str = "user.note";
+pub(crate) const ACL: &str = "system.posix_acl_access";
 
 /// An access list (acl(5)) as the kernel takes it: the owner reads and writes, and so does user 1234;
 /// everybody else does nothing.
-fn access_list() -> Vec<u8> {
+pub(crate) fn access_list() -> Vec<u8> {
     let nobody = u32::MAX;
     let entries = [(1_u16, 6_u16, nobody), (2, 6, 1234), (4, 0, nobody), (16, 6, nobody), (32, 0, nobody)];
     let entry = |(tag, permissions, id): (u16, u16, u32)| {
@@ -72,8 +72,13 @@ fn access_list() -> Vec<u8> {
     2_u32.to_le_bytes().into_iter().chain(entries.into_iter().flat_map(entry)).collect()
 }
 
+/// Gives a file or folder an attribute.
+pub(crate) fn give(path: &Path, name: &str, value: &[u8]) -> rustix::io::Result<()> {
+    setxattr(path, name, value, XattrFlags::empty())
+}
+
 /// Returns the group of a file and what people gave it beside.
-fn given(path: &Path) -> (u32, Vec<Vec<u8>>) {
+pub(crate) fn given(path: &Path) -> (u32, Vec<Vec<u8>>) {
     let value = |name| {
         let mut value = Vec::with_capacity(1 << 10);
         let _ = getxattr(path, name, spare_capacity(&mut value));
@@ -89,7 +94,7 @@ fn release_and_undo<D: Disk>(stage: &Stage, disk: D, state_path: &Path) {
     let name = format!("{}.json", agent.id());
     end(agent);
     for (name, value) in [(NOTE, b"of mine".to_vec()), (ACL, access_list())] {
-        if let Err(errno) = setxattr(&path, name, &value, XattrFlags::empty()) {
+        if let Err(errno) = give(&path, name, &value) {
             eprintln!("without {name}: {errno}");
         }
     }

@@ -27,7 +27,7 @@ fn dead_window(world: &World) -> String {
 fn settled(world: &World, arguments: &[&str]) -> Answer {
     loop {
         let answer = world.run(arguments);
-        if !answer.out.contains("written in the last 2 s") {
+        if !answer.out.contains("s ago: wait") {
             return answer;
         }
         std::thread::sleep(Duration::from_millis(50));
@@ -36,6 +36,36 @@ fn settled(world: &World, arguments: &[&str]) -> Answer {
 
 fn json(answer: &Answer) -> Value {
     serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+}
+
+#[test]
+fn what_was_written_just_now_is_shown_and_waited_for() {
+    let world = World::new();
+    let path = dead_window(&world);
+    let text = std::fs::read(&path).unwrap();
+    for (option, json_too) in [("--dry-run", false), ("--dry-run", true), ("--yes", false)] {
+        // A machine that is busy enough gives the file the time that it needs.
+        let answer = loop {
+            std::fs::write(&path, &text).unwrap();
+            let shape: &[&str] = if json_too { &["--json"] } else { &[] };
+            let answer = world.run(&[&["release", &path, option], shape].concat());
+            if answer.out.contains("s ago: wait") {
+                break answer;
+            }
+            std::fs::write(&path, &text).unwrap();
+        };
+        assert_eq!(answer.code, 3, "{answer:?}");
+        assert!(!answer.out.contains("changed under you"), "{answer:?}");
+        if json_too {
+            let said = json(&answer);
+            assert_eq!(said["plans"][0]["steps"][0]["step"], "park");
+            assert!(said["refused"][0]["why"].as_str().unwrap().contains("s ago: wait"), "{said}");
+        } else {
+            assert!(answer.out.contains("steps    1. put"), "{answer:?}");
+            assert!(answer.out.contains("not done"), "{answer:?}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), text);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ const PID_FILE: &str = include_str!("../../assets/formats/pid-file.toml");
 fn settled(world: &World, arguments: &[&str]) -> Answer {
     loop {
         let answer = world.run(arguments);
-        if !answer.out.contains("written in the last 2 s") {
+        if !answer.out.contains("s ago: wait") {
             return answer;
         }
         std::thread::sleep(Duration::from_millis(50));

@@ -101,6 +101,7 @@ fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
         Err(Trouble::Never(_)) => "never".to_owned(),
         Err(Trouble::NotConfirmed(_)) => "not confirmed".to_owned(),
         Err(Trouble::Changed(_)) => "changed before".to_owned(),
+        Err(Trouble::NotNow(_)) => "not now".to_owned(),
         Err(Trouble::Taken(_)) => "taken before".to_owned(),
         Err(Trouble::Failed { .. }) => "failed before".to_owned(),
         Err(Trouble::Stuck(_)) => "stuck before".to_owned(),

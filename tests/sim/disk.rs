@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::act::disk::{Disk, Keeping, Patience, Side, Spot};
+use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot};
 use claimtop::core::file::{Content, FileImage};
 use jiff::Timestamp;
 use rustix::io::Errno;
@@ -295,14 +295,18 @@ impl Disk for SimDisk {
             let is_held = world.locks.contains_key(&inode);
             world.note(|| format!("claimtop {}: lock {} (held: {is_held})", self.me, path.display()));
             match patience {
-                Patience::Wait if is_held => return Tried::Held(inode),
+                Patience::Wait | Patience::For(_) if is_held => return Tried::Held(inode),
                 Patience::None if is_held => return Tried::Done(Err(Errno::WOULDBLOCK)),
-                Patience::Wait | Patience::None => {}
+                Patience::Wait | Patience::For(_) | Patience::None => {}
             }
             let hold = world.new_hold();
             world.locks.insert(inode, hold);
             Tried::Done(Ok((inode, hold)))
         })?;
         Ok(SimLock { baton: Arc::clone(&self.baton), inode, hold })
+    }
+
+    fn locker_of(&self, _spot: Spot<'_, PathBuf>) -> Option<Locker> {
+        None
     }
 }

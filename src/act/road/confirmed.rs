@@ -28,6 +28,7 @@ impl Confirmed {
             Trouble::Never(why) => Trouble::Changed(why),
             Trouble::NotConfirmed(_)
             | Trouble::Changed(_)
+            | Trouble::NotNow(_)
             | Trouble::Taken(_)
             | Trouble::Failed { .. }
             | Trouble::Refused(_)
@@ -36,6 +37,9 @@ impl Confirmed {
         })?;
         if again.state != seen.state {
             return Err(Trouble::Changed("it is not as it was when the plan was shown".to_owned()));
+        }
+        if let Some(wait) = again.wait {
+            return Err(Trouble::NotNow(wait));
         }
         Ok(Verified { seen, lock })
     }

@@ -1,5 +1,7 @@
 //! What would be done, as it was seen: the plan with the prints of its files, and what confirms it.
 
+use std::cell::RefCell;
+
 use jiff::Timestamp;
 
 use super::confirmed::Confirmed;
@@ -26,6 +28,8 @@ pub struct Seen {
     pub(super) planned: Vec<Planned>,
     pub(super) holder: Option<Holder>,
     pub(super) state: String,
+    /// Why it is not done yet, if it is not.
+    pub wait: Option<String>,
     /// What follows once it is done.
     pub(in crate::act) followers: Vec<Follower>,
     /// The entry that it follows.
@@ -47,15 +51,17 @@ impl Seen {
         let followers = |requests| follow::see(lock, report, requests, rules, now);
         match &request {
             Request::Act { key, action } => {
-                let plan = plan_for(report, key, *action);
+                let mut plan = plan_for(report, key, *action);
                 if plan.confirmation == Confirmation::Refused {
                     return Err(Trouble::Never(plan.refusal()));
                 }
-                let sight = Sight { hands: lock.hands(), rules, now };
+                let sight = Sight { hands: lock.hands(), rules, now, wait: RefCell::default() };
                 let planned = plan.steps.iter().map(|step| sight.planned(step)).collect::<Result<_, _>>()?;
                 let holder = report.records().find(|record| record.key == plan.record).map(Holder::of);
                 let followers = followers(follow::of_plan(&plan));
-                Ok(Self { followers, ..Self::new(plan, request, rules, planned, holder) })
+                let wait = sight.wait.into_inner();
+                plan.why.extend(wait.clone());
+                Ok(Self { followers, wait, ..Self::new(plan, request, rules, planned, holder) })
             }
             Request::Undo { entry, place } => {
                 let (mut plan, planned) = undo::plan(lock, *entry, *place, now)?;
@@ -76,7 +82,7 @@ impl Seen {
         let state =
             sha256(format!("{:?} {:?} {planned:?} {holder:?}", plan.steps, plan.confirmation).as_bytes());
         let (rules, followers) = (rules.clone(), Vec::new());
-        Self { plan, request, rules, planned, holder, state, followers, follows: None }
+        Self { plan, request, rules, planned, holder, state, wait: None, followers, follows: None }
     }
 
     /// Returns the short code of this very state: six letters and digits that cannot be confused.

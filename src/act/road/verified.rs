@@ -198,7 +198,7 @@ fn undone<D: Disk>(hands: &Hands<'_, D>, done: &[&Movement], trouble: &Trouble) 
     let ended = match trouble {
         _ if !stuck.is_empty() => Ended::Stuck,
         Trouble::Stuck(_) => Ended::Stuck,
-        Trouble::Changed(_) | Trouble::Taken(_) => Ended::Changed,
+        Trouble::Changed(_) | Trouble::NotNow(_) | Trouble::Taken(_) => Ended::Changed,
         Trouble::Unsure(_) => Ended::Unknown,
         Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Failed { .. } | Trouble::Refused(_) => {
             Ended::Failed

@@ -5,6 +5,7 @@ mod told;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::anyhow;
 
@@ -13,7 +14,7 @@ use super::args::Consent;
 use super::ask::said_yes;
 use super::explain::find;
 use super::failure::{Exit, Failure, Outcome};
-use super::output::{Paint, Shape};
+use super::output::{Paint, Shape, complain};
 use super::settings::Settings;
 use super::signatures;
 use crate::act::hand::Hand;
@@ -30,12 +31,19 @@ use crate::core::record::{Format, RecordKind};
 use crate::core::report::{RecordView, Report, VerdictState};
 use crate::source::{Collector, clock, host};
 
+/// How long a command waits while another claimtop is at work.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+
+fn complain_of(wait: &str) {
+    complain(&format!("claimtop: {wait}"));
+}
+
 /// Makes the hand that acts, over the world of these settings.
 ///
 /// # Errors
 /// The state folder cannot be made or opened.
 pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
-    over(settings, Hand::new)
+    over(settings, Hand::new).map(|hand| hand.waiting(LOCK_PATIENCE, Some(Box::new(complain_of))))
 }
 
 /// Makes the hand that only looks: it makes nothing in the state folder, and needs none.
@@ -169,6 +177,7 @@ fn carry_out(
     }
     let chosen = planned(hand, report, requests, &mut told)?;
     if consent.dry_run {
+        chosen.iter().for_each(|seen| told.waits(seen));
         return told.end();
     }
     let is_asked = shape != Shape::Json && asks_only_for_yes(&chosen);
@@ -227,9 +236,23 @@ pub(crate) fn failure(trouble: Trouble) -> Failure {
 /// Returns the exit code of a trouble.
 pub(crate) fn exit(trouble: &Trouble) -> Exit {
     match trouble {
-        Trouble::Never(_) | Trouble::NotConfirmed(_) | Trouble::Changed(_) | Trouble::Taken(_) => {
-            Exit::Refused
-        }
+        Trouble::Never(_)
+        | Trouble::NotConfirmed(_)
+        | Trouble::Changed(_)
+        | Trouble::NotNow(_)
+        | Trouble::Taken(_) => Exit::Refused,
         Trouble::Failed { .. } | Trouble::Refused(_) | Trouble::Unsure(_) | Trouble::Stuck(_) => Exit::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_claimtop_or_a_young_file_delays_was_refused_and_has_not_failed() {
+        let wait = failure(Trouble::NotNow("another claimtop, PID 7, is at work".to_owned()));
+        assert_eq!(wait.lines(), ["claimtop: another claimtop, PID 7, is at work"]);
+        assert_eq!(exit(&Trouble::NotNow(String::new())).code(), 3);
     }
 }

@@ -124,6 +124,13 @@ impl Told {
         self.refused(what, &why, super::exit(trouble));
     }
 
+    /// Says of a plan that was only shown why it would not be done yet.
+    pub(super) fn waits(&mut self, seen: &Seen) {
+        if let Some(wait) = &seen.wait {
+            self.refused(Some(&seen.plan.what), wait, Exit::Refused);
+        }
+    }
+
     /// Says what a plan asks for that was not given.
     pub(super) fn unconfirmed(&mut self, seen: &Seen) {
         self.refused(Some(&seen.plan.what), &wanted(seen), Exit::Refused);
