@@ -54,6 +54,7 @@ impl World {
             .arg("600")
             .stdin(Stdio::null())
             .current_dir(self.path("home"))
+            .env("HOME", self.path("home"))
             .spawn()
             .unwrap()
     }

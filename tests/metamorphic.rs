@@ -206,6 +206,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.bound.notes.extend(other.bound.notes);
     one.bound.unreadable.extend(other.bound.unreadable);
     one.bound.partial = one.bound.partial.or(other.bound.partial);
+    one.homes.extend(other.homes);
     one.session_files.extend(other.session_files);
     one
 }

@@ -12,15 +12,21 @@
 mod program;
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use claimtop::core::agent::Signatures;
+use claimtop::core::home::FolderId;
 use claimtop::core::place;
 use claimtop::core::process::{Process, ProcessState, ProcessTable};
+use claimtop::format::Base;
 use claimtop::source::processes::{Scanner, chain, own_pid, parent_pid};
 use rustix::process::{Pid, Signal, kill_process};
+
+/// What tells of a home, which the tests' own environment may name.
+const HOMES: [&str; 3] = ["HOME", "CLAUDE_CONFIG_DIR", "XDG_CACHE_HOME"];
 
 /// A child that ends with its test.
 struct Stand(Child);
@@ -94,10 +100,78 @@ fn a_process_that_a_record_names_is_read_in_detail() {
     assert_eq!(details.uid, Some(rustix::process::geteuid().as_raw()));
     assert_eq!(details.cwd.as_ref().unwrap().raw(), std::env::current_dir().unwrap().to_string_lossy());
     assert_eq!(details.ns_pids.first(), Some(&child.pid()));
-    let env: Vec<_> =
-        details.env.iter().filter(|(name, _)| !place::VARIABLES.contains(&name.as_str())).collect();
+    let is_of_the_runner = |name: &str| place::VARIABLES.contains(&name) || HOMES.contains(&name);
+    let env: Vec<_> = details.env.iter().filter(|(name, _)| !is_of_the_runner(name)).collect();
     assert_eq!(env, [(&"CLAUDE_SESSION_ID".to_owned(), &"alpha".into())]);
     assert!(get(&table, own_pid()).details.is_some(), "its ancestors are read as well");
+}
+
+/// Starts `sleep` under an agent's name below the words of `within`, with this home, and returns which
+/// folders of homes it reaches.
+#[track_caller]
+fn homes_of(folder: &Path, within: &[&str], home: Option<&Path>) -> Option<BTreeSet<FolderId>> {
+    let program = folder.join("node");
+    if !program.exists() {
+        program::copy("/bin/sleep", &program);
+    }
+    let mut words = within.iter().map(|word| Path::new(*word)).chain([program.as_path(), Path::new("600")]);
+    let mut command = Command::new(words.next().unwrap());
+    command.args(words).stdin(Stdio::null());
+    for name in HOMES {
+        command.env_remove(name);
+    }
+    if let Some(home) = home {
+        command.env("HOME", home);
+    }
+    let child = Stand(command.spawn().unwrap());
+    let mut scanner = scanner();
+    scanner.with_homes(vec![(Base::Home, ".maia/sessions".to_owned())]);
+    let table = when(&mut scanner, &[], |table| {
+        table.get(child.pid()).is_some_and(|process| process.comm.raw() == "node")
+    });
+    get(&table, child.pid()).details.as_ref().unwrap().homes.clone()
+}
+
+fn folder_id(path: &Path) -> FolderId {
+    let meta = std::fs::metadata(path).unwrap();
+    FolderId { dev: meta.dev(), ino: meta.ino() }
+}
+
+#[test]
+fn a_home_is_told_by_its_folders_and_not_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |below: &str| folder.path().join(below);
+    for below in ["one/.claude", "one/.maia/sessions", "two/.claude", "two/.maia/sessions", "bare"] {
+        std::fs::create_dir_all(path(below)).unwrap();
+    }
+    std::os::unix::fs::symlink("one", path("link")).unwrap();
+    let sessions = folder_id(&path("one/.maia/sessions"));
+    let reaches = |home: &str| homes_of(folder.path(), &[], Some(&path(home))).unwrap().contains(&sessions);
+    assert!(reaches("one") && reaches("link") && !reaches("two"));
+    for unknown in [None, Some(path("bare")), Some(path("nowhere")), Some("one".into())] {
+        assert_eq!(homes_of(folder.path(), &[], unknown.as_deref()), None, "{unknown:?}");
+    }
+}
+
+/// As a container that has one folder of the host's in a home of its own.
+#[test]
+fn a_home_is_told_in_the_mounts_of_its_process() {
+    let setup = "mount --bind \"$HOME/../one/.maia\" \"$HOME/.maia\" && exec \"$0\" \"$@\"";
+    let within = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", setup];
+    let tried = Command::new(within[0]).args(&within[1..4]).arg("true").stdin(Stdio::null()).output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no mount namespaces here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |below: &str| folder.path().join(below);
+    for below in ["one/.claude", "one/.maia/sessions", "two/.claude", "two/.maia/sessions"] {
+        std::fs::create_dir_all(path(below)).unwrap();
+    }
+    let found = homes_of(folder.path(), &within, Some(&path("two"))).unwrap();
+    let has = |below: &str| found.contains(&folder_id(&path(below)));
+    assert!(has("one/.maia/sessions") && has("two/.claude"));
+    assert!(!has("two/.maia/sessions") && !has("one/.claude"));
 }
 
 #[test]

@@ -80,6 +80,7 @@ impl Hand {
 
     /// Lets only programs below this folder count, where there is one.
     pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
+        stage.iter().for_each(|stage| self.eyes.collector.on_stage(stage.clone()));
         self.eyes.stage = stage;
         self
     }

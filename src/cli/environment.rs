@@ -8,10 +8,8 @@ use directories::BaseDirs;
 
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::secret::Secret;
+pub(crate) use crate::core::stand_in::STAND_IN_VARIABLE;
 use crate::core::text::Untrusted;
-
-/// Makes a process play a window of the demo.
-pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
 
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -79,6 +79,7 @@ impl Looker {
 
     /// Lets only programs below this folder count as agents.
     pub(crate) fn only_below(mut self, stage: PathBuf) -> Self {
+        self.collector.on_stage(stage.clone());
         self.stage = Some(stage);
         self
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::process::{Details, Process};
+use super::stand_in::is_stand_in;
 use super::text::Untrusted;
 
 /// The signatures that claimtop ships.
@@ -145,7 +146,7 @@ impl Signatures {
 
     /// Decides which agent a process is and what it is to its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
-        let details = process.details.as_ref()?;
+        let details = process.details.as_ref().filter(|details| !is_stand_in(details))?;
         let runs = runs(&details.argv);
         self.agents.iter().find_map(|agent| {
             let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
@@ -164,6 +165,9 @@ impl Signatures {
     /// way of installing it, perhaps. Good enough to keep a record, never to make a window.
     pub fn resembles(&self, process: &Process) -> bool {
         let details = process.details.as_ref();
+        if details.is_some_and(is_stand_in) {
+            return false;
+        }
         let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));
         let arguments = details.map_or(&[][..], |details| &details.argv);
         let argv0 = file_name(arguments.first().map_or("", |arg| arg.raw()));
@@ -175,6 +179,23 @@ impl Signatures {
             texts.any(|text| text.to_lowercase().contains(name))
         };
         self.agents.iter().any(|agent| agent.name.split('-').next().is_some_and(&bears))
+    }
+
+    /// Returns whether a process of which the executable could not be read is an interpreter by all
+    /// that it calls itself, and runs what bears no agent's name: many a service of root's.
+    pub fn runs_another(&self, process: &Process) -> bool {
+        let Some(details) = process.details.as_ref().filter(|details| details.exe.is_none()) else {
+            return false;
+        };
+        let Some(program) = details.argv.first() else { return false };
+        let is_interpreter = |name: &str| INTERPRETERS.iter().any(|known| is_version_of(name, known));
+        let has_script = runs(&details.argv).iter().any(|run| !run.script.is_empty());
+        let named = Details { exe: Some(program.clone()), ..details.clone() };
+        let named = Process { details: Some(named), ..process.clone() };
+        has_script
+            && [process.comm.raw(), file_name(program.raw())].into_iter().all(is_interpreter)
+            && self.classify(&named).is_none()
+            && !self.resembles(&named)
     }
 }
 

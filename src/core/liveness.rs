@@ -10,6 +10,7 @@ mod leo;
 mod obra;
 mod own;
 mod owners;
+mod reach;
 mod session;
 mod tasks;
 

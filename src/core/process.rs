@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::home::FolderId;
 use super::text::Untrusted;
 
 /// What names one process for as long as the machine is up: the PID and the start in raw
@@ -121,6 +122,10 @@ pub struct Details {
     /// of all processes by other numbers (time_namespaces(7)).
     #[serde(default)]
     pub has_other_clock: bool,
+    /// The folders of homes that it may keep records in, as it reaches them itself, also those that
+    /// have other names for it; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homes: Option<BTreeSet<FolderId>>,
     /// The few environment variables that matter, by name.
     pub env: BTreeMap<String, Untrusted>,
     /// CPU use in percent of one core.

@@ -11,6 +11,7 @@ use super::path_text;
 
 use super::bound::Notes;
 use super::file::FilePath;
+use super::home::HomeFolder;
 use super::process::{ProcessId, ProcessTable};
 use super::record::{Format, Ownership, Problem, Record};
 use super::session::SessionFile;
@@ -42,6 +43,8 @@ pub struct Snapshot {
     pub seen_agents: Vec<SeenAgent>,
     /// What agents' own hooks told about who runs which session.
     pub bound: Notes,
+    /// The folders of homes in which records were read.
+    pub homes: Vec<HomeFolder>,
     /// The agents' own session files that may belong to a window.
     pub session_files: Vec<SessionFile>,
 }

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::agent::{Role as ProcessRole, Signatures};
 use super::bound::Bonds;
 use super::evidence::Evidence;
+use super::home::folder_of;
 use super::process::{InnerPids, Process, ProcessState};
 use super::record::{Binding, Format, Record, Row};
 use super::snapshot::{Database, Repo, Snapshot, Worktree};
@@ -149,6 +150,39 @@ impl<'a> World<'a> {
         self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
     }
 
+    /// Returns whether a process can have run a session, or may come to: nothing certain says that it
+    /// runs another one, or its own hook has named this one before, to which it can turn back. An
+    /// agent tells its hooks of every turn, so of Claude Code, which runs one session at a time, the
+    /// newest note excludes as its registry does; where notes may be missing they exclude nobody.
+    pub fn could_run(&self, pid: u32, session: &Untrusted) -> bool {
+        let is_other = |certain: &&Untrusted| *certain != session;
+        let noted = self.bonds.of(pid).filter(|note| note.agent.raw() == "claude-code");
+        let noted = noted.filter(|_| self.snapshot.bound.is_whole()).map(|note| &note.session_id);
+        let certain = self.sessions.get(&pid).copied().into_iter().chain(noted);
+        self.bonds.has_run(pid, session) || !certain.into_iter().any(|certain| is_other(&certain))
+    }
+
+    /// Returns whether a process is an agent of any sort, or could be one.
+    pub fn may_be_agents(&self, process: &Process) -> bool {
+        self.signatures.classify(process).is_some()
+            || self.possible_agents.iter().any(|(agent, _)| match agent {
+                PossibleAgent::Known(possible, _) | PossibleAgent::Unproven(possible) => {
+                    possible.id == process.id
+                }
+                PossibleAgent::Hidden(pid) => *pid == process.id.pid,
+            })
+    }
+
+    /// Returns whether a record lies in a home, and none of the folders that a process keeps records
+    /// in, as it reaches them itself, is the one where the record lies. Devices and inodes of what is
+    /// not this machine's own say nothing.
+    pub fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
+        let homes = process.details.as_ref().and_then(|details| details.homes.as_ref());
+        let folder = record.location.path().and_then(|path| folder_of(&self.snapshot.homes, path));
+        let pair = homes.zip(folder);
+        pair.is_some_and(|(homes, folder)| !homes.contains(&folder.id))
+    }
+
     /// Returns the windows' processes that were started with an argument, or with it as the value
     /// of `--resume`.
     pub fn started_with(&self, argument: &str) -> &[&'a Process] {
@@ -223,7 +257,9 @@ fn possible_agents<'a>(
             }
             Some((_, ProcessRole::Launcher | ProcessRole::Helper | ProcessRole::Daemon)) => None,
             None => {
-                let is_unread = !is_read(process) && candidates.may_be(process.comm.raw());
+                let is_unread = !is_read(process)
+                    && candidates.may_be(process.comm.raw())
+                    && !signatures.runs_another(process);
                 (is_unread || signatures.resembles(process)).then_some(PossibleAgent::Unproven(process))
             }
         }

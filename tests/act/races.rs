@@ -59,6 +59,7 @@ impl Witness for Simple {
             sources: Vec::new(),
             seen_agents: Vec::new(),
             bound: Notes::default(),
+            homes: Vec::new(),
             session_files: Vec::new(),
         };
         for path in &self.files {

@@ -58,6 +58,7 @@ impl Stage {
         let program = self.path("bin/@anthropic-ai/claude-code/claude");
         let mut command = Command::new(program);
         command.arg("600").stdin(Stdio::null()).current_dir(self.path("home"));
+        command.env("HOME", self.path("home"));
         Agent(command.spawn().unwrap())
     }
 

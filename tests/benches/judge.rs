@@ -107,6 +107,7 @@ fn world(windows: usize) -> Snapshot {
         processes: table,
         records,
         bound: claimtop::core::bound::Notes::default(),
+        homes: Vec::new(),
         session_files: Vec::new(),
         broken: Vec::new(),
         repos,

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use super::WorldFile;
 use super::spec::{FileSpec, RepoSpec};
 
-const HOME: &str = "/home/dev";
+pub(super) const HOME: &str = "/home/dev";
 
 impl WorldFile {
     pub(super) fn read_file(&self, spec: &FileSpec, snapshot: &mut Snapshot) {

@@ -44,6 +44,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     if snapshot.bound.notes.len() < known {
         snapshot.bound.partial = Some("forgotten".to_owned());
     }
+    snapshot.homes.retain(|_| dice.roll(chance) != 0);
     snapshot.databases.retain(|_| dice.roll(chance) != 0);
     for database in &mut snapshot.databases {
         database.is_complete &= dice.roll(chance) != 0;
@@ -64,6 +65,7 @@ fn forget_details(details: &mut Details, dice: &mut Dice, chance: u64) {
     details.uid = details.uid.filter(|_| dice.roll(chance) != 0);
     details.exe = details.exe.take().filter(|_| dice.roll(chance) != 0);
     details.cwd = details.cwd.take().filter(|_| dice.roll(chance) != 0);
+    details.homes = details.homes.take().filter(|_| dice.roll(chance) != 0);
     if dice.roll(chance) == 0 {
         details.argv.clear();
     }

@@ -15,6 +15,7 @@ mod bindings;
 pub(crate) mod expect;
 mod files;
 pub(crate) mod forget;
+mod homes;
 mod leo;
 mod plans;
 mod processes;
@@ -164,6 +165,7 @@ impl WorldFile {
                 })
                 .collect(),
             bound: self.notes(),
+            homes: homes::of_records(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
             host,
         };

@@ -3,8 +3,8 @@
 use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::text::Untrusted;
 
-use super::WorldFile;
 use super::spec::ProcessSpec;
+use super::{WorldFile, homes};
 
 impl WorldFile {
     pub(super) fn table(&self) -> ProcessTable {
@@ -20,6 +20,7 @@ impl WorldFile {
 
     fn process(&self, spec: &ProcessSpec) -> Process {
         let exe = spec.exe.clone().unwrap_or_else(|| match spec.name.as_str() {
+            _ if spec.unreadable => String::new(),
             "claude" => "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe".to_owned(),
             "codex" => "/opt/node_modules/@openai/codex-linux-x64/vendor/x/bin/codex".to_owned(),
             name => format!("/usr/bin/{name}"),
@@ -44,11 +45,15 @@ impl WorldFile {
             inner: InnerPids::from_ns_pids(&ns_pids),
             details: (!spec.unread).then(|| Details {
                 uid: Some(spec.uid.unwrap_or(self.host.uid)),
-                exe: Some(exe.into()),
+                exe: (!spec.unreadable).then(|| exe.into()),
                 argv: argv.into_iter().map(Untrusted::from).collect(),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 ns_pids,
                 has_other_clock: spec.other_clock,
+                homes: spec
+                    .home
+                    .as_deref()
+                    .map(|home| homes::of_process(home, spec.config.as_deref(), &spec.sees)),
                 env: spec.env.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect(),
                 cpu_percent: None,
                 memory_bytes: None,

@@ -64,6 +64,18 @@ pub(super) struct ProcessSpec {
     pub(super) ns_pids: Option<Vec<u32>>,
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
+    /// Its home; not known where nothing is said.
+    #[serde(default)]
+    pub(super) home: Option<String>,
+    /// Claude Code's configuration folder; `.claude` in its home where nothing is said.
+    #[serde(default)]
+    pub(super) config: Option<String>,
+    /// Folders of the machine that it has below its home under other names.
+    #[serde(default)]
+    pub(super) sees: Vec<String>,
+    /// Another user's, so that its executable cannot be read.
+    #[serde(default)]
+    pub(super) unreadable: bool,
     #[serde(default)]
     pub(super) exited: Option<bool>,
     #[serde(default)]

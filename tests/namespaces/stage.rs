@@ -71,6 +71,7 @@ impl World {
         let mut starter = within_or_plain(within, Path::new("/bin/sh"))
             .args(["-c", script])
             .arg(program)
+            .env("HOME", self.path("home"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -123,6 +123,7 @@ fn records(world: &mut World) -> Snapshot {
         sources: Vec::new(),
         seen_agents: Vec::new(),
         bound: Notes::default(),
+        homes: Vec::new(),
         session_files: Vec::new(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();

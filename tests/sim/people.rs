@@ -184,6 +184,7 @@ impl People {
                 cwd: is_own.then(|| person.cwd.into()),
                 ns_pids,
                 has_other_clock: false,
+                homes: None,
                 env: BTreeMap::new(),
                 cpu_percent: None,
                 memory_bytes: None,

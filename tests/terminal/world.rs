@@ -100,7 +100,14 @@ impl World {
         if !program.exists() {
             crate::program::copy("/bin/sleep", &program);
         }
-        Agent(Command::new(program).arg("3600").stdin(Stdio::null()).spawn().unwrap())
+        Agent(
+            Command::new(program)
+                .arg("3600")
+                .env("HOME", self.path("home"))
+                .stdin(Stdio::null())
+                .spawn()
+                .unwrap(),
+        )
     }
 
     /// Registers an agent under a name, as Claude Code does.

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::fill::Truth;
 use super::story::{self, Repo, Special};
+use crate::core::stand_in::STAGE_PREFIX;
 
 /// The home of the story.
 const HOME: &str = "/home/dev";
@@ -31,7 +32,7 @@ impl Stage {
     /// A folder cannot be made.
     pub(super) fn build() -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new()
-            .prefix("claimtop-demo-")
+            .prefix(STAGE_PREFIX)
             .tempdir()
             .context("failed to make a temporary folder")?;
         let path = folder.path().canonicalize().context("failed to find the temporary folder")?;

@@ -16,6 +16,10 @@ pub struct Bonds<'a> {
     gone: HashMap<&'a Untrusted, (&'a BoundSession, Reason)>,
     open: HashMap<&'a Untrusted, Reason>,
     by_pid: BTreeMap<u32, &'a BoundSession>,
+    /// What notes of this boot say of processes that are gone, by their PIDs.
+    gone_pids: BTreeMap<u32, Vec<&'a BoundSession>>,
+    /// The sessions that living processes have run, by their notes.
+    has_run: HashMap<&'a Untrusted, Vec<u32>>,
     partial: bool,
 }
 
@@ -28,12 +32,18 @@ impl<'a> Bonds<'a> {
         for note in &snapshot.bound.notes {
             match note.holder(snapshot) {
                 Holder::Lives(process) => {
+                    bonds.has_run.entry(&note.session_id).or_default().push(process.id.pid);
                     let known = newest.entry(process.id).or_insert((note, process));
                     if known.0.since_boot_ms < note.since_boot_ms {
                         *known = (note, process);
                     }
                 }
-                Holder::Gone(reason) => drop(bonds.gone.insert(&note.session_id, (note, reason))),
+                Holder::Gone(reason) => {
+                    bonds.gone.insert(&note.session_id, (note, reason));
+                    if reason != Reason::OtherBoot {
+                        bonds.gone_pids.entry(note.pid).or_default().push(note);
+                    }
+                }
                 Holder::Unknown(reason) => drop(bonds.open.insert(&note.session_id, reason)),
             }
         }
@@ -52,6 +62,16 @@ impl<'a> Bonds<'a> {
         self.running.get(session).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns whether a living process has run a session, as a note says, whatever it runs now.
+    pub fn has_run(&self, pid: u32, session: &Untrusted) -> bool {
+        self.who_ran(session).contains(&pid)
+    }
+
+    /// Returns the living processes that have run a session, as notes say, whatever they run now.
+    pub fn who_ran(&self, session: &Untrusted) -> &[u32] {
+        self.has_run.get(session).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns every living process that runs a session, as evidence.
     pub fn all(&self) -> impl Iterator<Item = (&'a Untrusted, u32, Evidence)> {
         self.by_pid.iter().map(|(pid, note)| (&note.session_id, *pid, note.evidence()))
@@ -60,6 +80,11 @@ impl<'a> Bonds<'a> {
     /// Returns a note whose process is proven gone, and how.
     pub fn gone(&self, session: &Untrusted) -> Option<(&'a BoundSession, Reason)> {
         self.gone.get(session).copied()
+    }
+
+    /// Returns the notes of this boot about processes that had this PID and are proven gone.
+    pub fn gone_with(&self, pid: u32) -> &[&'a BoundSession] {
+        self.gone_pids.get(&pid).map_or(&[], Vec::as_slice)
     }
 
     /// Returns why a session may well be run where nobody here can see it.

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::owners::could_own;
 use super::{Answer, Ladder, alive, dead, unknown};
+use crate::core::bound::BoundSession;
 use crate::core::evidence::Fact;
 use crate::core::process::Process;
 use crate::core::record::{Holder, Record, RecordKind, Role};
@@ -178,21 +179,22 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         );
         return true;
     }
-    // The number alone may be that of another PID namespace; with the session it is certain.
-    let session = record.session_id.as_ref();
-    let noted = session.and_then(|session| world.bonds.gone(session)).filter(|(note, _)| {
-        note.pid == pid
-            && world.snapshot.host.pid_namespace == Some(note.pid_namespace)
-            && was_there(note.start_ticks, note.written_at)
+    // A note says in which namespace the number counts.
+    let noted = world.bonds.gone_with(pid).iter().find(|note| {
+        world.snapshot.host.pid_namespace == Some(note.pid_namespace)
+            && was_there(note.start_ticks, last_sign(note, world))
+            && (record.session_id.as_ref() == Some(&note.session_id) || is_its_own(note.start_ticks))
     });
-    if let Some((note, _)) = noted {
+    if let Some(note) = noted {
         ladder.add_from(
             "role",
-            Untrusted::fixed("the agent's own hook named this PID for the session, and later"),
+            Untrusted::fixed("the agent's own hook named this PID, and it was there at the last write"),
             note.source(),
         );
         return true;
     }
+    // The number alone may be that of another PID namespace; with the session it is certain.
+    let session = record.session_id.as_ref();
     let registered = world
         .registered(pid)
         .iter()
@@ -212,4 +214,15 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         );
     }
     registry.is_some()
+}
+
+/// Returns until when the process of a note is certain to have lived: until it was written, or until
+/// the agent last wrote the registry's entry of this PID and start.
+fn last_sign(note: &BoundSession, world: &World<'_>) -> Timestamp {
+    let is_same = |other: &&&Record| {
+        let start = other.holder.as_ref().and_then(|holder| holder.start_ticks);
+        start == Some(note.start_ticks)
+    };
+    let entries = world.registered(note.pid).iter().filter(is_same);
+    entries.map(|entry| entry.written_at).chain([note.written_at]).max().unwrap_or(note.written_at)
 }

@@ -4,6 +4,7 @@
 //! (an environment variable can lead one that works elsewhere to this repository), and nobody has
 //! the file open.
 
+use super::reach::is_of_other_user;
 use super::{
     Answer, Ladder, alive, by_note, by_session, is_before_boot, own_verdict, spared, unknown, unseen,
 };
@@ -69,6 +70,11 @@ fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mu
     let tree = tree_of(record, &world.snapshot.repos).map(|tree| tree.path.as_path());
     let is_in = |agent: &PossibleAgent<'_>| match agent {
         PossibleAgent::Hidden(_) => true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process)
+            if is_of_other_user(record, process, world) =>
+        {
+            false
+        }
         PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => {
             let cwd = process.details.as_ref().and_then(|details| details.cwd.as_ref());
             cwd.is_none_or(|cwd| tree.is_none_or(|tree| std::path::Path::new(cwd.raw()).starts_with(tree)))

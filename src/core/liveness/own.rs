@@ -1,10 +1,11 @@
 //! Verdicts by the PID that a record itself states.
 
 use super::absent::{absent, gone};
+use super::reach::is_of_other_user;
 use super::{Answer, Ladder, alive, dead, unknown};
 use crate::core::evidence::Evidence;
 use crate::core::process::Process;
-use crate::core::record::{Holder, Location, Record, Role, StatedPid};
+use crate::core::record::{Holder, Record, Role, StatedPid};
 use crate::core::report::Reason;
 use crate::core::text::Untrusted;
 use crate::core::window::window_of;
@@ -96,12 +97,16 @@ pub(super) fn present(
     if holder.start_ticks.is_some() {
         return alive(Reason::SameProcess);
     }
-    if holder.role == Role::Agent && is_foreign(record, process) {
+    if holder.role == Role::Agent && is_of_other_user(record, process, world) {
         ladder.add_from(
             "user",
             Untrusted::fixed("the process belongs to another user than the record"),
             source,
         );
+        // The file may have been given to another owner since.
+        if world.may_be_agents(process) {
+            return unknown(Reason::ProcessPresent);
+        }
         return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, ladder);
     }
     if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
@@ -119,12 +124,4 @@ pub(super) fn is_younger(record: &Record, process: &Process, world: &World<'_>, 
         ladder.add("last write", record.written_at.to_string(), "file time");
     }
     is_younger
-}
-
-/// Returns whether a process is of another user than a record's file, and cannot have written into
-/// it either. A row has no owner, and root writes everywhere.
-pub(super) fn is_foreign(record: &Record, process: &Process) -> bool {
-    let uid = process.details.as_ref().and_then(|details| details.uid);
-    let is_file = matches!(record.location, Location::File(_));
-    is_file && uid.is_some_and(|uid| uid != record.ownership.uid && uid != 0)
 }

@@ -1,7 +1,8 @@
 //! Verdicts by whether any living agent could be the owner.
 
 use super::absent::is_before_boot;
-use super::own::{is_foreign, own_verdict};
+use super::own::own_verdict;
+use super::reach::may_have_written;
 use super::session::is_uuid;
 use super::{Answer, Ladder, unknown};
 use crate::core::evidence::Fact;
@@ -78,8 +79,8 @@ fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Opti
 }
 
 /// Returns whether a process could be the record's owner: an agent of that system (or a process that could
-/// be one, for all that was read of it), old enough, of the same user, and not certain to run
-/// another session.
+/// be one, for all that was read of it), old enough, not certain to run another session, and one
+/// that can have written it.
 pub(super) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
     let process = match agent {
         PossibleAgent::Hidden(_) => return true,
@@ -87,12 +88,12 @@ pub(super) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &Worl
         PossibleAgent::Known(..) => return false,
         PossibleAgent::Unproven(process) => process,
     };
-    let could = match record.session_id.as_ref().filter(|session| is_uuid(session.raw())) {
+    let could = match record.session_id.as_ref() {
         // A session can be resumed by a younger process; only another certain session excludes it.
-        Some(session) => world.may_run(process.id.pid, session),
+        Some(session) => !is_uuid(session.raw()) || world.could_run(process.id.pid, session),
         None => !world.is_born_after(process, record.written_at),
     };
-    could && !is_foreign(record, process)
+    could && may_have_written(record, process, world)
 }
 
 /// Returns whether a system works with an agent. Maia, observability and LEO are hooks of

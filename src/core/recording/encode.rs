@@ -77,6 +77,7 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     all.add("repos", &snapshot.repos)?;
     all.add("databases", &snapshot.databases)?;
     all.add("bound", &snapshot.bound)?;
+    all.add("homes", &snapshot.homes)?;
     all.add("session-files", &snapshot.session_files)?;
     all.add("sources", &snapshot.sources)?;
     all.add("seen", &snapshot.seen_agents)?;

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Line;
 use crate::core::bound::Notes;
+use crate::core::home::HomeFolder;
 use crate::core::own::Own;
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::{LetGo, Record};
@@ -24,6 +25,7 @@ pub(super) struct Parts {
     repos: Vec<Repo>,
     databases: Vec<Database>,
     bound: Notes,
+    homes: Vec<HomeFolder>,
     session_files: Vec<SessionFile>,
     sources: Vec<SourceHealth>,
     seen: Vec<SeenAgent>,
@@ -68,6 +70,7 @@ impl Parts {
             "repos" => self.repos = read(part)?,
             "databases" => self.databases = read(part)?,
             "bound" => self.bound = read(part)?,
+            "homes" => self.homes = read(part)?,
             "session-files" => self.session_files = read(part)?,
             "own" => {
                 let own: BTreeMap<String, LetGo> = read(part)?;
@@ -105,6 +108,7 @@ impl Parts {
             repos: self.repos,
             databases: self.databases,
             bound: self.bound,
+            homes: self.homes,
             session_files: self.session_files,
             sources: self.sources,
             seen_agents: self.seen,

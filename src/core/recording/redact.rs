@@ -102,6 +102,7 @@ impl Redactor {
                 *folder = self.outside(folder);
             }
         }
+        look.homes.iter_mut().for_each(|folder| folder.path = self.path(&folder.path));
         for source in &mut look.sources {
             source.id = self.text(&source.id);
             source.detail = self.outside(&source.detail);

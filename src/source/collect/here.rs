@@ -72,8 +72,20 @@ impl Layout {
         self.0.entry(base).or_default().entry(dir).or_default()
     }
 
+    /// Returns the folders below which records are looked for in a home; of a pattern the part
+    /// before it.
+    pub(super) fn homes(&self) -> Vec<(Base, String)> {
+        let bases = [Base::Home, Base::ClaudeConfig, Base::Cache].into_iter();
+        bases.flat_map(|base| self.below(base).map(move |(dir, _)| (base, fixed(dir).to_owned()))).collect()
+    }
+
     /// Returns what is looked for below a base, by folder.
     pub(super) fn below(&self, base: Base) -> impl Iterator<Item = (&'static str, &Here)> {
         self.0.get(&base).into_iter().flatten().map(|(dir, here)| (*dir, here))
     }
+}
+
+/// Returns the part of a place's pattern before its first `*`.
+pub(super) fn fixed(dir: &str) -> &str {
+    dir.split_once('*').map_or(dir, |(before, _)| before).trim_end_matches('/')
 }

@@ -69,9 +69,12 @@ pub struct Collector {
 impl Collector {
     /// Prepares to look; of the world only the links in the places' names are read.
     pub fn new(places: Places, signatures: Signatures) -> Self {
+        let layout = Layout::new(&[]);
+        let mut scanner = Scanner::new(&signatures);
+        scanner.with_homes(layout.homes());
         Self {
             fence: places.fence(),
-            scanner: Scanner::new(&signatures),
+            scanner,
             places,
             signatures,
             reader: repos::Reader::default(),
@@ -84,7 +87,7 @@ impl Collector {
             bindings: bindings::Reader::default(),
             sessions: sessions::Reader::default(),
             stores: stores::Reader::default(),
-            layout: Arc::new(Layout::new(&[])),
+            layout: Arc::new(layout),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
             folders: BTreeSet::new(),
@@ -92,9 +95,15 @@ impl Collector {
         }
     }
 
+    /// Takes the stand-ins below this folder for the agents that they play.
+    pub fn on_stage(&mut self, stage: PathBuf) {
+        self.scanner.with_stage(stage);
+    }
+
     /// Lets it read the formats that a person has described as well.
     pub fn with_own(mut self, own: &[Own]) -> Self {
         self.layout = Arc::new(Layout::new(own));
+        self.scanner.with_homes(self.layout.homes());
         self
     }
 
@@ -179,6 +188,7 @@ impl Collector {
         let trees = trees.map(|tree| tree.path.as_path());
         self.stores.finish(trees, &self.fence, &round.reading, &mut round.stores);
         let sources = round.health(taken_at);
+        let homes = round.pass.homes();
         let Round { reading, databases, leo, stores, pass, repos, processes, bound: (bound, _), .. } = round;
         let (mut records, broken, kept) = pass.finish(&mut self.folders, &mut self.names);
         self.kept = kept;
@@ -208,6 +218,7 @@ impl Collector {
             sources,
             seen_agents,
             bound,
+            homes,
             session_files,
         }
     }

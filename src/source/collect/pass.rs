@@ -9,11 +9,12 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 
 use super::health::Tallies;
-use super::here::{Here, Layout};
+use super::here::{Here, Layout, fixed};
 use super::kept::{Kept, KeptFile};
 use super::listing;
 use crate::core::file::FileMeta;
 use crate::core::finding::Code;
+use crate::core::home::{self, HomeFolder};
 use crate::core::record::{Format, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -38,6 +39,7 @@ pub(super) struct Pass<'a> {
     passed: HashSet<(FolderId, OsString)>,
     folders: BTreeSet<PathBuf>,
     names: Names,
+    homes: Vec<HomeFolder>,
     pub(super) records: Vec<Arc<Record>>,
     /// How many records have told where they work.
     asked: usize,
@@ -59,6 +61,7 @@ impl<'a> Pass<'a> {
             passed: HashSet::new(),
             folders: BTreeSet::new(),
             names: Names::new(),
+            homes: Vec::new(),
             records: Vec::new(),
             asked: 0,
             broken: Vec::new(),
@@ -92,6 +95,7 @@ impl<'a> Pass<'a> {
         // Opened once for all that lies below it.
         let opened = listing::base(at);
         for (dir, places) in self.layout.below(base) {
+            self.note_homes(base, &opened, dir);
             self.folders.extend(listing::watched(at, dir));
             for folder in listing::fitting(&opened, dir) {
                 if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, places)) {
@@ -99,6 +103,24 @@ impl<'a> Pass<'a> {
                 }
             }
         }
+    }
+
+    /// Notes which folder of a home it is that records are read below.
+    fn note_homes(&mut self, base: Base, opened: &listing::Fitting, dir: &str) {
+        if !matches!(base, Base::Home | Base::ClaudeConfig | Base::Cache) {
+            return;
+        }
+        for folder in listing::fitting(opened, fixed(dir)).iter().flatten() {
+            if let Ok((dev, ino)) = folder.id() {
+                let id = home::FolderId { dev, ino };
+                self.homes.push(HomeFolder { path: folder.path().to_owned(), id });
+            }
+        }
+    }
+
+    /// Hands out which folders of homes were read below.
+    pub(super) fn homes(&mut self) -> Vec<HomeFolder> {
+        std::mem::take(&mut self.homes)
     }
 
     fn refuse(&mut self, base: Base, at: &Path) {

@@ -1,5 +1,6 @@
 //! Reads the process table: everybody cheaply, and whoever matters in detail.
 
+mod homes;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(any(test, not(target_os = "linux")))]
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use self::homes::Homes;
 #[cfg(target_os = "linux")]
 use self::linux as system;
 #[cfg(target_os = "linux")]
@@ -22,6 +24,8 @@ use self::usage::Usage;
 use crate::core::agent::{Candidates, Signatures};
 use crate::core::git;
 use crate::core::process::{ProcessId, ProcessTable};
+use crate::core::stand_in;
+use crate::format::Base;
 
 /// Whose details are read; those of their ancestors are read as well.
 #[derive(Clone, Copy)]
@@ -46,6 +50,9 @@ pub struct Scanner {
     candidates: Candidates,
     system: system::Scanner,
     usage: Usage,
+    homes: Homes,
+    /// The folder whose stand-ins count as the agents that they play.
+    stage: Option<PathBuf>,
 }
 
 impl Wanted<'_> {
@@ -63,13 +70,27 @@ impl Scanner {
             candidates: signatures.candidates(),
             system: system::Scanner::default(),
             usage: Usage::default(),
+            homes: Homes::default(),
+            stage: None,
         }
+    }
+
+    /// Lets it tell which of these folders of homes each possible agent reaches.
+    pub fn with_homes(&mut self, places: Vec<(Base, String)>) {
+        self.homes.places = places;
+    }
+
+    /// Takes the stand-ins below this folder for the agents that they play.
+    pub fn with_stage(&mut self, stage: PathBuf) {
+        self.stage = Some(stage);
     }
 
     /// Reads all processes as they are now; in detail possible agents, the processes that
     /// records have `named`, and the ancestors of both.
     pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole)
+        self.homes.forget();
+        let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole);
+        self.completed(table)
     }
 
     /// Lists all processes as they are now, and reads those that are new, young or matter; the
@@ -77,7 +98,16 @@ impl Scanner {
     /// [`Scanner::scan`]; but an old process that has become an agent since, without a fork, is
     /// only found by that.
     pub fn rescan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes)
+        let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes);
+        self.completed(table)
+    }
+
+    fn completed(&mut self, mut table: ProcessTable) -> ProcessTable {
+        self.homes.fill(&mut table, &self.candidates);
+        if let Some(stage) = &self.stage {
+            stand_in::let_play(&mut table, stage);
+        }
+        table
     }
 
     /// Returns whether a possible agent has come, stopped or gone on since the last look.

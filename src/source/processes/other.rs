@@ -21,6 +21,15 @@ pub(super) fn open_files(_pid: u32) -> Vec<std::path::PathBuf> {
     Vec::new()
 }
 
+/// Nothing tells which folder a path means to another process.
+pub(super) fn folders_seen_by(
+    _id: ProcessId,
+    _must_be: &[&std::path::PathBuf],
+    _paths: &[std::path::PathBuf],
+) -> Option<std::collections::BTreeSet<crate::core::home::FolderId>> {
+    None
+}
+
 /// There are no pidfds.
 pub(super) fn pidfd_inode(_id: ProcessId) -> Option<u64> {
     None

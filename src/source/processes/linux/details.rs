@@ -9,12 +9,15 @@ use rustix::fs::{CWD, readlinkat};
 
 use super::proc::{Reading, is_gone, slurp};
 use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
 use crate::core::place;
 pub(super) use crate::core::process::Details;
+use crate::core::stand_in::STAND_IN_VARIABLE;
 use crate::core::text::Untrusted;
 
 /// The environment variables that are read beside those of [`place`]; no other one is kept.
-const VARIABLES: [&str; 2] = [CONTEXT_VARIABLE, SESSION_VARIABLE];
+const VARIABLES: [&str; 6] =
+    [CONTEXT_VARIABLE, SESSION_VARIABLE, HOME_VARIABLE, CONFIG_VARIABLE, CACHE_VARIABLE, STAND_IN_VARIABLE];
 /// The most bytes of arguments that are read; the kernel allows about 2 MiB (execve(2)).
 const ARGUMENTS: usize = 128 << 10;
 /// The most bytes of environment that are read.
