@@ -61,6 +61,7 @@ pub(super) fn reason(reason: Reason) -> &'static str {
         Reason::Exited => "the process has exited",
         Reason::OtherHost => "the record names another host",
         Reason::OtherNamespace => "the record is from another PID namespace",
+        Reason::OtherClock => "the times of record and process cannot be compared",
         Reason::NoPermission => "the process may not be looked at",
         Reason::PartialScan => "not all processes could be seen",
         Reason::NoPid => "no PID is recorded",

@@ -144,6 +144,9 @@ pub(crate) fn rule(reason: Reason) -> &'static str {
         Reason::Exited => "the process has exited and only waits to be reaped",
         Reason::OtherHost => "the record is another host's, whose processes cannot be seen from here",
         Reason::OtherNamespace => "the PID is a number of another PID namespace",
+        Reason::OtherClock => {
+            "the PID runs, but the times of record and process cannot be compared: it may be another's"
+        }
         Reason::NoPermission => "the process is there, but it may not be read",
         Reason::PartialScan => "not all processes could be seen, so absence proves nothing",
         Reason::NoPid => "the record names no process",

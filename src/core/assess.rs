@@ -13,7 +13,7 @@ use super::liveness::{judge, window_of_record};
 use super::place::place_of;
 use super::plan::{Action, Known, releasable};
 use super::process::ProcessState;
-use super::record::{Format, Record, RecordKind, Role};
+use super::record::{Format, Ownership, Record, RecordKind, Role};
 use super::report::{
     ContextId, ContextSource, RecordView, Releasable, RepoView, Report, ReportHost, SCHEMA, Verdict,
     WindowState, WindowView,
@@ -169,7 +169,8 @@ fn lent_verdicts(records: &[Judged], world: &World<'_>) -> Vec<(usize, (Verdict,
         let written_at = companion.record.written_at;
         let verdict = if written_at > owner.record.written_at {
             let session_id = companion.record.session_id.clone();
-            judge(&Record { written_at, session_id, ..(*owner.record).clone() }, world)
+            let ownership = Ownership { medium: companion.record.medium(), ..owner.record.ownership };
+            judge(&Record { written_at, ownership, session_id, ..(*owner.record).clone() }, world)
         } else {
             owner.verdict.clone()
         };

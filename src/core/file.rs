@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::record::Ownership;
+use super::record::{Medium, Ownership};
 use super::text::Untrusted;
 
 /// A file as one safe look found it.
@@ -21,9 +21,17 @@ pub struct FileImage {
     pub content: Content,
     /// The PID that holds a kernel lock on it (`/proc/locks`), if any.
     pub locked_by: Option<u32>,
+    /// What kind of file system it lies on.
+    pub medium: Medium,
 }
 
 impl FileImage {
+    /// Returns who owns it, and on what kind of file system it lies.
+    pub fn ownership(&self) -> Ownership {
+        let known = self.meta.map_or_else(Ownership::default, |meta| meta.ownership);
+        Ownership { medium: self.medium, ..known }
+    }
+
     /// Returns its name inside its folder, lossless where it is UTF-8.
     pub fn name(&self) -> &str {
         let path = self.path.text().raw();

@@ -56,7 +56,10 @@ fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer 
         let answer = leo::judge(record, world, ladder);
         return spared(answer, record, world, ladder);
     }
-    if let Some(answer) = own_verdict(record, world, ladder) {
+    let own = own_verdict(record, world, ladder);
+    // Where the times of a PID prove nothing, what else binds the session may.
+    let clocks_differ = |answer: &Answer| answer.1 == Reason::OtherClock;
+    if let Some(answer) = own.filter(|answer| !clocks_differ(answer)) {
         return spared(answer, record, world, ladder);
     }
     if let Some(answer) = by_session(record, world, ladder) {
@@ -65,7 +68,7 @@ fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer 
     if let Some(answer) = by_context(record, world, ladder) {
         return answer;
     }
-    let answer = by_possible_owners(record, world, ladder);
+    let answer = own.unwrap_or_else(|| by_possible_owners(record, world, ladder));
     spared(answer, record, world, ladder)
 }
 

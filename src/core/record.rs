@@ -5,6 +5,7 @@ mod format;
 mod holder;
 mod lease;
 mod location;
+mod medium;
 mod problem;
 
 use jiff::Timestamp;
@@ -15,6 +16,7 @@ pub use self::format::{DAEMON, EDITOR, Format, LetGo, TASK, TEAM};
 pub use self::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 pub use self::lease::{Deletion, Expiry, Sign, Spares};
 pub use self::location::{Location, Row};
+pub use self::medium::Medium;
 pub use self::problem::Problem;
 use super::fixed::{self, Word};
 use super::list::{List, Rare};
@@ -105,7 +107,7 @@ pub struct Record {
     /// Further facts for the evidence view: name and value.
     #[serde(deserialize_with = "fixed::facts")]
     pub facts: List<(&'static str, Untrusted)>,
-    /// Who owns the file, and with which permission bits.
+    /// Who owns the file, with which permission bits, and on what kind of file system it lies.
     pub ownership: Ownership,
 }
 
@@ -145,17 +147,32 @@ impl Record {
         }
     }
 
+    /// Returns on what kind of file system it lies.
+    pub fn medium(&self) -> Medium {
+        self.ownership.medium
+    }
+
     /// Returns the PID that it states, if that can be one.
     pub fn pid(&self) -> Option<u32> {
         self.holder.as_ref()?.pid.as_ref()?.valid()
     }
 }
 
-/// Owner and permission bits of a file.
+/// Owner and permission bits of a file, and what they are worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ownership {
     /// The owner.
     pub uid: u32,
     /// The permission bits (07777).
-    pub mode: u32,
+    pub mode: u16,
+    /// What kind of file system the file lies on.
+    #[serde(default, skip_serializing_if = "Medium::is_local")]
+    pub medium: Medium,
+}
+
+impl Ownership {
+    /// Returns that of a file on a disk of this machine.
+    pub fn new(uid: u32, mode: u16) -> Self {
+        Self { uid, mode, medium: Medium::Local }
+    }
 }

@@ -10,8 +10,8 @@ use super::bound::Bonds;
 use super::evidence::Evidence;
 use super::home::folder_of;
 use super::process::{InnerPids, Process, ProcessState};
-use super::record::{Binding, Format, Record, Row};
-use super::snapshot::{Database, Repo, Snapshot, Worktree};
+use super::record::{Binding, Format, Medium, Record, Row};
+use super::snapshot::{Database, INITIAL_TIME_NAMESPACE, Repo, Snapshot, Worktree};
 use super::text::Untrusted;
 use super::window::{Window, windows};
 
@@ -54,6 +54,17 @@ pub struct World<'a> {
     by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
 }
 
+/// How a process's start and a moment stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Born {
+    /// It was there by then, or nothing says that it was not.
+    Before,
+    /// It started later, beyond doubt.
+    After,
+    /// They are by two clocks, or one of them lies ahead of now.
+    Unclear,
+}
+
 /// A process that could be an agent.
 #[derive(Clone, Copy, Debug)]
 pub enum PossibleAgent<'a> {
@@ -76,7 +87,7 @@ impl<'a> World<'a> {
         let possible_agents = possible_agents(snapshot, signatures);
         let agents = possible_agents.iter().map(|(agent, _)| *agent);
         Self {
-            booted: snapshot.host.boot_at.map(booted),
+            booted: booted(snapshot),
             bonds: Bonds::new(snapshot),
             outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
             unplaced: unplaced(snapshot, agents),
@@ -114,9 +125,32 @@ impl<'a> World<'a> {
         self.snapshot.databases.iter().find(|database| database.name == row.database)
     }
 
-    /// Returns when a process started, by the wall clock.
+    /// Returns when a process started, by the wall clock. In a time namespace that was set back, starts
+    /// before its zero wrap round (time_namespaces(7)): one after now tells nothing.
     pub fn started_at(&self, process: &Process) -> Option<Timestamp> {
-        self.snapshot.host.wall_clock(process.id.start_ticks)
+        let started = self.snapshot.host.wall_clock(process.id.start_ticks)?;
+        (!self.is_after(started, self.snapshot.taken_at)).then_some(started)
+    }
+
+    /// Returns how a process's start stands to a moment that was written on a medium.
+    pub fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Born {
+        if self.snapshot.host.boot_at.is_none() {
+            return Born::Before;
+        }
+        let Some(started) = self.started_at(process) else { return Born::Unclear };
+        if self.is_after(moment, self.snapshot.taken_at) {
+            return Born::Unclear;
+        }
+        match (self.is_after(started, moment), medium.is_this_machines()) {
+            (false, _) => Born::Before,
+            (true, true) => Born::After,
+            (true, false) => Born::Unclear,
+        }
+    }
+
+    /// Returns whether a process started after a record was last written, beyond doubt.
+    pub fn is_younger(&self, process: &Process, record: &Record) -> bool {
+        self.born(process, (record.written_at, record.medium())) == Born::After
     }
 
     /// Returns whether `process` started after `moment`, beyond doubt.
@@ -288,10 +322,13 @@ fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
 }
 
-fn booted(at: Timestamp) -> (Timestamp, Evidence) {
+/// Returns when the machine booted; in another time namespace than the initial one nobody knows.
+fn booted(snapshot: &Snapshot) -> Option<(Timestamp, Evidence)> {
+    let host = &snapshot.host;
+    let at = host.boot_at.filter(|_| host.time_namespace == Some(INITIAL_TIME_NAMESPACE))?;
     let words = at.strftime("%Y-%m-%d %H:%M:%SZ");
     let value = format!("the machine booted at {words}, after the last write");
-    (at, Evidence::new("boot", value, "boot clock"))
+    Some((at, Evidence::new("boot", value, "boot clock")))
 }
 
 fn by_argument<'a>(windows: &[Window<'a>]) -> HashMap<&'a str, Vec<&'a Process>> {

@@ -15,10 +15,9 @@ pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
 
 /// Starts a record of the current generation that has nothing but its file.
 pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
-    let ownership = file.meta.map_or_else(Ownership::default, |meta| meta.ownership);
     // An unknown age counts as none: an old one could make a younger process look reborn.
     let written_at = file.meta.map_or(reading.now, |meta| meta.modified_at);
-    Record::blank((format, kind), Location::File(file.path.clone()), ownership, written_at)
+    Record::blank((format, kind), Location::File(file.path.clone()), file.ownership(), written_at)
 }
 
 /// Starts a record of the current generation that has nothing but its row.
@@ -114,8 +113,8 @@ pub(super) mod sample {
     use jiff::{SignedDuration, Timestamp};
 
     use crate::core::file::{Content, FileImage, FileMeta};
-    use crate::core::record::{Ownership, Record};
-    use crate::core::snapshot::{BrokenFile, Host};
+    use crate::core::record::{Medium, Ownership, Record};
+    use crate::core::snapshot::{BrokenFile, Host, INITIAL_TIME_NAMESPACE};
     use crate::format::{Parsed, Reading};
 
     /// The moment of every look: shortly after the fixtures were written.
@@ -129,6 +128,8 @@ pub(super) mod sample {
             name: "desk".to_owned(),
             boot_id: None,
             pid_namespace: None,
+            machine_id: None,
+            time_namespace: Some(INITIAL_TIME_NAMESPACE),
             boot_at: None,
             clock_doubt: jiff::SignedDuration::ZERO,
             ticks_per_second: 100,
@@ -145,7 +146,7 @@ pub(super) mod sample {
             meta: Some(FileMeta {
                 dev: 1,
                 ino: 1,
-                ownership: Ownership { uid: 1000, mode: 0o600 },
+                ownership: Ownership::new(1000, 0o600),
                 links: 1,
                 size: bytes.len() as u64,
                 modified_at: at,
@@ -153,6 +154,7 @@ pub(super) mod sample {
             }),
             content: Content::Bytes(bytes.to_vec()),
             locked_by: None,
+            medium: Medium::Local,
         }
     }
 

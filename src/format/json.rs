@@ -47,7 +47,7 @@ pub fn broken(format: Format, file: &FileImage, problem: Problem) -> BrokenFile 
         format,
         path: file.path.clone(),
         problem,
-        ownership: file.meta.map_or_else(Ownership::default, |meta| meta.ownership),
+        ownership: file.ownership(),
         written_at: file.meta.map(|meta| meta.modified_at),
     }
 }
@@ -178,11 +178,11 @@ pub fn parsed(result: Result<crate::core::record::Record, BrokenFile>) -> Parsed
 pub fn ownership_problems(
     file: &FileImage,
     reading: &Reading<'_>,
-    expected_mode: Option<u32>,
+    expected_mode: Option<u16>,
 ) -> List<Problem> {
     let mut problems = List::default();
     let Some(meta) = file.meta else { return problems };
-    let Ownership { uid, mode } = meta.ownership;
+    let Ownership { uid, mode, medium: _ } = meta.ownership;
     if uid != reading.host.uid {
         problems.push(Problem::new(
             Code::ForeignOwner,

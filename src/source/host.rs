@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::stat;
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::{clock, open, processes};
-use crate::core::snapshot::Host;
+use crate::core::snapshot::{Host, INITIAL_TIME_NAMESPACE};
 
 /// How far the moment of the boot may seem to move without the clock having been set: 1 s.
 const JITTER: SignedDuration = SignedDuration::from_secs(1);
@@ -39,6 +40,8 @@ pub fn host(now: Timestamp) -> Host {
         name: name(),
         boot_id: boot_id(),
         pid_namespace: pid_namespace(),
+        machine_id: machine_id(),
+        time_namespace: time_namespace(),
         boot_at: clock::since_boot().and_then(|up| now.checked_sub(up).ok()),
         clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
@@ -73,6 +76,27 @@ pub fn boot_id() -> Option<String> {
 pub fn pid_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
     once(&KNOWN, || Some(open::meta_of(&stat("/proc/self/ns/pid").ok()?).ino))
+}
+
+/// Returns the inode of our own time namespace; the initial one's where the kernel has none, which is
+/// before 5.6 (time_namespaces(7)).
+pub fn time_namespace() -> Option<u64> {
+    static KNOWN: OnceLock<u64> = OnceLock::new();
+    once(&KNOWN, || match stat("/proc/self/ns/time") {
+        Ok(told) => Some(open::meta_of(&told).ino),
+        Err(Errno::NOENT) => Some(INITIAL_TIME_NAMESPACE),
+        Err(_) => None,
+    })
+}
+
+/// Returns the ID that the system was given when it was installed (machine-id(5)).
+fn machine_id() -> Option<String> {
+    static KNOWN: OnceLock<String> = OnceLock::new();
+    once(&KNOWN, || {
+        let bytes = open::small(Path::new("/etc/machine-id"), 1_024).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+    })
 }
 
 /// Returns what is known, and reads it until it could be read.

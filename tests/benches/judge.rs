@@ -19,7 +19,9 @@ use claimtop::core::record::{
     Binding, Format, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind, Role,
     StatedClaim, StatedPid, Surface, SurfaceState,
 };
-use claimtop::core::snapshot::{Host, INITIAL_PID_NAMESPACE, Repo, Snapshot, Worktree};
+use claimtop::core::snapshot::{
+    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, Snapshot, Worktree,
+};
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -99,6 +101,8 @@ fn world(windows: usize) -> Snapshot {
             boot_id: Some("0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b".to_owned()),
             pid_namespace: Some(INITIAL_PID_NAMESPACE),
             boot_at: Some(now() - SignedDuration::from_hours(48)),
+            machine_id: None,
+            time_namespace: Some(INITIAL_TIME_NAMESPACE),
             clock_doubt: SignedDuration::ZERO,
             ticks_per_second: 100,
             uid: 1000,
@@ -172,7 +176,7 @@ fn record(number: usize, kind: usize, process: &Process) -> Record {
     let own_session = format!("95fe798d-3725-4649-0000-{number:012}");
     let at = now() - SignedDuration::from_secs(60 + number as i64 % 600);
     let path = std::path::PathBuf::from(format!("/home/dev/{}/{session}.json", format.name()));
-    let ownership = Ownership { uid: 1000, mode: 0o600 };
+    let ownership = Ownership::new(1000, 0o600);
     Record {
         variant: "session file",
         session_id: Some(if is_own { own_session } else { session.clone() }.into()),

@@ -51,7 +51,7 @@ impl WorldFile {
             meta: Some(FileMeta {
                 dev: 1,
                 ino: 1,
-                ownership: Ownership { uid, mode: u32::from_str_radix(&spec.mode, 8).expect("a mode") },
+                ownership: Ownership::new(uid, u16::from_str_radix(&spec.mode, 8).expect("a mode")),
                 links: 1,
                 size: text.len() as u64,
                 modified_at: written,
@@ -59,6 +59,7 @@ impl WorldFile {
             }),
             content,
             locked_by: spec.locked_by,
+            medium: spec.medium,
         }
     }
 

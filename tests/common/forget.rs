@@ -1,11 +1,13 @@
 //! Worlds of which something is not known.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::key::Key;
 use claimtop::core::process::{Details, InnerPids, ProcessState};
+use claimtop::core::record::Medium;
 use claimtop::core::report::VerdictState;
 use claimtop::core::snapshot::Snapshot;
 
@@ -38,6 +40,11 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         }
     }
     snapshot.records.retain(|_| dice.roll(chance) != 0);
+    for record in &mut snapshot.records {
+        if dice.roll(chance) == 0 {
+            Arc::make_mut(record).ownership.medium = Medium::Unknown;
+        }
+    }
     snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);
     let known = snapshot.bound.notes.len();
     snapshot.bound.notes.retain(|_| dice.roll(chance) != 0);
@@ -54,6 +61,8 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     let host = &mut snapshot.host;
     host.boot_id = host.boot_id.take().filter(|_| dice.roll(chance) != 0);
     host.boot_at = host.boot_at.take().filter(|_| dice.roll(chance) != 0);
+    host.machine_id = host.machine_id.take().filter(|_| dice.roll(chance) != 0);
+    host.time_namespace = host.time_namespace.take().filter(|_| dice.roll(chance) != 0);
     host.pid_namespace = host.pid_namespace.take().filter(|_| dice.roll(chance) != 0);
     if dice.roll(chance) == 0 {
         snapshot.processes.partial = Some("forgotten".to_owned());

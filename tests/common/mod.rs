@@ -143,6 +143,8 @@ impl WorldFile {
             boot_id: Some(self.host.boot_id.clone()),
             pid_namespace: Some(self.host.pid_namespace),
             boot_at: Some(self.booted_at()),
+            machine_id: self.host.machine_id.clone(),
+            time_namespace: Some(self.host.time_namespace),
             clock_doubt: self.host.clock_set_by.parse().expect("a span"),
             ticks_per_second: TICKS,
             uid: self.host.uid,

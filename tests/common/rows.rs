@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::record::{Format, Ownership};
+use claimtop::core::record::{Format, Medium, Ownership};
 use claimtop::core::snapshot::{Database, DatabaseFile, Snapshot};
 use claimtop::core::text::Untrusted;
 use claimtop::format::cells::Cells;
@@ -51,6 +51,8 @@ pub(super) struct DatabaseSpec {
     written_by: Option<u32>,
     #[serde(default)]
     remote: bool,
+    #[serde(default)]
+    medium: Medium,
     /// The sessions that the log calls abandoned.
     #[serde(default)]
     abandoned: Vec<String>,
@@ -64,8 +66,9 @@ pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
     for path in paths {
         let spec = world.database.iter().find(|spec| spec.path == *path);
         let name = Untrusted::from_path(&absolute(path));
-        let source =
-            Source { database: name.clone(), ownership: Ownership { uid: snapshot.host.uid, mode: 0o644 } };
+        let medium = spec.map(|spec| spec.medium).unwrap_or_default();
+        let ownership = Ownership { medium, ..Ownership::new(snapshot.host.uid, 0o644) };
+        let source = Source { database: name.clone(), ownership };
         let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
         let mut tables = tables(world, path);
         tables.is_remote = spec.is_some_and(|spec| spec.remote);

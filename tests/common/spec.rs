@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, SourceHealth, SourceState};
+use claimtop::core::record::Medium;
+use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, SourceHealth, SourceState};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -18,6 +19,8 @@ pub(super) struct HostSpec {
     pub(super) partial_scan: Option<String>,
     /// By how much the clock was seen to be set.
     pub(super) clock_set_by: String,
+    pub(super) machine_id: Option<String>,
+    pub(super) time_namespace: u64,
 }
 
 impl Default for HostSpec {
@@ -32,6 +35,8 @@ impl Default for HostSpec {
             pid_namespace: INITIAL_PID_NAMESPACE,
             partial_scan: None,
             clock_set_by: "0 s".to_owned(),
+            machine_id: None,
+            time_namespace: INITIAL_TIME_NAMESPACE,
         }
     }
 }
@@ -116,6 +121,9 @@ pub(super) struct FileSpec {
     pub(super) special: Option<String>,
     #[serde(default)]
     pub(super) locked_by: Option<u32>,
+    /// What kind of file system it lies on: `local`, `mapped`, `shared` or `unknown`.
+    #[serde(default)]
+    pub(super) medium: Medium,
 }
 
 fn a_minute_ago() -> String {

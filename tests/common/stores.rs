@@ -22,7 +22,7 @@ pub(super) fn is_of_one(row: &RowSpec) -> bool {
 /// Adds the records of all rows, and takes out the archive's copies; a row of beads lies in the
 /// working tree that its database's path names.
 pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
-    let ownership = Ownership { uid: snapshot.host.uid, mode: 0o644 };
+    let ownership = Ownership::new(snapshot.host.uid, 0o644);
     let of = |table: &'static str| world.row.iter().filter(move |row| row.table == table);
     let reservations: Vec<_> = of(RESERVATIONS).map(|row| cells(world, row)).collect();
     snapshot.records.retain(|record| !agent_mail::is_copied(record, &reservations));

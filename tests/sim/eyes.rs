@@ -11,7 +11,9 @@ use claimtop::core::bound::Notes;
 use claimtop::core::file::{Content, FileImage};
 use claimtop::core::process::{ProcessId, ProcessTable};
 use claimtop::core::record::Format;
-use claimtop::core::snapshot::{Host, INITIAL_PID_NAMESPACE, Repo, SeenAgent, Snapshot, Worktree};
+use claimtop::core::snapshot::{
+    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, SeenAgent, Snapshot, Worktree,
+};
 use claimtop::core::text::Untrusted;
 use claimtop::format::{self, FileKind, Parsed, Reading};
 use jiff::Timestamp;
@@ -161,6 +163,8 @@ fn host(world: &World) -> Host {
             Some(container) => 4_026_530_000 + u64::from(container),
         }),
         boot_at: Some(world.booted_at()),
+        machine_id: None,
+        time_namespace: Some(INITIAL_TIME_NAMESPACE),
         clock_doubt: world.clock_doubt,
         ticks_per_second: 100,
         uid: crate::files::USER,

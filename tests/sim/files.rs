@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
-use claimtop::core::record::Ownership;
+use claimtop::core::record::{Medium, Ownership};
 use jiff::Timestamp;
 use rustix::io::Errno;
 
@@ -140,7 +140,7 @@ impl Files {
             meta: Some(FileMeta {
                 dev: inode.device,
                 ino: number,
-                ownership: Ownership { uid: inode.uid, mode: inode.mode },
+                ownership: Ownership::new(inode.uid, u16::try_from(inode.mode).expect("permission bits")),
                 links: 1,
                 size: inode.bytes.len() as u64,
                 modified_at: inode.modified_at,
@@ -148,6 +148,7 @@ impl Files {
             }),
             content,
             locked_by: None,
+            medium: Medium::Local,
         })
     }
 }

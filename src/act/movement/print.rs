@@ -22,7 +22,7 @@ pub(in crate::act) fn print_of(image: &FileImage) -> Option<Print> {
         dev: meta.dev,
         ino: meta.ino,
         size: meta.size,
-        mode: meta.ownership.mode,
+        mode: meta.ownership.mode.into(),
         modified_at: meta.modified_at,
         sha256: sha256(bytes),
     })

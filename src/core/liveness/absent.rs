@@ -79,8 +79,10 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
     holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
 }
 
+/// Returns whether a record was last written before the machine booted, by the machine's own clock.
 pub(super) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
-    let booted = world.booted.as_ref().filter(|(at, _)| world.is_after(*at, record.written_at));
+    let booted = world.booted.as_ref().filter(|_| record.medium().is_this_machines());
+    let booted = booted.filter(|(at, _)| world.is_after(*at, record.written_at));
     ladder.facts.extend(booted.map(|(_, evidence)| evidence.clone()));
     booted.is_some()
 }
@@ -158,6 +160,9 @@ const TICKS: SignedDuration = SignedDuration::from_millis(20);
 /// began before the agent was born may have been written by a helper that had its PID first, and
 /// was slow.
 fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    if !record.medium().is_this_machines() {
+        return false;
+    }
     let doubt = world.snapshot.host.clock_doubt;
     let is_after = |start: u64, at: Timestamp| {
         let started = world.snapshot.host.wall_clock(start);
@@ -201,6 +206,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         .filter(|other| session.is_some() && other.session_id.as_ref() == session);
     let registry = registered.into_iter().find(|other| {
         let holder = other.holder.as_ref().filter(|holder| holder.role == Role::Agent);
+        let holder = holder.filter(|_| other.medium().is_this_machines());
         let start = holder.and_then(|holder| holder.start_ticks);
         start.is_some_and(|start| was_there(start, other.written_at))
     });

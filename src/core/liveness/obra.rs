@@ -12,7 +12,7 @@ use crate::core::record::{Location, Record};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::snapshot::{Database, DatabaseFile};
 use crate::core::text::Untrusted;
-use crate::core::world::{World, has_exited};
+use crate::core::world::{Born, World, has_exited};
 
 /// Judges one row.
 pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
@@ -73,12 +73,12 @@ fn by_orchestrator(
     ladder: &mut Ladder,
 ) -> Option<Answer> {
     let openers = database.opened_by.as_deref().unwrap_or_default();
-    let is_younger = |pid: u32| {
+    let is_older = |pid: u32| {
         let process = world.snapshot.processes.get(pid);
         let born_at = record.started_at.unwrap_or(record.written_at);
-        process.is_some_and(|process| world.is_born_after(process, born_at))
+        process.is_none_or(|process| world.born(process, (born_at, record.medium())) == Born::Before)
     };
-    let is_own = |pid: &&u32| file.runners.contains(pid) && !is_younger(**pid);
+    let is_own = |pid: &&u32| file.runners.contains(pid) && is_older(**pid);
     if let Some(pid) = openers.iter().find(is_own) {
         let value = format!("PID {pid}, older than the row, has the database open");
         ladder.add("orchestrator", value, "/proc/<pid>/fd");

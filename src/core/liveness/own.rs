@@ -3,13 +3,19 @@
 use super::absent::{absent, gone};
 use super::reach::is_of_other_user;
 use super::{Answer, Ladder, alive, dead, unknown};
-use crate::core::evidence::Evidence;
+use crate::core::evidence::{Evidence, Fact};
 use crate::core::process::Process;
 use crate::core::record::{Holder, Record, Role, StatedPid};
 use crate::core::report::Reason;
 use crate::core::text::Untrusted;
 use crate::core::window::window_of;
-use crate::core::world::{World, has_exited};
+use crate::core::world::{Born, World, has_exited};
+
+static OTHER_CLOCK: Fact = Fact::fixed(
+    "file system",
+    "on a network, shared or carried about: its times may be by another machine's clock",
+    "statfs",
+);
 
 /// Judges by the record's own PID; `None` when that PID cannot decide.
 pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
@@ -80,7 +86,11 @@ pub(super) fn present(
             };
             is_same
         }
-        None => !is_younger(record, process, world, ladder),
+        None => match born(record, process, world, ladder) {
+            Born::Before => true,
+            Born::After => false,
+            Born::Unclear => return unknown(Reason::OtherClock),
+        },
     };
     if !is_same {
         let reason = if holder.start_ticks.is_some() { Reason::OtherProcess } else { Reason::BornLater };
@@ -115,13 +125,17 @@ pub(super) fn present(
     alive(Reason::ProcessPresent)
 }
 
-/// Returns whether the PID's process is younger than the record's last write.
-pub(super) fn is_younger(record: &Record, process: &Process, world: &World<'_>, ladder: &mut Ladder) -> bool {
-    let Some(started) = world.started_at(process) else { return false };
-    let is_younger = world.is_born_after(process, record.written_at);
-    if is_younger {
-        ladder.add("process start", started.to_string(), "start tick and boot time");
+/// Returns how the start of the PID's process stands to the record's last write.
+fn born(record: &Record, process: &Process, world: &World<'_>, ladder: &mut Ladder) -> Born {
+    let born = world.born(process, (record.written_at, record.medium()));
+    if born != Born::Before {
+        let started = world.snapshot.host.wall_clock(process.id.start_ticks);
+        let started = started.map_or_else(|| "after now".to_owned(), |at| at.to_string());
+        ladder.add("process start", started, "start tick and boot time");
         ladder.add("last write", record.written_at.to_string(), "file time");
     }
-    is_younger
+    if born == Born::Unclear && !record.medium().is_this_machines() {
+        ladder.add_fixed(&OTHER_CLOCK);
+    }
+    born
 }

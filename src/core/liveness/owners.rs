@@ -91,7 +91,7 @@ pub(super) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &Worl
     let could = match record.session_id.as_ref() {
         // A session can be resumed by a younger process; only another certain session excludes it.
         Some(session) => !is_uuid(session.raw()) || world.could_run(process.id.pid, session),
-        None => !world.is_born_after(process, record.written_at),
+        None => !world.is_younger(process, record),
     };
     could && may_have_written(record, process, world)
 }

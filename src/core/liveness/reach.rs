@@ -5,7 +5,7 @@ use crate::core::record::{Location, Record};
 use crate::core::world::World;
 
 /// The permission bits by which others than its owner may write into a file.
-const WRITABLE: u32 = 0o022;
+const WRITABLE: u16 = 0o022;
 
 /// Returns whether a process can have written a record, for all that is known.
 pub(super) fn may_have_written(record: &Record, process: &Process, world: &World<'_>) -> bool {

@@ -73,6 +73,7 @@ impl Redactor {
     pub fn look(&mut self, snapshot: &Snapshot) -> Snapshot {
         let mut look = snapshot.clone();
         look.host.name = self.text(&look.host.name);
+        look.host.machine_id = look.host.machine_id.take().map(|id| self.word(&id));
         for process in look.processes.by_pid.values_mut() {
             process.comm = self.outside(&process.comm);
             if let Some(details) = &mut process.details {

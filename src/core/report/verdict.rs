@@ -43,6 +43,8 @@ pub enum Reason {
     OtherHost,
     /// The record is from another PID namespace.
     OtherNamespace,
+    /// The record and the process bear times of two clocks, or one that lies ahead.
+    OtherClock,
     /// The process may not be looked at.
     NoPermission,
     /// The look was not complete.
@@ -72,6 +74,7 @@ impl Reason {
             Self::Exited => "exited",
             Self::OtherHost => "other-host",
             Self::OtherNamespace => "other-namespace",
+            Self::OtherClock => "other-clock",
             Self::NoPermission => "no-permission",
             Self::PartialScan => "partial-scan",
             Self::NoPid => "no-pid",

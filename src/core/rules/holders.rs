@@ -68,6 +68,7 @@ fn dead_code(judged: &Judged, facts: &Facts<'_>) -> Option<Code> {
         | Reason::SignOfLife
         | Reason::OtherHost
         | Reason::OtherNamespace
+        | Reason::OtherClock
         | Reason::NoPermission
         | Reason::PartialScan
         | Reason::NoPid
@@ -126,6 +127,7 @@ fn why_dead(judged: &RecordView) -> String {
         | Reason::SignOfLife
         | Reason::OtherHost
         | Reason::OtherNamespace
+        | Reason::OtherClock
         | Reason::NoPermission
         | Reason::PartialScan
         | Reason::NoPid
@@ -148,7 +150,7 @@ fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     }?;
     let process = facts.world.snapshot.processes.get(pid);
     let is_gone = process.is_none_or(has_exited)
-        || process.is_some_and(|process| facts.world.is_born_after(process, judged.record.written_at));
+        || process.is_some_and(|process| facts.world.is_younger(process, &judged.record));
     if !is_gone || pid == lives_in {
         return None;
     }
@@ -204,6 +206,7 @@ fn foreign(judged: &Judged) -> Option<Finding> {
         | Reason::NotAnAgent
         | Reason::OtherBoot
         | Reason::Exited
+        | Reason::OtherClock
         | Reason::NoPermission
         | Reason::PartialScan
         | Reason::NoPid

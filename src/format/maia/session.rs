@@ -21,7 +21,7 @@ use crate::format::json::{self, Object};
 use crate::format::{Reading, draft, time};
 
 /// The mode that Maia gives its session files.
-const MODE: u32 = 0o600;
+const MODE: u16 = 0o600;
 /// Maia's interval between heartbeats where the file states none.
 const INTERVAL_SECONDS: i64 = 300;
 /// How long Maia keeps a file without a heartbeat, by its last write.

@@ -189,7 +189,7 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
 fn a_wide_mode_says_where_it_comes_from() {
     let mut file = sample::image("swarm_session_9.json", G5.as_bytes(), 60);
     let meta = file.meta.expect("the sample has facts");
-    file.meta = Some(FileMeta { ownership: Ownership { uid: 7, mode: 0o644 }, ..meta });
+    file.meta = Some(FileMeta { ownership: Ownership::new(7, 0o644), ..meta });
     let session = sample::read(|reading| read(Kind::Session(Form::Current), &file, reading));
     let record = sample::record(session);
     let told: Vec<&str> = record.problems.iter().map(|problem| problem.message.as_str()).collect();

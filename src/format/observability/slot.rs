@@ -15,7 +15,7 @@ use crate::core::text::Untrusted;
 use crate::format::{Reading, draft, json};
 
 /// The mode that slots and correlations have.
-const MODE: u32 = 0o600;
+const MODE: u16 = 0o600;
 
 /// Slots, by `get_stored_session_id` and `cleanup_stale_sessions`.
 const SLOTS: Habits = Habits {

@@ -221,7 +221,7 @@ mod tests {
         check(5_000, FileMeta { dev: 9, ..meta(5_000) }, None, false);
         check(5_000, FileMeta { links: 2, ..meta(5_000) }, None, false);
         check(5_000, FileMeta { modified_at: meta(4_999).modified_at, ..meta(5_000) }, None, false);
-        check(5_000, FileMeta { ownership: Ownership { uid: 7, mode: 0 }, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { ownership: Ownership::new(7, 0), ..meta(5_000) }, None, false);
         check(5_000, meta(5_000), Some(77), false);
     }
 

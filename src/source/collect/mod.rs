@@ -28,6 +28,7 @@ use self::seen::Seen;
 use super::bindings;
 use super::fence::Fence;
 use super::host::ClockWatch;
+use super::open::Media;
 use super::processes::Scanner;
 use super::watch::Names;
 use super::{clock, host, leo, obra, repos, sessions, stores};
@@ -50,6 +51,7 @@ pub struct Collector {
     reader: repos::Reader,
     roots: Roots,
     kept: Kept,
+    media: Media,
     seen: Seen,
     clock: ClockWatch,
     /// When all processes were read; `None` when they are to be.
@@ -80,6 +82,7 @@ impl Collector {
             reader: repos::Reader::default(),
             roots: Roots::default(),
             kept: Kept::default(),
+            media: Media::default(),
             seen: Seen::default(),
             clock: ClockWatch::default(),
             whole_at: None,
@@ -152,7 +155,8 @@ impl Collector {
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
         let stores = self.stores.begin(&self.places, &self.fence, &reading);
         found.add(stores.cwds(), &self.fence);
-        let pass = Pass::new(reading, layout, std::mem::take(&mut self.kept));
+        let pass =
+            Pass::new(reading, layout, std::mem::take(&mut self.kept), std::mem::take(&mut self.media));
         Round {
             reading,
             bound,
@@ -190,8 +194,8 @@ impl Collector {
         let sources = round.health(taken_at);
         let homes = round.pass.homes();
         let Round { reading, databases, leo, stores, pass, repos, processes, bound: (bound, _), .. } = round;
-        let (mut records, broken, kept) = pass.finish(&mut self.folders, &mut self.names);
-        self.kept = kept;
+        let (mut records, broken, known) = pass.finish(&mut self.folders, &mut self.names);
+        (self.kept, self.media) = known;
         self.follow_also(&databases, &stores, &repos);
         stores.join(&mut records);
         records.extend(databases.iter().flat_map(|database| database.records.clone()));

@@ -15,13 +15,13 @@ use super::listing;
 use crate::core::file::FileMeta;
 use crate::core::finding::Code;
 use crate::core::home::{self, HomeFolder};
-use crate::core::record::{Format, Record};
+use crate::core::record::{Format, Medium, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
 use crate::format::{self, Base, FileKind, Parsed, Reading, git};
 use crate::source::fence::Fence;
 use crate::source::locks::Locks;
-use crate::source::open::{Entry, Folder, FolderId, OpenError, image};
+use crate::source::open::{Entry, Folder, FolderId, Media, OpenError, image};
 use crate::source::opener;
 use crate::source::watch::Names;
 
@@ -32,6 +32,7 @@ pub(super) struct Pass<'a> {
     /// What the look before kept, and what this one keeps.
     before: Kept,
     kept: Kept,
+    media: Media,
     /// Read when the first file asks for it.
     locks: Option<Locks>,
     /// The files that were seen and not kept: each is read once, however many places and links
@@ -51,12 +52,13 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Begins a pass.
-    pub(super) fn new(reading: Reading<'a>, layout: &'a Layout, before: Kept) -> Self {
+    pub(super) fn new(reading: Reading<'a>, layout: &'a Layout, before: Kept, media: Media) -> Self {
         Self {
             reading,
             layout,
             kept: before.next(),
             before,
+            media,
             locks: None,
             passed: HashSet::new(),
             folders: BTreeSet::new(),
@@ -76,9 +78,9 @@ impl<'a> Pass<'a> {
         self,
         folders: &mut BTreeSet<PathBuf>,
         names: &mut Names,
-    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Kept) {
+    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, (Kept, Media)) {
         (*folders, *names) = (self.folders, self.names);
-        (self.records, self.broken, self.kept)
+        (self.records, self.broken, (self.kept, self.media))
     }
 
     /// Returns the folders that the records name which were read since the last call.
@@ -132,6 +134,7 @@ impl<'a> Pass<'a> {
 
     fn read_folder(&mut self, folder: &Folder, places: &Here) -> Result<(), OpenError> {
         let id = folder.id()?;
+        let medium = self.media.of(folder, id);
         let entries = folder.listing(|name| places.recognise(name).is_some())?;
         self.folders.insert(folder.path().to_path_buf());
         for name in places.own_names() {
@@ -142,7 +145,7 @@ impl<'a> Pass<'a> {
         for entry in entries.iter() {
             let Some((format, kind)) = places.recognise(&entry.name) else { continue };
             if !self.has_seen(id, &entry.name) {
-                self.read_file(folder, id, entry, format, kind);
+                self.read_file((folder, id, medium), entry, format, kind);
             }
         }
         Ok(())
@@ -153,7 +156,13 @@ impl<'a> Pass<'a> {
         self.kept.has(id, name) || is_passed()
     }
 
-    fn read_file(&mut self, folder: &Folder, id: FolderId, entry: Entry, format: Format, kind: FileKind) {
+    fn read_file(
+        &mut self,
+        (folder, id, medium): (&Folder, FolderId, Medium),
+        entry: Entry,
+        format: Format,
+        kind: FileKind,
+    ) {
         let before = self.before.of(id, &entry.name).filter(|before| before.kind == kind).cloned();
         let before = match before {
             Some(before) if self.is_unchanged(&before, folder, &entry) => {
@@ -166,6 +175,10 @@ impl<'a> Pass<'a> {
             return;
         };
         file.locked_by = file.meta.and_then(|meta| self.locked_by(kind, &entry.name, &meta));
+        file.medium = match &file.meta {
+            Some(meta) => self.media.of_file((folder, id), (&entry.name, meta), medium),
+            None => Medium::Unknown,
+        };
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
             Parsed::Record(mut record) => {

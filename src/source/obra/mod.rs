@@ -19,11 +19,11 @@ use self::read::Files;
 pub use self::read::MAX_ROWS;
 use super::Places;
 use super::fence::Fence;
-use super::open::is_sure;
+use super::open::{is_sure, medium_at};
 use super::opener::File;
 use super::sqlite::ReadError;
 use crate::core::process::ProcessTable;
-use crate::core::record::{Format, Record};
+use crate::core::record::{Format, Ownership, Record};
 use crate::core::shared::Shared;
 use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
@@ -106,7 +106,10 @@ impl Reader {
         };
         kept.tables.abandoned = abandoned.to_vec();
         kept.tables.is_remote = candidate.is_remote;
-        let source = Source { database: Untrusted::from_path(path), ownership: files.ownership() };
+        let source = Source {
+            database: Untrusted::from_path(path),
+            ownership: Ownership { medium: medium_at(path), ..files.ownership() },
+        };
         let seen = Seen {
             path: path.clone(),
             name: source.database.clone(),

@@ -11,6 +11,7 @@ use rustix::process::geteuid;
 
 use super::{Entry, Folder, error::words, meta::meta_of, meta::sort_name};
 use crate::core::file::{Content, FileImage, FileMeta, MAX_BYTES, Refusal};
+use crate::core::record::Medium;
 
 /// How a file is opened: never following a link, never waiting for a FIFO's other end, never
 /// becoming our terminal.
@@ -23,7 +24,7 @@ const FILE: OFlags = OFlags::RDONLY
 /// What one attempt to read a file gave.
 type Found = (Option<FileMeta>, Content);
 
-/// Reads one file safely; `None` when it is gone.
+/// Reads one file safely; `None` when it is gone. What it lies on is not asked.
 ///
 /// What the listing calls no plain file is not even opened: opening a FIFO would wake its
 /// writer, and opening a device can do anything. What it wrongly calls a plain file is opened
@@ -36,7 +37,7 @@ pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
         unopened(folder, &entry.name, None)?
     };
     let path = folder.path().join(&entry.name).into();
-    Some(FileImage { path, meta, content, locked_by: None })
+    Some(FileImage { path, meta, content, locked_by: None, medium: Medium::Unknown })
 }
 
 /// Opens a plain file that is named by its path, with the same care but from any owner; also one

@@ -24,13 +24,13 @@ pub fn is_deleted(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| meta.nlink() == 0)
 }
 
-/// Translates what `stat` says.
+/// Translates what `stat` says, which does not tell on what kind of file system.
 pub fn meta_of(stat: &Stat) -> FileMeta {
-    let mode = u32::try_from(wide(stat.st_mode)).unwrap_or_default();
+    let mode = u16::try_from(wide(stat.st_mode) & 0o7777).unwrap_or_default();
     FileMeta {
         dev: wide(stat.st_dev),
         ino: wide(stat.st_ino),
-        ownership: Ownership { uid: stat.st_uid, mode: mode & 0o7777 },
+        ownership: Ownership::new(stat.st_uid, mode),
         links: wide(stat.st_nlink),
         size: wide(stat.st_size),
         modified_at: moment(stat.st_mtime, stat.st_mtime_nsec),

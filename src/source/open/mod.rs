@@ -4,6 +4,7 @@
 mod error;
 mod image;
 mod listing;
+mod medium;
 mod meta;
 
 use std::ffi::{CStr, OsStr, OsString};
@@ -17,6 +18,9 @@ use rustix::io::Errno;
 pub use self::error::{OpenError, words};
 pub use self::image::{image, open_plain, small};
 pub use self::listing::Listing;
+#[cfg(target_os = "linux")]
+pub use self::medium::remote;
+pub use self::medium::{Media, medium_at};
 pub use self::meta::{is_deleted, is_sure, meta_of, sort_name};
 use crate::core::file::FileMeta;
 

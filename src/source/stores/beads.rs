@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Found, Keeper, Kept};
-use crate::core::record::Record;
+use crate::core::record::{Ownership, Record};
 use crate::core::snapshot::{SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::format::beads::{self, DOLT, TABLE};
 use crate::format::{Reading, Source};
 use crate::source::fence::Fence;
-use crate::source::open::Folder;
+use crate::source::open::{Folder, medium_at};
 use crate::source::sqlite::{Database, ReadError};
 use crate::source::tables::{self, Query, Rows};
 
@@ -66,7 +66,10 @@ pub(super) fn read<'a>(
 }
 
 fn add(path: &Path, tree: &Path, kept: Arc<Kept>, reading: &Reading<'_>, found: &mut Found) {
-    let source = Source { database: Untrusted::from_path(path), ownership: kept.files.database.ownership };
+    let source = Source {
+        database: Untrusted::from_path(path),
+        ownership: Ownership { medium: medium_at(path), ..kept.files.database.ownership },
+    };
     let records = beads::rows(&source, tree, &kept.rows, reading);
     found.note("beads", path, &kept, records.len());
     found.records.extend(records);

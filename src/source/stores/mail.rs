@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Found, Keeper, Kept};
-use crate::core::record::Record;
+use crate::core::record::{Ownership, Record};
 use crate::core::text::Untrusted;
 use crate::format::agent_mail::{self, DATABASES};
 use crate::format::{Reading, Source};
 use crate::source::Places;
 use crate::source::fence::Fence;
+use crate::source::open::medium_at;
 use crate::source::sqlite::{Database, ReadError};
 use crate::source::tables::{self, Query, Rows};
 
@@ -67,8 +68,10 @@ pub(super) fn read(
     keeper.retain(&paths);
     for path in paths {
         let Some(kept) = keeper.read(&path, reading.now, reservations) else { continue };
-        let source =
-            Source { database: Untrusted::from_path(&path), ownership: kept.files.database.ownership };
+        let source = Source {
+            database: Untrusted::from_path(&path),
+            ownership: Ownership { medium: medium_at(&path), ..kept.files.database.ownership },
+        };
         let records = agent_mail::rows(&source, &kept.rows, reading);
         found.note("agent-mail", &path, &kept, records.len());
         found.records.extend(records);

@@ -110,7 +110,7 @@ impl Source {
     /// Starts the record of a row.
     fn draft(&self, kind: RecordKind, table: &'static str, id: &str, reading: &Reading<'_>) -> Record {
         let row = Row::new(self.database.clone(), table, id.into());
-        let ownership = Ownership { uid: self.uid, mode: 0o600 };
+        let ownership = Ownership::new(self.uid, 0o600);
         Record { title: id.into(), ..draft::row(Format::Leo, kind, row, ownership, reading) }
     }
 }

@@ -37,7 +37,7 @@ struct Watches {
     ended: HashSet<PathBuf>,
 }
 
-pub(super) use super::remote::kind as remote;
+pub(super) use crate::source::open::remote;
 
 /// One inotify instance and the thread that reads it.
 pub(super) struct Watcher {

@@ -8,8 +8,6 @@ mod inotify;
 #[cfg(any(test, not(target_os = "linux")))]
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
 mod others;
-#[cfg(target_os = "linux")]
-mod remote;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

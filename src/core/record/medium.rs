@@ -1,0 +1,43 @@
+//! What kind of file system a record lies on: what its times and its owner can prove.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of file system a file lies on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    /// Only this machine writes there: file times are by its clock, and owners are its users.
+    #[default]
+    Local,
+    /// The same, but the mount maps owners, or may do so: they are not those of who wrote.
+    Mapped,
+    /// On a network, shared between machines, or carried from one to another (FAT, NTFS): file times
+    /// may be by another machine's clock, and owners are mapped or not kept at all.
+    Shared,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl Medium {
+    /// Returns whether only this machine can have written there, so that file times are by its clock.
+    pub fn is_this_machines(self) -> bool {
+        match self {
+            Self::Local | Self::Mapped => true,
+            Self::Shared | Self::Unknown => false,
+        }
+    }
+
+    /// Returns whether a file's owner is the user whose process made it.
+    pub fn has_true_owners(self) -> bool {
+        match self {
+            Self::Local => true,
+            Self::Mapped | Self::Shared | Self::Unknown => false,
+        }
+    }
+
+    /// Returns whether it is what nearly all files have, which recordings do not repeat.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+    pub fn is_local(&self) -> bool {
+        *self == Self::Local
+    }
+}
