@@ -33,7 +33,7 @@ impl Value {
 /// The columns of one row that an action relies on or changes.
 pub type Columns = BTreeMap<String, Value>;
 
-/// One row that changes: the same columns before and after.
+/// One row that changes. A column that is named on one side only is no part of the change there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowChange {
     /// The table.
@@ -72,6 +72,11 @@ fn differences<'a>(
         let after = after.get(name).filter(|after| *after != before)?;
         Some((name.as_str(), before, after))
     })
+}
+
+/// Returns whether a row has all values of a state, which need not name every column.
+pub fn agrees(row: &Columns, state: &Columns) -> bool {
+    state.iter().all(|(name, value)| row.get(name) == Some(value))
 }
 
 /// Returns in words what differs between two states of a row.

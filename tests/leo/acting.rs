@@ -10,7 +10,7 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const OTHER: &str = "22222222-2222-4333-8444-555555555555";
 
 #[test]
-fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
+fn a_dead_claim_is_released_on_both_surfaces_and_given_back_by_an_undo() {
     let database = Database::new();
     dead_claim(&database, SESSION, "SD-ONE-001");
     database.sql("UPDATE claude_sessions SET worktree_path = '/w', worktree_branch = 'b'");
@@ -20,7 +20,8 @@ fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
     assert_eq!(
         receipt.outcome.detail,
         format!(
-            "read back: claude_sessions.sd_key of {SESSION} is empty, \
+            "read back: claude_sessions.sd_key of {SESSION} is empty (LEO's own release_sd writes to this row: \
+             it is idle now, and its heartbeat was put back as it was), \
              strategic_directives_v2.claiming_session_id of SD-ONE-001 is empty"
         )
     );
@@ -28,7 +29,9 @@ fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
     let reason = database.sql("SELECT released_reason FROM claude_sessions");
     assert_eq!(reason, "claimtop: the holder is proven dead (no-process)");
 
-    // The function has set the heartbeat; that is nobody's sign of life.
+    // The function has set the heartbeat; that was nobody's sign of life, and is put back.
+    let beats = "SELECT heartbeat_at < now() - interval '59 minutes' FROM claude_sessions";
+    assert_eq!(database.sql(beats), "t");
     let report = claimtop.eyes.report();
     assert!(report.claims.is_empty());
     let released = row(&report, SESSION);
@@ -39,9 +42,97 @@ fn a_dead_claim_is_released_on_both_surfaces_and_claimed_again_by_an_undo() {
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
     assert_eq!(database.sql("SELECT worktree_path, worktree_branch FROM claude_sessions"), "/w|b");
-    // It is claimed anew, and not two hours ago.
-    let claimed = "SELECT claimed_at > now() - interval '1 hour', status FROM claude_sessions";
-    assert_eq!(database.sql(claimed), "t|active");
+}
+
+/// Returns all that a database says of sessions and items, times included.
+fn everything(database: &Database) -> String {
+    database.sql(
+        "SELECT (SELECT string_agg(s::text, '\n' ORDER BY session_id) FROM claude_sessions s) || '\n' || \
+         (SELECT string_agg(sd_key || ' ' || status || ' ' || coalesce(claiming_session_id, '-') || ' ' || \
+          coalesce(active_session_id, '-') || ' ' || is_working_on, '\n') FROM strategic_directives_v2)",
+    )
+}
+
+/// Releases and undoes, and checks that every value of the session is what it was, to the last
+/// digit of its heartbeat, and that no surface names it that did not before.
+#[track_caller]
+fn check_exactly_restored(given: &str) {
+    let database = Database::new();
+    dead_claim(&database, SESSION, "SD-ONE-001");
+    database.sql(given);
+    let before = everything(&database);
+    let mut claimtop = Claimtop::new(&database);
+    let receipt = claimtop.release(SESSION).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{given}: {}", receipt.outcome.detail);
+    assert_ne!(everything(&database), before, "{given}");
+    let undone = claimtop.undo(receipt.entry).unwrap();
+    assert_eq!(undone.outcome.ended, Ended::Done, "{given}: {}", undone.outcome.detail);
+    assert_eq!(everything(&database), before, "{given}");
+}
+
+#[test]
+fn an_undo_restores_the_exact_former_values_and_nothing_that_looks_like_life() {
+    check_exactly_restored("SELECT 1");
+    check_exactly_restored("UPDATE claude_sessions SET status = 'stale', stale_reason = 'HEARTBEAT_TIMEOUT'");
+    check_exactly_restored("UPDATE claude_sessions SET status = 'idle', heartbeat_at = NULL");
+    check_exactly_restored(
+        "UPDATE claude_sessions SET process_alive_at = now() - interval '2 hours', worktree_path = '/w', \
+         worktree_branch = 'b', released_reason = 'manual', released_at = now() - interval '3 hours'",
+    );
+    // Only the session's own row names the item.
+    check_exactly_restored(
+        "UPDATE strategic_directives_v2 SET claiming_session_id = NULL, active_session_id = NULL, \
+         is_working_on = false",
+    );
+    // What is finished, LEO's own function would not claim again.
+    check_exactly_restored("UPDATE strategic_directives_v2 SET status = 'completed'");
+}
+
+#[test]
+fn a_database_that_dates_every_change_as_a_heartbeat_is_left_alone() {
+    let database = Database::new();
+    dead_claim(&database, SESSION, "SD-ONE-001");
+    database.sql(
+        "CREATE FUNCTION beat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         NEW.heartbeat_at := now(); RETURN NEW; END $$; \
+         CREATE TRIGGER beat BEFORE UPDATE ON claude_sessions FOR EACH ROW EXECUTE FUNCTION beat()",
+    );
+    let before = everything(&database);
+    let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
+    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert!(outcome.detail.contains("dates heartbeat_at of"), "{}", outcome.detail);
+    assert_eq!(everything(&database), before);
+}
+
+#[test]
+fn an_undo_refuses_where_an_older_release_has_overwritten_the_heartbeat() {
+    let database = Database::new();
+    dead_claim(&database, SESSION, "SD-ONE-001");
+    let mut claimtop = Claimtop::new(&database);
+    let receipt = claimtop.release(SESSION).unwrap();
+    database.sql("UPDATE claude_sessions SET heartbeat_at = released_at");
+    let before = everything(&database);
+    let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
+    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert!(outcome.detail.contains("the session would look alive"), "{}", outcome.detail);
+    assert_eq!(everything(&database), before);
+}
+
+#[test]
+fn an_undo_gives_nothing_back_that_another_session_works_on() {
+    let database = Database::new();
+    dead_claim(&database, SESSION, "SD-ONE-001");
+    database.sql("UPDATE claude_sessions SET status = 'stale'");
+    let mut claimtop = Claimtop::new(&database);
+    let receipt = claimtop.release(SESSION).unwrap();
+    database.sql(&format!(
+        "INSERT INTO claude_sessions (session_id, sd_key, status) VALUES ('{OTHER}', 'SD-ONE-001', 'active')"
+    ));
+    let before = everything(&database);
+    let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
+    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert!(outcome.detail.contains("works on it by now"), "{}", outcome.detail);
+    assert_eq!(everything(&database), before);
 }
 
 #[test]

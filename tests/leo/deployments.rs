@@ -127,44 +127,16 @@ fn a_function_that_dates_no_release_leaves_no_sign_of_life_either() {
     assert!(released.has_ended && released.heartbeat_at.is_none(), "{released:?}");
 }
 
-/// Releases a claim, gives the deployment another `claim_sd` and undoes; returns how that ended.
-fn undone_by(database: &Database, arguments: &str, body: &str) -> (Ended, String) {
-    let mut claimtop = Claimtop::new(database);
+#[test]
+fn an_undo_needs_no_function_of_leos() {
+    let database = claimed();
+    let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
-    database.sql(&format!(
-        "DROP FUNCTION claim_sd; CREATE FUNCTION claim_sd({arguments}) RETURNS jsonb LANGUAGE plpgsql AS \
-         $$ BEGIN {body} END $$"
-    ));
+    database.sql("DROP FUNCTION claim_sd; DROP FUNCTION release_sd");
     claimtop.act_by(database.target());
     let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
-    (outcome.ended, outcome.detail)
-}
-
-#[test]
-fn an_older_claim_sd_has_three_arguments() {
-    let database = claimed();
-    let (ended, detail) = undone_by(
-        &database,
-        "p_sd_id text, p_session_id text, p_track text",
-        "UPDATE claude_sessions SET sd_key = p_sd_id, track = p_track, claimed_at = now(), status = 'active' \
-           WHERE session_id = p_session_id; \
-         UPDATE strategic_directives_v2 SET claiming_session_id = p_session_id WHERE sd_key = p_sd_id; \
-         RETURN jsonb_build_object('success', true);",
-    );
-    assert_eq!(ended, Ended::Done, "{detail}");
+    assert_eq!(outcome.ended, Ended::Done, "{}", outcome.detail);
     assert_eq!(surfaces(&database, ITEM), held());
-}
-
-#[test]
-fn a_claim_sd_that_refuses_is_told_in_its_own_words() {
-    let database = claimed();
-    let told = undone_by(
-        &database,
-        "p_sd_id text, p_session_id text, p_track text, p_force_takeover bool DEFAULT false",
-        "RETURN jsonb_build_object('success', false, 'error', 'already_claimed');",
-    );
-    assert_eq!(told, (Ended::Changed, "changed under you: claim_sd refuses: already_claimed".to_owned()));
-    assert_eq!(surfaces(&database, ITEM), "-|-|in_progress");
 }
 
 #[test]

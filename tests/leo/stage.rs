@@ -74,6 +74,8 @@ impl Witness for Eyes {
         snapshot.processes.partial = None;
         snapshot.seen_agents.clear();
         snapshot.host.name = HOST.to_owned();
+        // However long ago this machine has started: the test's sessions are of this boot.
+        snapshot.host.boot_at = snapshot.taken_at.checked_sub(SignedDuration::from_hours(24)).ok();
         snapshot.host.pid_namespace = Some(INITIAL_PID_NAMESPACE);
         snapshot
     }

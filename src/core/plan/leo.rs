@@ -15,7 +15,8 @@ pub(super) const REFUSES: [&str; 4] = [
 ];
 
 /// How such a change is undone.
-pub(super) const INVERSE: &str = "undo claims it again by LEO's own function, if nobody holds it by then";
+pub(super) const INVERSE: &str =
+    "undo puts the exact former values back, if nobody holds it by then; no heartbeat is written";
 
 /// The mirror in a session's row.
 const MIRROR: &str = "claude_sessions.sd_key";
@@ -71,7 +72,12 @@ pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step
 
 fn mirror(record: &RecordView, database: &Untrusted, table: &str, item: &Untrusted) -> Option<Step> {
     let id = record.session_id.clone()?;
-    let how = if record.has_ended { "the row stays released" } else { "by LEO's release_sd" };
+    let status = record.facts.iter().find(|(fact, _)| *fact == "status").map(|(_, status)| status.raw());
+    let how = match status {
+        Some("released") => "the row stays released",
+        Some("stale") => "the row stays stale",
+        _ => "by LEO's release_sd, which writes to the row; its heartbeat is put back",
+    };
     let change = format!("sd_key {item} -> nothing, its worktree with it; {how}");
     Some(Step::Row { format: record.format, database: database.clone(), table: table.to_owned(), id, change })
 }

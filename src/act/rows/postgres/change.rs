@@ -1,13 +1,13 @@
 //! The change itself, inside the transaction: LEO's own function first, then what it has left,
-//! then both surfaces are read back.
+//! then the signs of life that it has written over; and all is read back.
 
 use super::session::{Session, trouble};
 use super::{is_after, key, name, parameter};
 use crate::act::trouble::Trouble;
-use crate::core::row::{Columns, RowChange, Value};
+use crate::core::row::{Columns, RowChange, Value, agrees};
 use crate::core::text::shown;
 use crate::format::json;
-use crate::format::leo::database::{SESSIONS, mirror, text};
+use crate::format::leo::database::{DIRECTIVES, SESSIONS, SIGNS, UPDATED_AT, mirror, text};
 
 /// Changes all rows; they are locked, and as they were seen.
 ///
@@ -15,39 +15,147 @@ use crate::format::leo::database::{SESSIONS, mirror, text};
 /// A function refuses, or a row does not become what it is to be; the transaction is not to be
 /// committed.
 pub(super) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), Trouble> {
-    for change in changes.iter().filter(|change| change.table == SESSIONS) {
+    let (rows, items): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.table == SESSIONS);
+    let signs = rows.iter().map(|change| Signs::read(session, change)).collect::<Result<Vec<_>, _>>()?;
+    let mut beside = Vec::new();
+    for change in rows.iter().filter(|change| gives_back(change)) {
+        may_be_given_back(session, change)?;
+        beside.extend(beside_of(session, change, &items)?);
+    }
+    for change in rows.iter().filter(|change| mirror(&change.after).is_none()) {
         by_function(session, change)?;
+        date(session, change)?;
     }
-    for change in changes {
-        finish(session, change)?;
+    // A trigger of the sessions writes the items, so they come last.
+    for change in rows.iter().chain(&items) {
+        finish(session, &change.table, &change.id, &change.after)?;
     }
-    for change in changes {
-        let now = session.row(&change.table, &change.id, "")?;
-        if !now.is_some_and(|now| is_after(&change.table, &now, &change.after)) {
-            return Err(Trouble::Refused(format!("{} did not become what it was to be", name(change))));
+    for item in &beside {
+        finish(session, DIRECTIVES, &item.0, &item.1)?;
+    }
+    signs.iter().try_for_each(|signs| signs.keep(session))?;
+    changes.iter().try_for_each(|change| check(session, change))
+}
+
+/// Makes sure that a row is what it was to become: when something is taken back, in every column.
+fn check(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+    let now = session.row(&change.table, &change.id, "")?;
+    let is_what_it_should_be = |now: &Columns| match gives_back(change) {
+        true => agrees(now, &change.after),
+        false => is_after(&change.table, now, &change.after),
+    };
+    match now.is_some_and(|now| is_what_it_should_be(&now)) {
+        true => Ok(()),
+        false => Err(Trouble::Refused(format!("{} did not become what it was to be", name(change)))),
+    }
+}
+
+/// Returns whether a change gives somebody back what was let go.
+fn gives_back(change: &RowChange) -> bool {
+    let holder = |columns| match change.table.as_str() {
+        SESSIONS => mirror(columns).is_some(),
+        _ => text(columns, "claiming_session_id").is_some(),
+    };
+    !holder(&change.before) && holder(&change.after)
+}
+
+/// Makes sure that nobody else works on what a session is given back, and that its heartbeat is
+/// its own: an older claimtop has left there what `release_sd` wrote.
+fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+    let column = if change.after.contains_key("sd_key") { "sd_key" } else { "sd_id" };
+    let others = format!(
+        "SELECT session_id FROM claude_sessions WHERE {column} = $1 AND session_id <> $2 \
+         AND status IN ('active', 'idle')"
+    );
+    let wanted = mirror(&change.after).map(str::to_owned);
+    if let Some(other) =
+        session.query(&others, &[wanted, Some(change.id.clone())])?.into_iter().flatten().next()
+    {
+        return Err(Trouble::Changed(format!("session {} works on it by now", shown(&other))));
+    }
+    let moments = ["heartbeat_at", "released_at"];
+    if session.schema.of(SESSIONS, &moments).len() < moments.len() {
+        return Ok(());
+    }
+    let forged = "SELECT '1' FROM claude_sessions WHERE session_id = $1 AND heartbeat_at = released_at";
+    match session.query(forged, &[Some(change.id.clone())])?.is_empty() {
+        true => Ok(()),
+        false => Err(Trouble::Never(
+            "LEO's release_sd has overwritten the heartbeat, and what it was is not known: \
+             the session would look alive"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Returns the directive that a session mirrors without being its owner, as it is: LEO's trigger
+/// would name the session there.
+fn beside_of(
+    session: &Session,
+    change: &RowChange,
+    items: &[&RowChange],
+) -> Result<Option<(String, Columns)>, Trouble> {
+    let Some(key) = mirror(&change.after).filter(|key| items.iter().all(|item| item.id != *key)) else {
+        return Ok(None);
+    };
+    Ok(session.row(DIRECTIVES, key, "FOR UPDATE")?.map(|row| (key.to_owned(), row)))
+}
+
+/// What a session's row says of its life. LEO's functions and triggers date it anew whenever they
+/// write the row, and nothing that claimtop does is a sign of somebody's life.
+struct Signs<'a> {
+    change: &'a RowChange,
+    before: Columns,
+}
+
+impl<'a> Signs<'a> {
+    fn read(session: &Session, change: &'a RowChange) -> Result<Self, Trouble> {
+        let before = session.columns(SESSIONS, &change.id, SIGNS, "")?.unwrap_or_default();
+        Ok(Self { change, before })
+    }
+
+    /// Puts back what was written over.
+    fn keep(&self, session: &Session) -> Result<(), Trouble> {
+        let now = || session.columns(SESSIONS, &self.change.id, SIGNS, "");
+        let written = self.written(now()?);
+        if written.is_empty() {
+            return Ok(());
+        }
+        let row = session.row(SESSIONS, &self.change.id, "")?.unwrap_or_default();
+        update(session, SESSIONS, &self.change.id, &row, &written)?;
+        // When a row was last written, a trigger may go on to say; that is no sign of life.
+        match self.written(now()?).into_iter().find(|(column, _)| *column != UPDATED_AT) {
+            None => Ok(()),
+            Some((column, _)) => Err(Trouble::Never(format!(
+                "the database dates {column} of {} anew whenever the row is written: \
+                 the session would look alive",
+                name(self.change)
+            ))),
         }
     }
-    Ok(())
+
+    /// Returns the former values of what is not as it was.
+    fn written(&self, now: Option<Columns>) -> Vec<(&str, &Value)> {
+        let now = now.unwrap_or_default();
+        let differs = |(column, value): &(&String, &Value)| now.get(*column) != Some(*value);
+        self.before.iter().filter(differs).map(|(column, value)| (column.as_str(), value)).collect()
+    }
 }
 
-/// Calls LEO's own function for a session's row, where it has one and is the right way.
+/// Returns whether a release of this row goes by LEO's own function.
+pub(super) fn is_by_function(session: &Session, change: &RowChange) -> bool {
+    // It would call a session idle that is stale or released by now.
+    let is_open = matches!(text(&change.before, "status"), Some("active" | "idle"));
+    let is_release = mirror(&change.before).is_some() && mirror(&change.after).is_none();
+    change.table == SESSIONS && is_open && is_release && session.schema.arguments("release_sd").is_some()
+}
+
+/// Calls LEO's own function for a session's row, where it has one and is the right way. What was
+/// let go is not claimed anew by `claim_sd`: it would date a heartbeat and write both surfaces.
 fn by_function(session: &Session, change: &RowChange) -> Result<(), Trouble> {
-    // Its own function would revive a row that is released, so that is changed directly.
-    if text(&change.before, "status") == Some("released") || text(&change.after, "status") == Some("released")
-    {
+    let Some(held) = mirror(&change.before).filter(|_| is_by_function(session, change)) else {
         return Ok(());
-    }
-    match (mirror(&change.before), mirror(&change.after)) {
-        (Some(held), None) => release(session, change, held),
-        (None, Some(wanted)) => claim(session, change, wanted),
-        (Some(_), Some(_)) | (None, None) => Ok(()),
-    }
-}
-
-fn release(session: &Session, change: &RowChange, held: &str) -> Result<(), Trouble> {
-    if session.schema.arguments("release_sd").is_none() {
-        return Ok(());
-    }
+    };
     session.run("SAVEPOINT before_release")?;
     let reason = change.after.get("released_reason").and_then(parameter);
     let called = session.try_query("SELECT release_sd($1, $2)::text", &[Some(change.id.clone()), reason]);
@@ -58,95 +166,71 @@ fn release(session: &Session, change: &RowChange, held: &str) -> Result<(), Trou
     };
     let answer = Answer::of(answer);
     match answer.text("released_sd") {
-        Some(released) if released == held => date(session, change),
+        Some(released) if released == held => Ok(()),
         Some(released) => Err(Trouble::Changed(format!("release_sd let go of {} instead", shown(&released)))),
         None => Err(Trouble::Changed(format!("release_sd let go of nothing: {}", answer.words()))),
     }
 }
 
-/// Dates the release, so that the heartbeat which the function sets is known as the release's own:
-/// both are the transaction's one moment.
+/// Dates the release by the server's clock: a younger heartbeat is the session's own.
 fn date(session: &Session, change: &RowChange) -> Result<(), Trouble> {
-    if !session.schema.has(SESSIONS, "released_at") {
+    let is_released = text(&change.before, "status") == Some("released");
+    if is_released || !session.schema.has(SESSIONS, "released_at") {
         return Ok(());
     }
     let sql = "UPDATE claude_sessions SET released_at = now() WHERE session_id = $1 RETURNING '1'";
     session.query(sql, &[Some(change.id.clone())]).map(drop)
 }
 
-/// Claims again what was let go, only if nobody holds it.
-fn claim(session: &Session, change: &RowChange, wanted: &str) -> Result<(), Trouble> {
-    let arguments = session
-        .schema
-        .arguments("claim_sd")
-        .ok_or_else(|| Trouble::Never("this deployment has no claim_sd to claim it again".to_owned()))?;
-    let sql = match arguments {
-        0..=3 => "SELECT claim_sd($1, $2, $3)::text",
-        _ => "SELECT claim_sd($1, $2, $3, false)::text",
-    };
-    let track = change.after.get("track").and_then(parameter);
-    let answer = Answer::of(session.query(sql, &[Some(wanted.to_owned()), Some(change.id.clone()), track])?);
-    match answer.is_success() {
-        true => Ok(()),
-        false => Err(Trouble::Changed(format!("claim_sd refuses: {}", answer.words()))),
-    }
-}
-
-/// Gives a row what the function has left, only while the holder is still the one that was seen.
-fn finish(session: &Session, change: &RowChange) -> Result<(), Trouble> {
-    let now = session.row(&change.table, &change.id, "")?;
-    let now = now.ok_or_else(|| Trouble::Changed(format!("{} has gone", name(change))))?;
-    let is_own = |column: &str| !is_functions(change, column);
-    let left: Vec<(&str, &Value)> = change
-        .after
-        .iter()
-        .filter(|(column, value)| now.get(*column) != Some(value) && is_own(column))
-        .map(|(column, value)| (column.as_str(), value))
-        .collect();
-    if left.is_empty() {
-        return Ok(());
-    }
-    update(session, change, &now, &left)
-}
-
-/// Returns whether a column is left to `claim_sd`, which knows its own moments and statuses.
-fn is_functions(change: &RowChange, column: &str) -> bool {
-    let is_claim = change.table == SESSIONS
-        && mirror(&change.before).is_none()
-        && text(&change.after, "status") != Some("released");
-    is_claim && matches!(column, "claimed_at" | "status" | "released_reason" | "sd_key" | "sd_id")
+/// Gives a row what it still lacks, only while the holder is still the one that was seen.
+fn finish(session: &Session, table: &str, id: &str, after: &Columns) -> Result<(), Trouble> {
+    let now = session.row(table, id, "")?;
+    let now = now.ok_or_else(|| Trouble::Changed(format!("{table} {} has gone", shown(id))))?;
+    let lacks = |(column, value): &(&String, &Value)| now.get(*column) != Some(*value);
+    let left: Vec<_> = after.iter().filter(lacks).map(|(column, value)| (column.as_str(), value)).collect();
+    if left.is_empty() { Ok(()) } else { update(session, table, id, &now, &left) }
 }
 
 fn update(
     session: &Session,
-    change: &RowChange,
+    table: &str,
+    id: &str,
     now: &Columns,
     left: &[(&str, &Value)],
 ) -> Result<(), Trouble> {
-    let kind = |column: &str| if column == "claimed_at" { "::timestamptz" } else { "" };
     let sets =
         left.iter().enumerate().map(|(at, (column, _))| format!("{column} = ${}{}", at + 3, kind(column)));
     let mut sets: Vec<String> = sets.collect();
-    if session.schema.has(&change.table, "updated_at") {
+    let is_dated = left.iter().any(|(column, _)| *column == UPDATED_AT);
+    if table != SESSIONS && !is_dated && session.schema.has(table, UPDATED_AT) {
         sets.push("updated_at = now()".to_owned());
     }
-    let holder = match change.table.as_str() {
+    let holder = match table {
         SESSIONS if now.contains_key("sd_key") => "sd_key",
         SESSIONS => "sd_id",
         _ => "claiming_session_id",
     };
     let sql = format!(
-        "UPDATE {} SET {} WHERE {} = $1 AND {holder} IS NOT DISTINCT FROM $2 RETURNING '1'",
-        change.table,
+        "UPDATE {table} SET {} WHERE {} = $1 AND {holder} IS NOT DISTINCT FROM $2 RETURNING '1'",
         sets.join(", "),
-        key(&change.table)
+        key(table)
     );
     let seen = now.get(holder).and_then(parameter);
-    let mut parameters = vec![Some(change.id.clone()), seen];
+    let mut parameters = vec![Some(id.to_owned()), seen];
     parameters.extend(left.iter().map(|(_, value)| parameter(value)));
     match session.query(&sql, &parameters)?.len() {
         1 => Ok(()),
-        _ => Err(Trouble::Changed(format!("{} was written since", name(change)))),
+        _ => Err(Trouble::Changed(format!("{table} {} was written since", shown(id)))),
+    }
+}
+
+/// Returns how a column takes a value that is text.
+fn kind(column: &str) -> &'static str {
+    match column {
+        "is_working_on" | "is_alive" => "::boolean",
+        "expected_silence_until" => "::timestamptz",
+        column if column.ends_with("_at") => "::timestamptz",
+        _ => "",
     }
 }
 
@@ -161,11 +245,6 @@ impl Answer {
     fn text(&self, field: &str) -> Option<String> {
         let object = json::parse(self.0.as_bytes()).ok()?;
         object.text(field).map(|text| text.raw().to_owned())
-    }
-
-    fn is_success(&self) -> bool {
-        let object = json::parse(self.0.as_bytes()).ok();
-        object.is_some_and(|object| object.get("success").is_some_and(|value| value.to_string() == "true"))
     }
 
     /// Returns what it says in words.

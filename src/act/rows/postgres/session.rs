@@ -130,7 +130,21 @@ impl Session {
     /// # Errors
     /// The server refuses.
     pub(super) fn row(&self, table: &str, id: &str, lock: &str) -> Result<Option<Columns>, Trouble> {
-        let names = self.schema.of(table, relevant(table));
+        self.columns(table, id, relevant(table), lock)
+    }
+
+    /// Reads those of some columns of a row that there are.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub(super) fn columns(
+        &self,
+        table: &str,
+        id: &str,
+        columns: &[&'static str],
+        lock: &str,
+    ) -> Result<Option<Columns>, Trouble> {
+        let names = self.schema.of(table, columns);
         if names.is_empty() {
             return Ok(None);
         }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 pub use self::join::join;
-pub use self::release::{OURS, mirror, released, relevant, text};
+pub use self::release::{OURS, SIGNS, UPDATED_AT, mirror, released, relevant, text};
 pub use self::tables::{
     DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
 };

@@ -1,5 +1,7 @@
 //! What a release changes in LEO's rows, as pure data.
 
+use jiff::Timestamp;
+
 use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS};
 use crate::core::row::{Columns, Value};
 use crate::format::cells::Cells;
@@ -21,12 +23,28 @@ pub fn relevant(table: &str) -> &'static [&'static str] {
             "worktree_path",
             "worktree_branch",
             "released_reason",
+            "released_at",
         ],
-        DIRECTIVES => &["sd_key", "status", "claiming_session_id"],
+        DIRECTIVES => &["sd_key", "status", "claiming_session_id", "active_session_id", "is_working_on"],
         QUICK_FIXES => &["id", "status", "claiming_session_id", "pr_url", "commit_sha"],
         _ => &[],
     }
 }
+
+/// When a row was last written.
+pub const UPDATED_AT: &str = "updated_at";
+
+/// What a session's row says of its life, and when it was last written: by that a process which
+/// is younger is told from the one that wrote it.
+pub const SIGNS: &[&str] = &[
+    "heartbeat_at",
+    "process_alive_at",
+    "last_tool_at",
+    "expected_silence_until",
+    "current_tool_expected_end_at",
+    "is_alive",
+    UPDATED_AT,
+];
 
 /// Returns what a row is after its release; `None` when it holds nothing that could be let go.
 pub fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
@@ -42,15 +60,21 @@ pub fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
             for name in ["sd_key", "sd_id", "track", "claimed_at", "worktree_path", "worktree_branch"] {
                 set(name, Value::Null);
             }
-            // A row that is released keeps saying so: its own function would revive it.
-            if text(before, "status") != Some("released") {
+            // A row that is released or stale keeps saying so: its own function would revive it.
+            if text(before, "status") == Some("active") {
                 set("status", Value::Text("idle".to_owned()));
             }
             set("released_reason", Value::Text(format!("{OURS}: {why}")));
+            // The server dates it.
+            after.remove("released_at");
         }
         DIRECTIVES | QUICK_FIXES => {
-            text(before, "claiming_session_id")?;
+            let holder = text(before, "claiming_session_id")?;
             set("claiming_session_id", Value::Null);
+            if text(before, "active_session_id") == Some(holder) {
+                set("active_session_id", Value::Null);
+                set("is_working_on", Value::Text("false".to_owned()));
+            }
             if table == QUICK_FIXES && is_reopened(before) {
                 set("status", Value::Text("open".to_owned()));
             }
@@ -80,11 +104,14 @@ pub fn text<'a>(columns: &'a Columns, name: &str) -> Option<&'a str> {
     }
 }
 
-/// Returns whether claimtop has released a session and nobody has touched it since. LEO's own
-/// function sets the heartbeat when it releases, in the transaction's one moment, so a heartbeat
-/// of exactly that moment is no sign of life.
+/// Returns whether claimtop has released a session and nothing spoke for its life since. An older
+/// claimtop has left the heartbeat that LEO's own function writes, in the transaction's one moment.
 pub(super) fn is_ours(row: &Cells) -> bool {
     let is_by_us = row.text("released_reason").is_some_and(|reason| reason.starts_with(OURS));
-    let heartbeat = row.text("heartbeat_at");
-    is_by_us && heartbeat.is_some() && row.text("released_at") == heartbeat
+    let is_older = |at: Timestamp| {
+        ["heartbeat_at", "process_alive_at"]
+            .iter()
+            .all(|sign| row.text(sign).is_none() || row.time(sign).is_some_and(|sign| sign <= at))
+    };
+    is_by_us && row.time("released_at").is_some_and(is_older)
 }
