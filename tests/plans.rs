@@ -147,7 +147,8 @@ fn a_plan_about_a_claim_is_one_about_its_record_and_names_what_is_held() {
             let plan = plan_for(&report, &claim.key, Action::Release);
             assert_eq!(plan.subject, claim.key);
             if !plan.steps.is_empty() {
-                assert_eq!((&plan.record, plan.name), (&claim.record.key, claim.resource().id.shown()));
+                assert_eq!(plan.record, claim.record.key);
+                assert!(plan.name.ends_with(&claim.resource().id.shown()), "{}", plan.name);
             }
         }
     }
@@ -224,4 +225,95 @@ fn no_remedy_is_refused() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Returns whether any plan of a record takes a plain yes.
+fn takes_yes(report: &Report, key: &Key) -> bool {
+    let actions = [Action::Release, Action::Park];
+    actions.iter().any(|action| plan_for(report, key, *action).confirmation == Confirmation::Yes)
+}
+
+/// What a finding advises against is not done by a plain yes.
+#[test]
+fn nothing_is_let_go_by_a_plain_yes_that_a_finding_tells_to_keep() {
+    let mut seen = 0;
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for finding in &report.findings {
+            let advice = finding.story().map_or("", |story| &story.advice);
+            let says = format!("{} {advice}", finding.message());
+            if !says.contains("do not release") {
+                continue;
+            }
+            let records = finding.subjects().iter().filter(|key| !key.as_str().starts_with('w'));
+            for key in records {
+                seen += 1;
+                assert!(!takes_yes(&report, key), "{}: {says}", path.display());
+            }
+        }
+    }
+    assert!(seen > 10, "only {seen} findings tell to keep something");
+}
+
+/// Whom a finding calls dead and offers to let go, a plain yes lets go, or the finding says why more
+/// is asked for.
+#[test]
+fn what_a_finding_calls_dead_takes_a_plain_yes_or_it_says_why_not() {
+    let codes = [Code::DeadHolder, Code::RecycledPid, Code::RebootedHolder, Code::StaleLock];
+    let (mut plain, mut told) = (0, 0);
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        let offers = report.findings.iter().filter(|finding| finding.remedy != Remedy::None);
+        for finding in offers.filter(|finding| codes.contains(&finding.code)) {
+            if finding.message().to_string().contains("; but ") {
+                told += 1;
+                continue;
+            }
+            let keys = finding.subjects().iter();
+            let asks_for_more = |key: &Key| {
+                let plan = plan_for(&report, key, Action::Release);
+                !matches!(plan.confirmation, Confirmation::Yes | Confirmation::Refused)
+            };
+            plain += 1;
+            assert!(!keys.clone().any(asks_for_more), "{}: {}", path.display(), finding.message());
+        }
+    }
+    assert!(plain > 50 && told > 0, "{plain} take a plain yes, {told} say why not");
+}
+
+/// Two live holders of one thing are told apart by what must be typed, and whoever holds it stands
+/// in the plan.
+#[test]
+fn no_two_plans_that_take_from_the_living_ask_for_the_same_text() {
+    let mut of_windows = 0;
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        let mut names = BTreeMap::new();
+        for claim in &report.claims {
+            let plan = plan_for(&report, &claim.key, Action::Release);
+            if plan.confirmation != Confirmation::FullName {
+                continue;
+            }
+            let window = report.windows.iter().find(|window| Some(&window.key) == claim.window.as_ref());
+            if let Some(window) = window {
+                of_windows += 1;
+                let held_by = plan.held_by.expect("a live window holds it");
+                assert!(
+                    held_by.starts_with(&format!("{} (PID {})", window.title(), window.pid)),
+                    "{held_by}"
+                );
+                let pid = format!("PID {}", window.pid);
+                assert!(
+                    plan.name.starts_with(&window.title()) || plan.name.starts_with(&pid),
+                    "{}",
+                    plan.name
+                );
+            }
+            let pid = claim.record.pid().filter(|_| claim.window.is_none());
+            let holder = (&claim.window, pid);
+            let other = names.insert(plan.name.clone(), holder);
+            assert!(other.is_none_or(|other| other == holder), "{}: {}", path.display(), plan.name);
+        }
+    }
+    assert!(of_windows > 5, "only {of_windows}");
 }

@@ -161,6 +161,7 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
         subject: Key::typed(&entry.number.to_string()),
         record: Key::typed(&entry.number.to_string()),
         name: format!("entry {}", entry.number),
+        held_by: None,
         what: format!("undo entry {}: {}", entry.number, entry.intent.title),
         why: vec![format!("it was done {age} s ago and has not been undone")],
         steps: steps.collect(),

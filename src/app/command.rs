@@ -169,7 +169,10 @@ fn freeze(state: &mut State) {
 /// Goes to the pane of the window where a multiplexer can be told to; elsewhere tells where it is.
 fn jump(state: &mut State) -> Vec<Effect> {
     let Some(index) = &state.index else { return Vec::new() };
-    let window = state.subject().and_then(|key| index.window_of(key));
+    let window = state.subject().and_then(|key| {
+        let meant = sheet::meant(index, key);
+        index.window_of(&meant).or_else(|| index.window_of(key))
+    });
     let Some(window) = window else {
         state.message = Some("No window belongs to it".to_owned());
         return vec![Effect::Redraw];
@@ -204,7 +207,7 @@ fn copy(state: &mut State) -> Vec<Effect> {
 /// Returns what `claimtop explain` finds a thing by: a window's PID, a file's path, otherwise its
 /// key. A finding has none of its own but is about something.
 fn address(index: &Index, key: &Key) -> String {
-    let key = index.finding(key).and_then(|finding| finding.subjects().first()).unwrap_or(key);
+    let key = &sheet::meant(index, key);
     match (index.window(key), index.record(key)) {
         (Some(window), _) => window.pid.to_string(),
         (None, Some(record)) if matches!(record.location, Location::File(_)) => place_of(record),

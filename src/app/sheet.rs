@@ -3,7 +3,7 @@
 mod targets;
 mod write;
 
-pub(super) use self::targets::{name, targets};
+pub(super) use self::targets::{meant, name, targets};
 pub(super) use self::write::write;
 
 use crate::core::journal::Ended;

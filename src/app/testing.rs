@@ -15,6 +15,7 @@ use crate::core::record::{
 use crate::core::report::*;
 use crate::core::session::{SessionView, Strength};
 use crate::core::snapshot::{SourceHealth, SourceState};
+use crate::core::story::{Cause, Story};
 use crate::core::text::Untrusted;
 
 /// The moment at which the world was looked at.
@@ -105,6 +106,7 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         is_stale: false,
         window: None,
         window_pid: None,
+        lives_in: None,
     }
 }
 
@@ -171,6 +173,39 @@ pub(crate) fn busy() -> Report {
         findings: findings(),
         ..quiet()
     }
+}
+
+/// A machine on which two windows hold one thing, and the first of the list is to yield.
+pub(crate) fn contested() -> Report {
+    let mut report = busy();
+    let held = |record: &str, name: &str, window: &str| {
+        let mut claim = claim(record, ResourceKind::WorkItem, "SD-SHOP-014", ClaimStatus::Contested, &[]);
+        (claim.key, claim.window) = (key(name), Some(key(window)));
+        claim
+    };
+    report.claims = vec![held("alpha", "c-cart", "w-4711"), held("beta", "c-tests", "w-4890")];
+    for record in &mut report.records {
+        let record = Arc::make_mut(record);
+        Arc::make_mut(&mut record.record).format = Format::Maia;
+    }
+    for (at, own) in [(0, "c-cart"), (1, "c-tests")] {
+        report.windows[at].claims = vec![key(own)];
+    }
+    let mut contested = finding(
+        Code::ContestedClaim,
+        &["c-tests", "c-cart"],
+        "SD-SHOP-014 is held by two windows",
+        Remedy::Release,
+    );
+    contested.tell(Story {
+        cause: Cause::DoubleClaim,
+        events: Vec::new(),
+        advice: "let all but session beta release SD-SHOP-014".to_owned(),
+        yields: vec![key("c-cart")],
+        would_change: String::new(),
+    });
+    report.findings = vec![contested];
+    report
 }
 
 fn windows() -> Vec<WindowView> {

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::agent::Signatures;
-use super::claim::{ClaimFacts, judge_claims};
+use super::claim::{ClaimFacts, judge_claims, resumed_in};
 use super::context::{CONTEXT_VARIABLE, is_valid_id};
 use super::finding::{Finding, Remedy};
+use super::heirs::Heirs;
 use super::key::Key;
 use super::liveness::{judge, window_of_record};
 use super::place::place_of;
@@ -16,7 +17,7 @@ use super::process::ProcessState;
 use super::record::{Format, Ownership, Record, RecordKind, Role};
 use super::report::{
     ContextId, ContextSource, RecordView, Releasable, RepoView, Report, ReportHost, SCHEMA, Verdict,
-    WindowState, WindowView,
+    VerdictState, WindowState, WindowView,
 };
 use super::rules::{self, Facts, equal};
 use super::session::{Strength, session_of};
@@ -62,6 +63,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         windows: &windows,
         records: &records,
         claims: &claims,
+        heirs: Heirs::new(&windows, &records),
         index: rules::Index::new(&records, &windows),
     };
     let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
@@ -265,6 +267,7 @@ fn view_record(
         key: Key::derive('r', &[record.format.name(), record.location.text().raw()]),
         record: Arc::clone(record),
         role: role_of(record, window_pid),
+        lives_in: resumed_in(record, world).filter(|_| verdict.state == VerdictState::Dead),
         verdict,
         is_stale: record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now),
         window: window_pid.and_then(|pid| windows.get(&pid).cloned()),

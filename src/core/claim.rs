@@ -22,7 +22,7 @@ pub struct ClaimFacts<'a> {
 pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     let contested = contested(facts.records);
     let views = facts.records.iter().flat_map(|judged| {
-        let window = holder_window(judged, facts).and_then(|pid| facts.window_keys.get(&pid).cloned());
+        let window = holder_window(judged).and_then(|pid| facts.window_keys.get(&pid).cloned());
         let contested = &contested;
         ClaimView::of(judged, move |claim| {
             let status = status(judged, claim, facts);
@@ -94,8 +94,8 @@ fn is_ghost(judged: &Judged, claim: &StatedClaim) -> bool {
 
 /// Returns the window that holds a record's claims: the record's own, or the one in which its
 /// session was resumed.
-fn holder_window(judged: &Judged, facts: &ClaimFacts<'_>) -> Option<u32> {
-    judged.window_pid.or_else(|| resumed_in(&judged.record, facts.world))
+fn holder_window(judged: &Judged) -> Option<u32> {
+    judged.window_pid.or(judged.lives_in)
 }
 
 /// Returns the window that is certain to run the record's session by now, under another PID.
@@ -113,7 +113,7 @@ fn status(judged: &Judged, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> Claim
         VerdictState::Alive | VerdictState::Unknown if is_ghost(judged, claim) => ClaimStatus::Ghost,
         VerdictState::Alive if is_past => ClaimStatus::Quiet,
         VerdictState::Alive => ClaimStatus::Held,
-        VerdictState::Dead if resumed_in(&judged.record, facts.world).is_some() => ClaimStatus::Held,
+        VerdictState::Dead if judged.lives_in.is_some() => ClaimStatus::Held,
         VerdictState::Dead => ClaimStatus::Dead,
         VerdictState::Unknown if is_past => ClaimStatus::Expired,
         VerdictState::Unknown => ClaimStatus::Unproven,

@@ -331,6 +331,11 @@ impl Finding {
         }
     }
 
+    /// Returns the claims or records of those whom its story tells to yield.
+    pub fn yields(&self) -> &[Key] {
+        self.story().map_or(&[], |story| &story.yields)
+    }
+
     /// Adds how it came to be.
     pub fn tell(&mut self, story: Story) {
         let (message, evidence) = (self.message(), self.evidence());

@@ -13,6 +13,7 @@ pub mod finding;
 mod fixed;
 pub mod git;
 pub mod glob;
+pub mod heirs;
 pub mod home;
 pub mod journal;
 pub mod json;

@@ -1,6 +1,7 @@
 //! What an action would do, as pure data: shown before anything is touched.
 
 mod about;
+mod holder;
 mod leo;
 mod migration;
 mod never;
@@ -88,8 +89,12 @@ pub struct Plan {
     pub subject: Key,
     /// The record that it comes down to.
     pub record: Key,
-    /// The full name of the subject, as a person must type it to let go of what lives.
+    /// The full name of the subject, as a person must type it to let go of what lives: each of
+    /// several holders of one thing has another.
     pub name: String,
+    /// The living window that has it: its name, folder and activity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
     /// What would be done, in one sentence.
     pub what: String,
     /// Why it may or may not be done.

@@ -151,7 +151,7 @@ fn asking((width, height): (u16, u16)) -> String {
     let request = state.sheet().unwrap().requests[0].clone();
     let Request::Act { key, action } = &request else { panic!("no undo") };
     let plan = plan_for(state.report().unwrap(), key, *action);
-    let plan = Ok((plan, Some("reviewer".to_owned())));
+    let plan = Ok((plan, Some("cart tests/reviewer".to_owned())));
     update(&mut state, Msg::Offered(vec![Offer { request, plan }]));
     update(&mut state, Msg::Pressed(Press::End));
     lines(&render(&state, look(Glyphs::Unicode))).join("\n")
@@ -163,21 +163,21 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
      5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
      1 Windows  2 Sessions  3 Claims  4 Problems  5 History
     ── Plan: release ───────────────────────────────────────────
-      ▲ A live window holds this.
-      › To take it away all the same, type its name reviewer,
-        then Enter: ▌
-                        be parsed
-                        the file is not a plain file of yours
+      ▲ A live window holds this: cart tests (PID 4890) in
+        /home/dev/src/shop-cart, waiting: permission prompt.
+      › To take it away all the same, type its name cart
+        tests/reviewer, then Enter: ▌
                         with one link
                         another claimtop is at work on it
-        Confirm         type its full name, reviewer: a live
-                        window holds it and would lose it
-    ──────────────────────────────────── 15-20 of 20 · arrows ──
+        Confirm         type its full name, cart
+                        tests/reviewer: a live window holds it
+                        and would lose it
+    ──────────────────────────────────── 20-24 of 24 · arrows ──
 
      Enter confirms  Esc back  arrows scroll
     ");
     let large = asking((200, 50));
-    assert!(large.contains("type its name reviewer, then Enter: ▌"), "{large}");
+    assert!(large.contains("type its name cart tests/reviewer, then Enter: ▌"), "{large}");
 }
 
 #[test]

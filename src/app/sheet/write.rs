@@ -1,7 +1,7 @@
 //! The page of a sheet.
 
 use crate::app::page::Page;
-use crate::app::text::outside;
+use crate::app::text::{outside, safe};
 use crate::app::tone::{Mark, Tone};
 use crate::core::journal::Ended;
 use crate::core::plan::{Confirmation, Offer, Plan, Step, Told};
@@ -96,13 +96,16 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
         Confirmation::FullName => (
             Mark::Warning,
             Tone::Bad,
-            "A live window holds this.",
+            plan.held_by.as_ref().map_or_else(
+                || "A live window holds this.".to_owned(),
+                |window| format!("A live window holds this: {}.", safe(window)),
+            ),
             "To take it away all the same, type its name",
         ),
         Confirmation::Yes | Confirmation::Code | Confirmation::Refused => (
             Mark::Unknown,
             Tone::Notice,
-            "It cannot be told whether the holder lives.",
+            "It cannot be told whether the holder lives.".to_owned(),
             "If you know better, type",
         ),
     };
@@ -128,6 +131,9 @@ fn write_told(page: &mut Page, told: &Told) {
 }
 
 fn write_plan(page: &mut Page, plan: &Plan, code: Option<&str>) {
+    if let Some(window) = &plan.held_by {
+        page.field("Held by", &safe(window), Tone::Strong);
+    }
     page.field("What", &plan.what, Tone::Strong);
     for (at, why) in plan.why.iter().enumerate() {
         page.field(if at == 0 { "Why" } else { "" }, why, Tone::Plain);

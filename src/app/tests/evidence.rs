@@ -94,7 +94,7 @@ fn panels_scroll_within_their_lines() {
 #[test]
 fn escape_closes_one_level_and_never_quits() {
     let mut state = seen(testing::busy());
-    press(&mut state, " /cart\n\nr?");
+    press(&mut state, " /cart\n\nm?");
     assert_eq!(state.layers.len(), 2, "{:?}", state.layers);
     let left = |state: &State| (state.layers.len(), state.filter.text.len(), state.marks.len());
     let mut levels = Vec::new();

@@ -182,7 +182,7 @@ fn a_sheet_of_several_begins_with_what_becomes_of_each() {
      registry is only parked when its process is provably gone; close the
      window
     session lock of PID 2222: type aq7
-    agent-role reviewer of cart tests (PID 4890): type reviewer
+    agent-role reviewer of cart tests (PID 4890): type cart tests/reviewer
     ");
     let effects = press(&mut state, "y");
     assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
@@ -280,4 +280,55 @@ fn a_window_without_a_remedy_has_no_sheet() {
     press(&mut state, "m");
     assert_eq!(state.layers, []);
     assert_eq!(state.message.as_deref(), Some("There is nothing here to migrate"));
+}
+
+/// Selects a row of a view and returns what `r` asks for, whose window `J` goes to, and what `y`
+/// copies.
+fn pointed_at(view: &str, row: usize) -> (Vec<Request>, Option<String>, Option<String>) {
+    let mut state = seen(testing::contested());
+    press(&mut state, view);
+    press(&mut state, &format!("g{}", "j".repeat(row)));
+    let jumps = press(&mut state, "J");
+    let jump = jumps.into_iter().find_map(|effect| match effect {
+        Effect::Jump(jump) => Some(jump.name),
+        _ => None,
+    });
+    let copied = press(&mut state, "y").into_iter().find_map(|effect| match effect {
+        Effect::Copy(text) => Some(text),
+        _ => None,
+    });
+    press(&mut state, "r");
+    (state.sheet().map(|sheet| sheet.requests.clone()).unwrap_or_default(), jump, copied)
+}
+
+#[test]
+fn what_is_selected_is_meant_and_of_a_finding_whoever_is_told_to_yield() {
+    let asked = |name: &str| vec![Request::Act { key: key(name), action: Action::Release }];
+    let text = |text: &str| Some(text.to_owned());
+    for (pid, name, claim) in [("4711", "cart api", "c-cart"), ("4890", "cart tests", "c-tests")] {
+        let state = seen(testing::contested());
+        let row = state.visible().iter().position(|row| row.key == key(&format!("w-{pid}"))).unwrap();
+        assert_eq!(pointed_at("1", row), (asked(claim), text(name), text(pid)));
+    }
+    assert_eq!(pointed_at("4", 0), (asked("c-cart"), text("cart api"), text("c-cart")));
+}
+
+#[test]
+fn a_sheet_that_takes_from_the_living_says_from_whom_and_asks_for_a_name_of_its_own() {
+    let report = testing::contested();
+    let plans = ["c-cart", "c-tests"].map(|claim| plan_for(&report, &key(claim), Action::Release));
+    assert_eq!(
+        plans.each_ref().map(|plan| plan.name.as_str()),
+        ["cart api/SD-SHOP-014", "cart tests/SD-SHOP-014"]
+    );
+    let mut state = seen(report);
+    press(&mut state, "4g");
+    press(&mut state, "r");
+    let msg = offered(&state, Some("cart api/SD-SHOP-014"));
+    update(&mut state, msg);
+    let text = panel_text(&state);
+    assert!(text.contains("cart api (PID 4711) in /home/dev/src/shop-cart, busy"), "{text}");
+    assert!(text.contains("type its name cart api/SD-SHOP-014"), "{text}");
+    press(&mut state, "SD-SHOP-014\n");
+    assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "that is the name of both");
 }

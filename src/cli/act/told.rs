@@ -184,6 +184,7 @@ fn text(seen: &Seen, paint: Paint) -> String {
     let mut line = |name: &str, text: &str| {
         out.push_str(&format!("  {} {}\n", paint.paint(Tone::Dim, &format!("{name:<8}")), shown(text)));
     };
+    plan.held_by.iter().for_each(|window| line("held by", window));
     plan.why.iter().enumerate().for_each(|(at, why)| line(if at == 0 { "why" } else { "" }, why));
     for (at, step) in plan.steps.iter().enumerate() {
         line(if at == 0 { "steps" } else { "" }, &format!("{}. {}", at + 1, words(step)));

@@ -72,6 +72,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
         is_stale: false,
         window: None,
         window_pid: None,
+        lives_in: None,
     };
     ClaimView::of(&Arc::new(record), |_| (None, status)).next().unwrap()
 }

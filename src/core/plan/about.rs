@@ -1,13 +1,12 @@
 //! Plans about one record, by the rule of its system.
 
-use std::collections::HashMap;
-
-use super::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step, leo, rows};
+use super::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step, holder, leo, rows};
 use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
+use crate::core::heirs::{Heir, Heirs};
 use crate::core::key::Key;
-use crate::core::record::{Binding, Format, Generation, Location, RecordKind};
-use crate::core::report::{ClaimView, Reason, RecordView, Releasable, Report, VerdictState};
+use crate::core::record::{Format, Generation, Location, RecordKind};
+use crate::core::report::{ClaimView, RecordView, Releasable, Report, VerdictState};
 use crate::core::text::Untrusted;
 
 /// Plans an action on a record or claim, or on a file that could not be read as one. A window
@@ -22,7 +21,11 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let is_foreign =
         report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects().contains(&record.key));
     let user = Known::new(report).user_of(record);
-    About { report, key, record, claim, name, is_foreign, user }.plan(action)
+    let window = holder::window(report, record, claim);
+    let name = holder::full_name(report, record, window, name);
+    let plan = About { report, key, record, claim, name, is_foreign, user }.plan(action);
+    let is_done = plan.confirmation != Confirmation::Refused;
+    Plan { held_by: window.filter(|_| is_done).map(|window| holder::held_by(report, window)), ..plan }
 }
 
 /// Decides how a claim of a record may be let go: as its plan asks for.
@@ -43,20 +46,13 @@ pub fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Rel
 /// A report with what is asked of it again and again.
 pub struct Known<'a> {
     report: &'a Report,
-    /// The sessions of which some record's holder lives, with that record.
-    living: HashMap<&'a Untrusted, &'a RecordView>,
+    heirs: Heirs<'a>,
 }
 
 impl<'a> Known<'a> {
     /// Looks through a report once.
     pub fn new(report: &'a Report) -> Self {
-        // A held lock means that its own CLI is at work, and a companion says nothing by itself.
-        let alive = report.records().filter(|record| {
-            record.verdict.state == VerdictState::Alive
-                && !matches!(record.kind, RecordKind::Lock | RecordKind::Companion)
-        });
-        let living = alive.filter_map(|record| Some((record.session_id.as_ref()?, record))).collect();
-        Self { report, living }
+        Self { report, heirs: Heirs::new(&report.windows, &report.records) }
     }
 
     /// Returns whether nothing that a plan about a record could do is ever done.
@@ -66,20 +62,9 @@ impl<'a> Known<'a> {
         about.never(action).is_some()
     }
 
-    /// Says who may use what a dead holder has left, so that a plain yes is not enough: a living
-    /// window that has the PID by now, where only times tell the two apart and by a copy of its own
-    /// system the record may even be its own; or whoever another record of the session proves alive.
+    /// Says who may use what a dead holder has left, so that a plain yes is not enough.
     pub fn user_of(&self, record: &RecordView) -> Option<String> {
-        let holder = record.holder.as_ref().filter(|_| record.verdict.state == VerdictState::Dead)?;
-        let is_by_time = matches!(record.verdict.reason, Reason::BornLater | Reason::OtherBoot);
-        let pid = record.pid().filter(|_| is_by_time);
-        if let Some(window) = self.report.windows.iter().find(|window| Some(window.pid) == pid) {
-            return Some(format!("{} has this PID by now and may use the record", window.agent));
-        }
-        // A registry has one file for each process, and is not used by another one.
-        let session = record.session_id.as_ref().filter(|_| holder.binding != Binding::Registry)?;
-        let other = self.living.get(session)?;
-        Some(format!("the session lives by another record: {}", other.location.text()))
+        self.heirs.of(record).map(Heir::words)
     }
 }
 
@@ -166,6 +151,7 @@ pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
         subject: key.clone(),
         record: key.clone(),
         name: String::new(),
+        held_by: None,
         what: format!("{NOTHING}{why}"),
         why: vec![instead.to_owned()],
         steps: Vec::new(),

@@ -57,6 +57,8 @@ pub struct RecordView {
     pub window: Option<Key>,
     /// That window's PID.
     pub window_pid: Option<u32>,
+    /// The PID that is certain to run its session by now, where its own holder is dead.
+    pub lives_in: Option<u32>,
 }
 
 impl Deref for RecordView {

@@ -7,7 +7,6 @@ use lean_string::LeanStr;
 use super::entire::left_undone;
 use super::{Facts, count, file_name};
 use crate::core::assess::Judged;
-use crate::core::claim::resumed_in;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
 use crate::core::process::ProcessState;
@@ -40,19 +39,19 @@ fn is_holding(judged: &Judged) -> bool {
 fn dead(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
-        match (dead_code(judged, facts), &judged.record.session_id) {
+        match (dead_code(judged), &judged.record.session_id) {
             (Some(code), Some(session)) => {
                 sessions.entry((code, judged.record.format, session)).or_default().push(judged);
             }
-            (Some(code), None) => found.extend(tell_dead(code, &[judged])),
+            (Some(code), None) => found.extend(tell_dead(code, &[judged], facts)),
             (None, _) => {}
         }
     }
-    found.extend(sessions.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members)));
+    found.extend(sessions.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members, facts)));
 }
 
-fn dead_code(judged: &Judged, facts: &Facts<'_>) -> Option<Code> {
-    if judged.verdict.state != VerdictState::Dead || resumed_in(&judged.record, facts.world).is_some() {
+fn dead_code(judged: &Judged) -> Option<Code> {
+    if judged.verdict.state != VerdictState::Dead || judged.lives_in.is_some() {
         return None;
     }
     if judged.record.kind == RecordKind::Lock {
@@ -78,13 +77,18 @@ fn dead_code(judged: &Judged, facts: &Facts<'_>) -> Option<Code> {
     })
 }
 
-fn tell_dead(code: Code, members: &[&Judged]) -> Option<Finding> {
+fn tell_dead(code: Code, members: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
     let first = members.first()?;
     let remedy = remedy(members);
+    let heir = members.iter().find_map(|judged| facts.heirs.of(judged));
+    let heir = heir.map_or_else(String::new, |heir| format!("; but {}", heir.words()));
     if members.len() == 1 {
-        return Some(Finding::of_record(code, first, How::Dead, "", remedy));
+        return Some(match heir.is_empty() {
+            true => Finding::of_record(code, first, How::Dead, "", remedy),
+            false => Finding::of_record(code, first, How::Both, says_dead(first) + &heir, remedy),
+        });
     }
-    let (why, undone) = (why_dead(first), left_undone(first));
+    let (why, undone) = (why_dead(first), left_undone(first) + &heir);
     let subjects = members.iter().map(|judged| judged.key.clone());
     let members_evidence = members.iter().map(|judged| judged.evidence());
     let evidence: Vec<Evidence> = first.verdict.evidence.iter().cloned().chain(members_evidence).collect();
@@ -145,7 +149,7 @@ fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged.record.pid()?;
     let lives_in = match judged.verdict.state {
         VerdictState::Alive => judged.window_pid,
-        VerdictState::Dead => resumed_in(&judged.record, facts.world),
+        VerdictState::Dead => judged.lives_in,
         VerdictState::Unknown => None,
     }?;
     let process = facts.world.snapshot.processes.get(pid);

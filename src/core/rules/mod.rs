@@ -19,6 +19,7 @@ pub(super) use self::holders::says_dead;
 use super::assess::Judged;
 use super::evidence::Evidence;
 use super::finding::Finding;
+use super::heirs::Heirs;
 use super::key::Key;
 use super::record::{Format, Location, RecordKind};
 use super::report::{ClaimView, WindowView};
@@ -35,6 +36,8 @@ pub struct Facts<'a> {
     pub records: &'a [Judged],
     /// The claims as shown.
     pub claims: &'a [ClaimView],
+    /// Who may use what the dead have left.
+    pub heirs: Heirs<'a>,
     /// Where to find records fast.
     pub index: Index<'a>,
 }

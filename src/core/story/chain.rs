@@ -56,7 +56,7 @@ impl Chain {
         }
         events.push(conclusion);
         let Ending { cause, advice, would_change } = ending;
-        Some(Story { cause, events, advice, would_change })
+        Some(Story { cause, events, advice, yields: Vec::new(), would_change })
     }
 }
 

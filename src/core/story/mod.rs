@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use super::finding::{Code, Finding};
+use super::key::Key;
 use super::rules::Facts;
 use super::shared::Shared;
 
@@ -114,6 +115,9 @@ pub struct Story {
     pub events: Vec<Event>,
     /// What to do, in one sentence.
     pub advice: String,
+    /// The claims or records of those whom the advice tells to yield.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub yields: Vec<Key>,
     /// The cheapest observation that would change the verdict.
     pub would_change: String,
 }

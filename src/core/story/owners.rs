@@ -5,7 +5,6 @@ use super::identity::is_of_new_session;
 use super::scene::{Scene, all_evidence, all_windows, began_at, carried, session_name};
 use super::{Cause, Story};
 use crate::core::assess::Judged;
-use crate::core::claim::resumed_in;
 use crate::core::evidence::Evidence;
 use crate::core::record::{Binding, RecordKind};
 use crate::core::report::VerdictState;
@@ -128,8 +127,7 @@ pub(super) fn recycled(scene: &Scene<'_>) -> Option<Story> {
 /// A PID that is gone while the session lives elsewhere.
 pub(super) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let judged = scene.records.first()?;
-    let (pid, lives_in) =
-        (judged.record.pid()?, judged.window_pid.or_else(|| resumed_in(&judged.record, scene.facts.world))?);
+    let (pid, lives_in) = (judged.record.pid()?, judged.window_pid.or(judged.lives_in)?);
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, &format!(", for PID {pid}"));

@@ -160,7 +160,12 @@ pub(super) fn contested(scene: &Scene<'_>) -> Option<Story> {
         format!("let all but {} release {what}", session_name(first)),
         "a release by one of them, or a surface (the database) that names one holder",
     );
-    chain.end(ending, so(told, all_evidence(&scene.records)))
+    let claim = |judged: &Judged| scene.claims.iter().find(|claim| claim.record.key == judged.key);
+    let key = |judged: &Judged| claim(judged).map_or_else(|| judged.key.clone(), |claim| claim.key.clone());
+    let later = scene.records.iter().filter(|judged| judged.key != first.key);
+    let yields = later.map(|judged| key(judged)).collect();
+    let story = chain.end(ending, so(told, all_evidence(&scene.records)))?;
+    Some(Story { yields, ..story })
 }
 
 /// One branch was checked out in two trees, and a window works in each.

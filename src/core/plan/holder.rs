@@ -1,0 +1,67 @@
+//! The living window that a plan would take something from: what tells it from all others.
+
+use crate::core::assess::fact;
+use crate::core::record::Format;
+use crate::core::report::{ClaimView, RecordView, Report, VerdictState, WindowView};
+
+/// Returns the window that has what a plan is about, or in which the session lives by now.
+pub(super) fn window<'a>(
+    report: &'a Report,
+    record: &RecordView,
+    claim: Option<&ClaimView>,
+) -> Option<&'a WindowView> {
+    let key = record.window.as_ref().or_else(|| claim?.window.as_ref());
+    let pid = record.window_pid.or(record.lives_in);
+    report.windows.iter().find(|window| Some(&window.key) == key || Some(window.pid) == pid)
+}
+
+/// Returns what must be typed to take something from whoever lives: no two holders of one thing
+/// have the same.
+pub(super) fn full_name(
+    report: &Report,
+    record: &RecordView,
+    window: Option<&WindowView>,
+    name: String,
+) -> String {
+    match (record.verdict.state, window, record.pid()) {
+        (VerdictState::Dead | VerdictState::Unknown, _, _) => name,
+        (VerdictState::Alive, Some(window), _) => format!("{}/{name}", label(report, window)),
+        (VerdictState::Alive, None, Some(pid)) => format!("PID {pid}/{name}"),
+        (VerdictState::Alive, None, None) => name,
+    }
+}
+
+/// How many characters of a window's name a person may be asked to type.
+const TYPED_AT_MOST: usize = 40;
+
+/// Returns a window's name, with its PID where another one is called the same; of one whose name
+/// nobody would type only the PID.
+fn label(report: &Report, window: &WindowView) -> String {
+    let title = window.title();
+    if title.chars().count() > TYPED_AT_MOST {
+        return format!("PID {}", window.pid);
+    }
+    match report.windows.iter().filter(|other| other.title() == title).count() {
+        0 | 1 => title,
+        _ => format!("{title} {}", window.pid),
+    }
+}
+
+/// Says which window it is, where it works and what it does.
+pub(super) fn held_by(report: &Report, window: &WindowView) -> String {
+    let place = window.cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {}", cwd.shown()));
+    let activity = window.activity.as_ref().map_or_else(
+        || ", which does not say what it is doing".to_owned(),
+        |activity| format!(", {}{}", activity.shown(), since(report, window).unwrap_or_default()),
+    );
+    format!("{} (PID {}){place}{activity}", window.title(), window.pid)
+}
+
+/// Returns since when a window says that it does what it does.
+fn since(report: &Report, window: &WindowView) -> Option<String> {
+    let own = report
+        .records()
+        .find(|record| record.format == Format::ClaudeCode && record.window.as_ref() == Some(&window.key))?;
+    let at: jiff::Timestamp = fact(own, "updated (no sign of life)")?.raw().parse().ok()?;
+    Some(format!(" since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")))
+}
