@@ -66,7 +66,7 @@ pub(super) fn reason(reason: Reason) -> &'static str {
         Reason::PartialScan => "not all processes could be seen",
         Reason::NoPid => "no PID is recorded",
         Reason::BadPid => "the recorded PID cannot be one",
-        Reason::WrongRole => "only a helper's PID is known, and its death says nothing",
+        Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing",
         Reason::Unreadable => "the record cannot be read",
     }
 }

@@ -151,7 +151,7 @@ pub(crate) fn rule(reason: Reason) -> &'static str {
         Reason::PartialScan => "not all processes could be seen, so absence proves nothing",
         Reason::NoPid => "the record names no process",
         Reason::BadPid => "the recorded PID cannot be one",
-        Reason::WrongRole => "only a helper's PID is recorded, and its end says nothing about the window",
+        Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing about the window",
         Reason::Unreadable => "what would decide could not be read",
     }
 }

@@ -6,7 +6,7 @@ use crate::app::summary::summary;
 use crate::app::tone::{Span, of_claim};
 use crate::core::evidence::Evidence;
 use crate::core::record::Role;
-use crate::core::report::ClaimStatus;
+use crate::core::report::{ClaimStatus, Reason};
 
 #[track_caller]
 fn check_evidence(keys: &str, parts: &[&str]) {
@@ -50,6 +50,20 @@ fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
     press(&mut state, "2\n");
     assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process tells)"));
     assert_eq!(Evidence::Pid(4711, Role::Shell).fact().value.raw(), "4711 (a shell's)");
+}
+
+#[test]
+fn whose_a_pid_is_and_why_its_end_proves_nothing_agree() {
+    for role in [Role::Shell, Role::Hook, Role::Daemon, Role::Unknown] {
+        let mut report = testing::busy();
+        let record = Arc::make_mut(&mut report.records[0]);
+        record.role = role;
+        record.verdict.reason = Reason::WrongRole;
+        let mut state = seen(report);
+        press(&mut state, "2\n");
+        let text = panel_text(&state);
+        assert!(text.contains(role.whose()) && text.contains("may be a helper's"), "{text}");
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub enum Reason {
     NoPid,
     /// The recorded PID cannot be one.
     BadPid,
-    /// Only a helper's PID is known.
+    /// The only known PID is, or may be, a helper's.
     WrongRole,
     /// The record cannot be read.
     Unreadable,
