@@ -38,7 +38,7 @@ fn nothing_is_asked_of_the_terminal() {
     screen.press("2\u{c}");
     screen.wait_for("alpha_agent");
     screen.press("q");
-    assert_eq!(screen.wait_for_exit(), 0);
+    assert_eq!(screen.wait_for_exit(|_| ()), 0);
     assert_eq!(questions(&screen.written), Vec::<String>::new());
 }
 
