@@ -8,6 +8,8 @@
     reason = "tests start processes, and say by panicking what is wrong"
 )]
 
+#[path = "common/missing.rs"]
+mod missing;
 #[path = "common/program.rs"]
 mod program;
 
@@ -280,7 +282,7 @@ fn a_leader_that_exits_before_its_threads_has_not_exited() {
                   threading.Thread(target=time.sleep, args=(600,)).start()\n\
                   ctypes.CDLL(None).pthread_exit(None)";
     if !Path::new("/usr/bin/python3").exists() {
-        return eprintln!("skipped: no python3");
+        return missing::skip_for_want_of("python3");
     }
     let child = Stand::start(Path::new("/usr/bin/python3"), &["-c", script]);
     let table = when(&mut scanner(), &[child.pid()], |table| {

@@ -12,6 +12,8 @@ mod between;
 mod faults;
 mod faulty;
 mod last_moment;
+#[path = "../common/missing.rs"]
+mod missing;
 #[path = "../common/program.rs"]
 mod program;
 mod races;

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use crate::faults::{Deed, Scene, sweep};
 use crate::faulty::{Fault, Faulty};
+use crate::missing::skip_for_want_of;
 use crate::stage::Stage;
 
 /// Runs the deed on a disk where nothing goes wrong.
@@ -173,7 +174,7 @@ fn what_a_process_holds_a_lock_on_stays_where_it_is() {
         drop,
     );
     if !Path::new("/usr/bin/python3").exists() {
-        return eprintln!("skipped: no python3");
+        return skip_for_want_of("python3");
     }
     for owner in ["process", "open file"] {
         run_while_locked(|path| with_locked(path, owner), end);

@@ -14,6 +14,8 @@ mod apart;
 mod context;
 mod explain;
 mod formats;
+#[path = "../common/missing.rs"]
+mod missing;
 mod program;
 mod sources;
 #[cfg(target_os = "linux")]
