@@ -16,6 +16,7 @@ mod cut_off;
 mod deployments;
 mod files;
 mod following;
+mod hostile;
 mod pooler;
 mod program;
 mod proxy;

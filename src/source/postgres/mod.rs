@@ -3,6 +3,8 @@
 //! What may stand in between is a pooler that gives each transaction to another connection. So no
 //! statement has a name, settings are those of one transaction, and nothing is kept on the server.
 
+mod bounded;
+mod dial;
 mod password;
 mod target;
 mod tls;
@@ -11,19 +13,30 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Connection, Error, Socket};
+use tokio_postgres::tls::NoTlsStream;
+use tokio_postgres::{Client, Config, Connection, Error};
 
+pub(crate) use self::bounded::Allowance;
+use self::bounded::Bounded;
+use self::dial::Place;
 pub use self::target::{Given, Target, TargetError, Tls};
-use self::tls::{Connector, Stream};
+use self::tls::Connector;
 use crate::core::text::shown;
 
 /// How long one attempt to connect may take: 5 s.
 pub const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A connection with its own end of the wire, which somebody must drive.
-pub(crate) type Connected = (Client, Connection<Socket, Stream>);
+pub(crate) struct Connected {
+    /// Asks.
+    pub(crate) client: Client,
+    /// The wire's end.
+    pub(crate) connection: Connection<Bounded, NoTlsStream>,
+    /// How much the server may still send; whoever asks anew renews it.
+    pub(crate) allowance: Allowance,
+}
 
-/// Connects.
+/// Connects to the first of the target's hosts that takes it.
 ///
 /// # Errors
 /// Why not, in words without any secret.
@@ -34,17 +47,33 @@ pub(crate) async fn connect(target: &Target) -> Result<Connected, String> {
     {
         config.password(password.0);
     }
-    config.ssl_mode(match target.tls {
-        Tls::Disable => SslMode::Disable,
-        Tls::Prefer => SslMode::Prefer,
-        Tls::Require | Tls::VerifyCa | Tls::VerifyFull => SslMode::Require,
-    });
-    config.connect_timeout(CONNECT_WITHIN).application_name("claimtop");
+    // TLS is made before the wire is handed over, so that what passes can be bounded.
+    config.ssl_mode(SslMode::Disable).application_name("claimtop");
     let connector = Connector::new(target.tls, target.root_cert.as_deref())?;
-    match tokio::time::timeout(CONNECT_WITHIN, config.connect(connector)).await {
-        Ok(connected) => connected.map_err(|error| words(&error)),
+    match tokio::time::timeout(CONNECT_WITHIN, first(&config, target.tls, &connector)).await {
+        Ok(connected) => connected,
         Err(_) => Err(format!("no answer within {} s", CONNECT_WITHIN.as_secs())),
     }
+}
+
+async fn first(config: &Config, tls: Tls, connector: &Connector) -> Result<Connected, String> {
+    let mut why = "it names no host".to_owned();
+    for place in dial::places(config) {
+        match one(config, &place, tls, connector).await {
+            Ok(connected) => return Ok(connected),
+            Err(error) => why = error,
+        }
+    }
+    Err(why)
+}
+
+async fn one(config: &Config, place: &Place, tls: Tls, connector: &Connector) -> Result<Connected, String> {
+    let wire = place.dial(tls, connector).await?;
+    let (bounded, allowance) = Bounded::new(wire);
+    let connected = config.connect_raw(bounded, tokio_postgres::NoTls).await;
+    let (client, mut connection) = connected.map_err(|error| words(&error))?;
+    dial::check_kind(config, &client, &mut connection).await?;
+    Ok(Connected { client, connection, allowance })
 }
 
 /// Returns what went wrong, in the server's words where it has some.

@@ -1,17 +1,12 @@
 //! TLS by rustls, with as much verification as `sslmode` asks for.
 
-use std::future::Future;
 use std::io;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_postgres::Socket;
-use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream as RustlsStream;
+use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
@@ -29,8 +24,7 @@ use crate::source::open::{small, words};
 const MAX_BYTES: usize = 1 << 20;
 
 /// Makes the TLS side of connections.
-#[derive(Clone)]
-pub(crate) struct Connector(Arc<ClientConfig>);
+pub(super) struct Connector(Arc<ClientConfig>);
 
 impl Connector {
     /// Prepares for a mode; the roots are those of a file, or Mozilla's.
@@ -58,6 +52,12 @@ impl Connector {
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
         Ok(Self(Arc::new(config)))
+    }
+
+    /// Protects a wire to a host of this name.
+    pub(super) async fn protect(&self, host: &str, wire: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        TlsConnector::from(Arc::clone(&self.0)).connect(name, wire).await
     }
 }
 
@@ -134,68 +134,5 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-impl MakeTlsConnect<Socket> for Connector {
-    type Stream = Stream;
-    type TlsConnect = Handshake;
-    type Error = io::Error;
-
-    fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, io::Error> {
-        let name = ServerName::try_from(domain.to_owned()).map_err(io::Error::other)?;
-        Ok(Handshake { config: Arc::clone(&self.0), name })
-    }
-}
-
-/// One handshake that is about to begin.
-pub(crate) struct Handshake {
-    config: Arc<ClientConfig>,
-    name: ServerName<'static>,
-}
-
-impl TlsConnect<Socket> for Handshake {
-    type Stream = Stream;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Stream, io::Error>> + Send>>;
-
-    fn connect(self, socket: Socket) -> Self::Future {
-        let connector = TlsConnector::from(self.config);
-        Box::pin(
-            async move { connector.connect(self.name, socket).await.map(|stream| Stream(Box::new(stream))) },
-        )
-    }
-}
-
-/// The protected wire.
-pub(crate) struct Stream(Box<RustlsStream<Socket>>);
-
-impl TlsStream for Stream {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }

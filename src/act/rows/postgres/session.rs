@@ -14,7 +14,7 @@ use crate::act::trouble::Trouble;
 use crate::core::row::{Columns, RowChange, Value};
 use crate::format::leo::database::relevant;
 use crate::source::leo::schema::Schema;
-use crate::source::postgres::{self, Target};
+use crate::source::postgres::{self, Allowance, Connected, Target};
 
 /// How long one statement may take, answer included: 10 s.
 const WITHIN: Duration = Duration::from_secs(10);
@@ -26,6 +26,7 @@ const PATIENCE: &str = "3s";
 pub(super) struct Session {
     runtime: Arc<Runtime>,
     client: Client,
+    allowance: Allowance,
     driver: JoinHandle<()>,
     /// What the deployment has.
     pub(super) schema: Schema,
@@ -41,14 +42,15 @@ impl Session {
         runtime.block_on(async {
             let refused =
                 |why: String| Trouble::Refused(format!("failed to connect to {}: {why}", target.name));
-            let (client, connection) = postgres::connect(target).await.map_err(refused)?;
+            let Connected { client, connection, allowance } =
+                postgres::connect(target).await.map_err(refused)?;
             let driver = tokio::spawn(async move {
                 // What ended it is told by the query that it interrupts.
                 let _ = connection.await;
             });
             let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
             match schema {
-                Ok(Ok(schema)) => Ok(Self { runtime: own, client, driver, schema }),
+                Ok(Ok(schema)) => Ok(Self { runtime: own, client, allowance, driver, schema }),
                 Ok(Err(error)) => Err(refused(postgres::words(&error))),
                 Err(_) => Err(refused("no answer".to_owned())),
             }
@@ -69,6 +71,7 @@ impl Session {
     /// # Errors
     /// The server refuses.
     pub(super) fn begin(&self) -> Result<(), Trouble> {
+        self.allowance.renew();
         let sql = format!(
             "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{PATIENCE}'; \
              SET LOCAL statement_timeout = '8s'; SET LOCAL idle_in_transaction_session_timeout = '60s'; \

@@ -17,7 +17,7 @@ use crate::source::leo::changes;
 use crate::source::leo::read::{self, Read};
 use crate::source::leo::schema::Schema;
 use crate::source::leo::stamp;
-use crate::source::postgres::{self, Connected, Target};
+use crate::source::postgres::{self, Allowance, Connected, Target};
 
 /// How long to wait before another attempt to connect: at first, and at most.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
@@ -152,7 +152,8 @@ impl Far {
     }
 
     /// Reads while the connection stands.
-    async fn serve(&mut self, (client, mut connection): Connected) -> Woken {
+    async fn serve(&mut self, connected: Connected) -> Woken {
+        let Connected { client, mut connection, allowance } = connected;
         self.tell(|known| {
             known.since = Some(clock::now());
             known.trouble = None;
@@ -174,7 +175,7 @@ impl Far {
         tokio::select! {
             biased;
             why = &mut driver => Woken::Lost(why),
-            woken = self.talk(&client, &news) => match woken {
+            woken = self.talk(&client, &allowance, &news) => match woken {
                 // Its own words say more than those of the query that failed by it.
                 Woken::Lost(why) => match tokio::time::timeout(Duration::from_millis(100), driver).await {
                     Ok(said) => Woken::Lost(said),
@@ -185,14 +186,19 @@ impl Far {
         }
     }
 
-    async fn talk(&mut self, client: &Client, news: &Notify) -> Woken {
-        match self.try_talk(client, news).await {
+    async fn talk(&mut self, client: &Client, allowance: &Allowance, news: &Notify) -> Woken {
+        match self.try_talk(client, allowance, news).await {
             Ok(woken) => woken,
             Err(why) => Woken::Lost(why),
         }
     }
 
-    async fn try_talk(&mut self, client: &Client, news: &Notify) -> Result<Woken, String> {
+    async fn try_talk(
+        &mut self,
+        client: &Client,
+        allowance: &Allowance,
+        news: &Notify,
+    ) -> Result<Woken, String> {
         let schema = within(Schema::probe(client)).await?;
         // Another connection may be one to another server.
         self.basis = None;
@@ -203,6 +209,7 @@ impl Far {
         let mut stamp = None;
         let mut poll = POLLS[0];
         loop {
+            allowance.renew();
             while let Ok(ask) = self.asked.try_recv() {
                 self.note(ask);
             }
@@ -289,7 +296,7 @@ impl Far {
 /// Returns the messages that come without being asked for, which also drives the connection.
 fn messages(
     connection: &mut tokio_postgres::Connection<
-        tokio_postgres::Socket,
+        impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
         impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
     >,
 ) -> impl Stream<Item = Result<AsyncMessage, Error>> {
