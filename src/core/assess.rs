@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::agent::Signatures;
 use super::claim::{ClaimFacts, judge_claims, resumed_in};
-use super::context::{CONTEXT_VARIABLE, is_valid_id};
+use super::context::{CONTEXT_VARIABLE, is_context_id};
 use super::finding::{Finding, Remedy};
 use super::heirs::Heirs;
 use super::key::Key;
@@ -226,7 +226,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
 
 /// Returns a window's context ID: what its environment names, else its own PID.
 fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
-    match given.filter(|id| is_valid_id(id.raw())) {
+    match given.filter(|id| is_context_id(id.raw())) {
         Some(id) => ContextId { value: id.clone(), source: ContextSource::Env, stable: true },
         None => ContextId { value: pid.to_string().into(), source: ContextSource::AgentPid, stable: true },
     }

@@ -5,13 +5,16 @@ use serde::Serialize;
 use super::agent::{Role, Signatures};
 use super::process::{Process, ProcessTable, ancestry};
 use super::report::{ContextId, ContextSource};
-use super::text::Untrusted;
+use super::text::{Untrusted, is_forbidden};
 
 /// The variable by which a person or a system names the context.
 pub const CONTEXT_VARIABLE: &str = "CLAUDE_SESSION_ID";
 /// Claude Code's own session ID: it changes on `/clear` and leaks to every descendant, so it
 /// proves descent and not identity.
 pub const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
+
+/// What [`is_context_id`] asks for, in words.
+pub const CONTEXT_ID_RULE: &str = "one file name of at most 128 bytes, without a dot in front";
 
 /// One step of the parent chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -39,11 +42,19 @@ pub struct Resolution {
     pub chain: Vec<Link>,
 }
 
-/// Decides whether a given ID may be used: 1 to 128 of `A-Z a-z 0-9 _ -` (LEO's own rule,
+/// Decides whether a session ID may be used: 1 to 128 of `A-Z a-z 0-9 _ -` (LEO's own rule,
 /// the strictest of those who read it). It ends up in file names.
 pub fn is_valid_id(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+/// Decides whether a given context ID may be used as it is, as Maia uses it: one file name of at
+/// most 128 bytes that is not hidden and that can be printed.
+pub fn is_context_id(text: &str) -> bool {
+    (1..=128).contains(&text.len())
+        && !text.starts_with('.')
+        && !text.chars().any(|c| c == '/' || is_forbidden(c))
 }
 
 /// Returns the nearest agent above a process, or itself, with its name. A daemon serves several
@@ -84,13 +95,10 @@ pub fn resolve(
                 .map(|(agent, _)| agent.name.clone()),
         })
         .collect();
-    let refused = given.filter(|id| !is_valid_id(id)).map(|id| {
-        format!(
-            "{CONTEXT_VARIABLE} is not a usable ID (1 to 128 of A-Z a-z 0-9 _ -): {}",
-            Untrusted::from(id)
-        )
+    let refused = given.filter(|id| !is_context_id(id)).map(|id| {
+        format!("{CONTEXT_VARIABLE} is not a usable ID ({CONTEXT_ID_RULE}): {}", Untrusted::from(id))
     });
-    let context_id = if let Some(id) = given.filter(|id| is_valid_id(id)) {
+    let context_id = if let Some(id) = given.filter(|id| is_context_id(id)) {
         ContextId { value: id.into(), source: ContextSource::Env, stable: true }
     } else if let Some((agent, _)) = agent_above(table, signatures, pid) {
         ContextId { value: agent.id.pid.to_string().into(), source: ContextSource::AgentPid, stable: true }
@@ -139,6 +147,17 @@ mod tests {
         let signatures = Signatures::built_in().unwrap();
         let found = resolve(&table, &signatures, 9, None, None).unwrap().context_id;
         assert_eq!(format!("{} {:?}", found.value, found.source), expected);
+    }
+
+    #[test]
+    fn a_context_is_any_file_name_that_maia_would_write() {
+        for text in ["sess.1:2", "a b", "ünï", "--", "x".repeat(128).as_str()] {
+            assert!(is_context_id(text), "{text}");
+        }
+        let long = "x".repeat(129);
+        for text in ["", ".x", "..", "a/b", "../x", "a\nb", "a\u{9b}b", "a\u{202e}b", &long] {
+            assert!(!is_context_id(text), "{text:?}");
+        }
     }
 
     const CODEX: &str = "/x/@openai/codex-linux-x64/vendor/bin/codex";

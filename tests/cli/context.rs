@@ -16,6 +16,12 @@ fn a_given_id_comes_first() {
 }
 
 #[test]
+fn a_given_id_is_taken_as_maia_takes_it() {
+    let answer = World::new().run_with(&["context-id", "--strict"], &[("CLAUDE_SESSION_ID", "sess.1:2")]);
+    assert_eq!((answer.code, answer.out.as_str(), answer.err.as_str()), (0, "sess.1:2\n", ""));
+}
+
+#[test]
 fn an_id_that_could_leave_its_folder_is_refused() {
     let world = World::new();
     let answer = world.run_with(&["context-id"], &[("CLAUDE_SESSION_ID", "../../etc/x\u{1b}[31m")]);

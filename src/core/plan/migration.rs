@@ -2,6 +2,7 @@
 
 use super::about::{About, path_of, refused};
 use super::{ALWAYS, Confirmation, PUT_BACK, Plan, Step};
+use crate::core::context::is_context_id;
 use crate::core::finding::Code;
 use crate::core::key::Key;
 use crate::core::record::{Format, Generation};
@@ -29,7 +30,7 @@ impl About<'_> {
             return refused(self.key, "no live window provably owns it", &candidates(report, record));
         };
         let context = window.context_id.value.raw();
-        if !is_file_name(context) {
+        if !is_context_id(context) {
             return refused(self.key, "the window's context ID is no file name", "park it");
         }
         let name = format!("~/.maia/sessions/swarm_session_{context}.json");
@@ -43,13 +44,6 @@ impl About<'_> {
             ..self.empty()
         }
     }
-}
-
-/// Returns whether text can be a part of a file's name.
-fn is_file_name(text: &str) -> bool {
-    !text.is_empty()
-        && text.len() <= 200
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
 /// Names the windows that could own a legacy record.
@@ -80,26 +74,5 @@ fn only_heir(report: &Report, record: &RecordView) -> Option<Key> {
     match legacy.subjects() {
         [_, window] => Some(window.clone()),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_plain_and_short_text_becomes_a_part_of_a_name() {
-        for (text, expected) in [
-            ("4711", true),
-            ("alpha-1_b.c", true),
-            ("", false),
-            ("a/b", false),
-            ("a b", false),
-            ("é", false),
-            (&"x".repeat(200), true),
-            (&"x".repeat(201), false),
-        ] {
-            assert_eq!(is_file_name(text), expected, "{text}");
-        }
     }
 }

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::moment::{self, Moment};
 use super::{Form, names};
-use crate::core::context::is_valid_id;
+use crate::core::context::{CONTEXT_ID_RULE, is_context_id};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::list::List;
@@ -163,9 +163,9 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> List<Prob
     match context {
         None if form == Form::Global => {}
         None => problems.push("its name holds no context ID".to_owned()),
-        Some(context) if is_valid_id(context) => {}
+        Some(context) if is_context_id(context) => {}
         Some(context) => problems.push(format!(
-            "its name holds no usable context ID (1 to 128 of A-Z a-z 0-9 _ -): {}",
+            "its name holds no usable context ID ({CONTEXT_ID_RULE}): {}",
             draft::excerpt(context, 40)
         )),
     }

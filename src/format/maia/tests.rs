@@ -130,7 +130,7 @@ fn numbers_that_can_be_no_pid_are_told_as_bad() {
 
 #[test]
 fn a_context_that_no_reader_would_take_is_told() {
-    for name in ["swarm_session_.json", "swarm_session_a b.json", "swarm_session_\u{202e}x.json"] {
+    for name in ["swarm_session_.json", "swarm_session_.b.json", "swarm_session_\u{202e}x.json"] {
         let problems = session(name, G5).problems;
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert_eq!(problems[0].code, Code::UnknownSession);
