@@ -263,8 +263,8 @@ pub(crate) struct RecordArguments {
     /// The recording: a file that is not there yet
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Replace paths, prompts and names, each by the same word everywhere; what is replaced is
-    /// listed, and asked for, before it is written
+    /// Replace paths, prompts, names, IDs and addresses, each by the same everywhere; what is
+    /// replaced and what is kept is listed, and asked for, before it is written
     #[arg(long)]
     pub(crate) redact: bool,
     /// Write it redacted without asking
@@ -273,8 +273,8 @@ pub(crate) struct RecordArguments {
     /// Take one look only
     #[arg(long)]
     pub(crate) once: bool,
-    /// End when the file would have more than so many MiB
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    /// End when the file would have more than so many MiB; more than 64 cannot be replayed
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) limit_mb: u16,
     /// Copy this recording instead of looking, as a rule with --redact
     #[arg(long, value_name = "RECORDING", conflicts_with = "once")]

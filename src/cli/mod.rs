@@ -52,6 +52,7 @@ use crate::act::ring::Ring;
 use crate::act::undo::Place;
 use crate::core::agent::Signatures;
 use crate::core::plan::Action;
+use crate::core::text::shown;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {
@@ -79,10 +80,15 @@ fn run(arguments: &[OsString]) -> Outcome {
     }
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => command(arguments),
+        Err(answer) if answer.use_stderr() => {
+            // It quotes the arguments.
+            answer.render().to_string().lines().for_each(|line| complain(&shown(line)));
+            Ok(Exit::Usage)
+        }
         Err(answer) => {
             // Help and version are answers, on the standard output; a reader may have gone.
             let _ = answer.print();
-            Ok(if answer.use_stderr() { Exit::Usage } else { Exit::Fine })
+            Ok(Exit::Fine)
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `replay`: shows a recording on the same screens, with the same verdicts, and cannot act.
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +9,7 @@ use anyhow::{Context, anyhow};
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::{Exit, Failure};
+use super::settings::text;
 use crate::app::msg::{Position, Step};
 use crate::core::assess::{Policy, assess};
 use crate::core::change::diff;
@@ -17,27 +17,20 @@ use crate::core::recording::{Recording, Unreadable};
 use crate::core::report::Report;
 use crate::core::text::Untrusted;
 use crate::core::timeline::Past;
+use crate::run::tape::LIMIT;
 use crate::run::{self, Replay};
 use crate::source::watch::Hint;
 
-/// The most bytes of a recording that are read: 1 GiB.
-const MOST: u64 = 1 << 30;
-
-/// Opens a recording.
+/// Opens a recording of at most as many bytes as one has that is made.
 ///
 /// # Errors
-/// It cannot be read, or is none that this claimtop knows.
+/// It cannot be read, is too big, no plain file, or none that this claimtop knows.
 pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
-    let text = read(path)
+    let text = text(path, LIMIT)
+        .and_then(|text| text.context("there is no such file"))
         .with_context(|| format!("failed to read the recording {}", Untrusted::from_path(path)))
         .map_err(|error| Failure::new(Exit::Failed, error))?;
     Recording::open(text).map_err(|error| unreadable(path, error))
-}
-
-fn read(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    std::fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
-    Ok(text)
 }
 
 /// Tells why a recording cannot be shown.

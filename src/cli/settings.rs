@@ -160,9 +160,14 @@ fn from_file(
     }
 }
 
-/// Reads a whole plain file of bounded size; `None` when there is none. Links are followed,
-/// for people keep their configuration in another folder and link to it; a FIFO cannot block.
+/// Reads a whole file that configures something; `None` when there is none.
 pub(super) fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    text(path, MAX_BYTES)
+}
+
+/// Reads a whole plain file of at most so many bytes; `None` when there is none. Links are followed,
+/// for people keep their files in another folder and link to them; a FIFO cannot block.
+pub(super) fn text(path: &Path, most: u64) -> anyhow::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let fd = match open(path, flags, Mode::empty()) {
         Ok(fd) => fd,
@@ -171,9 +176,15 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Option<String>> {
     };
     let stat = fstat(&fd).map_err(std::io::Error::from)?;
     anyhow::ensure!(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, "it is not a plain file");
+    let is_small = |size: u64| -> anyhow::Result<()> {
+        anyhow::ensure!(size <= most, "it has more than {most} bytes, which are the most that are read");
+        Ok(())
+    };
+    is_small(u64::try_from(stat.st_size)?)?;
     let mut bytes = Vec::new();
-    std::fs::File::from(fd).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    anyhow::ensure!(bytes.len() as u64 <= MAX_BYTES, "it has more than {MAX_BYTES} bytes");
+    // It can grow meanwhile.
+    std::fs::File::from(fd).take(most + 1).read_to_end(&mut bytes)?;
+    is_small(bytes.len() as u64)?;
     Ok(Some(String::from_utf8(bytes).context("it is not UTF-8")?))
 }
 

@@ -46,6 +46,8 @@ fn usage_errors_end_with_2() {
     check_usage(&["ls", "walls"], "invalid value 'walls'");
     check_usage(&["--theme", "pink", "ls"], "invalid value 'pink'");
     check_usage(&["explain"], "required arguments");
+    check_usage(&["ls", "a\u{9b}31m\u{202e}b\u{1b}[m"], "'a‹U+009B›31m‹U+202E›b");
+    check_usage(&["--pink\u{9b}"], "--pink‹U+009B›");
     check_usage(&["context-id", "--pid", "x"], "invalid value 'x'");
     check_usage(&["config", "--home", "/nowhere/at/all"], "--home /nowhere/at/all: there is no such folder");
 }
