@@ -79,6 +79,7 @@ fn look(world: &Path) -> Snapshot {
         claude_config: world.join("home/.claude"),
         cache: world.join("home/.cache"),
         bindings: world.join("home/.local/state/claimtop/bindings"),
+        copies: world.join("home/.local/state/claimtop/copies"),
         roots: vec![world.join("root")],
         obra_databases: Vec::new(),
         leo_database: None,

@@ -59,7 +59,7 @@ impl<D: Disk> StateFolder<D> {
             parked_path,
             folder,
             parked,
-            stores: Stores::default(),
+            stores: Stores::new(path),
             patience: Patience::Wait,
             on_wait: None,
         })
@@ -180,7 +180,7 @@ impl Peek {
             parked_path,
             folder: folder.map_or_else(any, Ok)?,
             parked: parked.map_or_else(any, Ok)?,
-            stores: Stores::default(),
+            stores: Stores::new(path),
             patience: Patience::None,
             on_wait: None,
         };

@@ -12,6 +12,7 @@ use crate::config::layers::{Effective, Origin};
 use crate::core::secret::Secret;
 use crate::core::text::Untrusted;
 use crate::source::Places;
+use crate::source::copies::COPIES;
 use crate::source::postgres::{Given, Target};
 
 /// Where the systems put their temporary files: they write this path literally and never ask
@@ -54,6 +55,7 @@ pub(crate) fn places(
         claude_config: own(".claude", &environment.claude_config),
         cache: own(".cache", &environment.cache),
         bindings: state(options, environment, &home).join("bindings"),
+        copies: state(options, environment, &home).join(COPIES),
         roots: roots(effective, confined)?,
         obra_databases: obra_databases(effective, confined)?,
         leo_database: leo_database(effective, environment, file, &home, confined)?,

@@ -1,9 +1,11 @@
-//! Reads the world: files, processes, repositories and databases. It never writes.
+//! Reads the world: files, processes, repositories and databases. It writes nothing but
+//! [`copies`] of databases, in claimtop's own folder.
 
 pub(crate) mod bindings;
 pub mod bounds;
 pub mod clock;
 pub mod collect;
+pub mod copies;
 pub mod fence;
 pub mod host;
 pub(crate) mod leo;

@@ -7,16 +7,16 @@ use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rustix::fs::{AtFlags, CWD, FileType, statat};
-use tempfile::TempDir;
 
 use super::clock;
+use super::copies::{Copies, Copy};
 use super::open::{meta_of, open_plain, small};
 use crate::core::file::FileMeta;
 
@@ -76,7 +76,7 @@ impl From<Error> for ReadError {
 pub struct Database {
     connection: Connection,
     /// Where the copy lies that is read instead; it goes with this value.
-    _copy: Option<TempDir>,
+    _copy: Option<Arc<Copy>>,
     /// Nobody reads its bytes meanwhile. Let go of last.
     _alone: RwLockReadGuard<'static, ()>,
 }
@@ -98,22 +98,26 @@ impl DerefMut for Database {
 /// Opens a database for reading. It is never changed and no file is made beside it: neither a
 /// journal is rolled back nor shared memory created. What its schema defines is not trusted.
 ///
-/// Where an interrupted write left a journal, a copy of both files is rolled back and read, in a
-/// private temporary folder; so is a copy of a database that keeps a write-ahead log and that
-/// nobody has open, for SQLite makes files beside such a one even to read it.
+/// Where an interrupted write left a journal, a copy of both files is rolled back and read; so is
+/// a copy of a database that keeps a write-ahead log and that nobody has open, for SQLite makes
+/// files beside such a one even to read it. A copy is read for as long as the files stay as they
+/// are.
 ///
 /// # Errors
 /// There is none, or SQLite refuses.
-pub fn open(path: &Path) -> Result<Database, ReadError> {
+pub fn open(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
     if is_closed(path) {
-        return open_copy(path);
+        return open_copy(path, copies);
     }
     let shared = alone();
     match connect(path, "mode=ro&readonly_shm=1", OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Ok(connection) => Ok(Database { connection, _copy: None, _alone: shared }),
+        Ok(connection) => {
+            copies.forget(path);
+            Ok(Database { connection, _copy: None, _alone: shared })
+        }
         Err(ReadError::Interrupted) => {
             drop(shared);
-            open_copy(path)
+            open_copy(path, copies)
         }
         Err(error) => Err(error),
     }
@@ -176,29 +180,37 @@ fn connect(path: &Path, mode: &str, access: OpenFlags) -> Result<Connection, Rea
     Ok(connection)
 }
 
-/// Copies a database that nobody writes, and the journal that an interrupted write left beside
-/// it, which the copy is rolled back by.
-fn open_copy(path: &Path) -> Result<Database, ReadError> {
-    let Ok(exclusive) = RAW.try_write() else { return Err(ReadError::Locked) };
-    let before = Files::of(path).ok_or(ReadError::Interrupted)?;
+/// Reads a copy of a database that nobody writes.
+fn open_copy(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
+    let files = Files::of(path).ok_or(ReadError::Interrupted)?;
+    let copy = match copies.kept(path, &files) {
+        Some(copy) => copy,
+        None => copy_whole(path, &files, copies)?,
+    };
+    let connection = connect(&copy.database(), "mode=rw", OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Ok(Database { connection, _copy: Some(copy), _alone: alone() })
+}
+
+/// Copies a database, and the journal that an interrupted write left beside it, which the copy is
+/// rolled back by.
+fn copy_whole(path: &Path, before: &Files, copies: &Copies) -> Result<Arc<Copy>, ReadError> {
+    let Ok(_exclusive) = RAW.try_write() else { return Err(ReadError::Locked) };
     let size = before.database.size.saturating_add(before.journal.map_or(0, |journal| journal.size));
     if size > MAX_COPY as u64 {
         return Err(ReadError::Failed(format!("it is too big to be copied: {size} bytes")));
     }
-    settle(&before);
+    settle(before);
     let failed = |error: std::io::Error| ReadError::Failed(format!("it cannot be copied: {error}"));
-    let folder = tempfile::Builder::new().prefix("claimtop-read-").tempdir().map_err(failed)?;
-    let copy = folder.path().join("database");
-    copy_new(path, &copy).map_err(failed)?;
+    let copy = Arc::new(copies.make().map_err(failed)?);
+    copy_new(path, &copy.database()).map_err(failed)?;
     if before.journal.is_some() {
-        copy_new(&beside(path, "-journal"), &beside(&copy, "-journal")).map_err(failed)?;
+        copy_new(&beside(path, "-journal"), &beside(&copy.database(), "-journal")).map_err(failed)?;
     }
-    if Files::of(path) != Some(before) {
+    if Files::of(path).as_ref() != Some(before) {
         return Err(ReadError::Locked);
     }
-    drop(exclusive);
-    let connection = connect(&copy, "mode=rw", OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    Ok(Database { connection, _copy: Some(folder), _alone: alone() })
+    copies.keep(path, *before, &copy);
+    Ok(copy)
 }
 
 /// Waits until a change during the copying must show in the files' times.
@@ -261,6 +273,34 @@ pub fn uri(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn copied(folder: &Path) -> Vec<PathBuf> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    #[test]
+    fn a_database_that_only_a_copy_shows_is_copied_when_it_has_changed_and_no_sooner() {
+        let world = tempfile::tempdir().unwrap();
+        let (path, folder) = (world.path().join("own.db"), world.path().join("state/copies"));
+        let write = |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        write("PRAGMA journal_mode = wal; CREATE TABLE t (n); INSERT INTO t VALUES (1)");
+        let copies = Copies::below(&folder);
+        let read = || -> i64 {
+            let database = open(&path, &copies).unwrap();
+            database.query_row("SELECT SUM(n) FROM t", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(read(), 1);
+        let first = copied(&folder);
+        assert_eq!((read(), copied(&folder)), (1, first.clone()));
+        write("INSERT INTO t VALUES (2)");
+        assert_eq!(read(), 3);
+        let second = copied(&folder);
+        assert!(first.len() == 1 && second.len() == 1 && first != second, "{first:?} {second:?}");
+        drop(copies);
+        assert_eq!(copied(&folder).len(), 0);
+        let beside: Vec<_> = copied(world.path());
+        assert_eq!(beside.len(), 2, "nothing but the database and the state folder: {beside:?}");
+    }
 
     #[test]
     fn no_byte_of_a_path_becomes_an_option() {

@@ -82,6 +82,7 @@ impl Stage {
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),
             bindings: self.path("home/.local/state/claimtop/bindings"),
+            copies: self.path("home/.local/state/claimtop/copies"),
             roots: roots.iter().map(|root| self.path(root)).collect(),
             obra_databases: Vec::new(),
             leo_database: None,

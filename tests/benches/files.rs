@@ -32,6 +32,7 @@ fn main() {
         claude_config: world.path().join("home/.claude"),
         cache: world.path().join("home/.cache"),
         bindings: world.path().join("home/.local/state/claimtop/bindings"),
+        copies: world.path().join("home/.local/state/claimtop/copies"),
         roots: Vec::new(),
         obra_databases: Vec::new(),
         leo_database: None,

@@ -87,6 +87,7 @@ fn collector(target: Target) -> Collector {
         tmp: folder.path().join("tmp"),
         home: folder.path().join("home"),
         bindings: folder.path().join("home/notes"),
+        copies: folder.path().join("home/copies"),
         confined: true,
         leo_database: Some(target),
         ..Places::default()

@@ -36,6 +36,7 @@ fn main() {
         claude_config: at("home/.claude"),
         cache: at("home/.cache"),
         bindings: at("home/.local/state/claimtop/bindings"),
+        copies: at("home/.local/state/claimtop/copies"),
         roots: Vec::new(),
         obra_databases: Vec::new(),
         leo_database: None,

@@ -19,6 +19,7 @@ pub(crate) fn collector(target: Target) -> Collector {
         tmp: empty.path().join("tmp"),
         home: empty.path().join("home"),
         bindings: empty.path().join("home/notes"),
+        copies: empty.path().join("home/copies"),
         confined: true,
         leo_database: Some(target),
         ..Places::default()

@@ -43,6 +43,7 @@ impl Eyes {
             tmp: folder.path().join("tmp"),
             home: folder.path().join("home"),
             bindings: folder.path().join("home/notes"),
+            copies: folder.path().join("home/copies"),
             roots: vec![folder.path().join("shop")],
             confined: true,
             leo_database: Some(target),

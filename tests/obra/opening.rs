@@ -3,20 +3,22 @@
 use claimtop::act::rows::Rows;
 use claimtop::act::rows::sqlite::Sqlite;
 use claimtop::act::trouble::Trouble;
+use claimtop::source::copies::Copies;
 
 use crate::stage::Stage;
 
 #[test]
 fn a_link_to_a_database_is_no_database() {
     let stage = Stage::new();
+    let rows = Sqlite { copies: Copies::default() };
     let link = stage.root().join("home/link.db");
     std::os::unix::fs::symlink(stage.database(), &link).unwrap();
     let (link, copy) = (link.to_str().unwrap(), stage.root().join("copy"));
     let done = [
-        Sqlite.row(link, "task", "2").map(drop),
-        Sqlite.settle(link),
-        Sqlite.back_up(link, &copy),
-        Sqlite.apply(link, &[], &mut || Ok(())),
+        rows.row(link, "task", "2").map(drop),
+        rows.settle(link),
+        rows.back_up(link, &copy),
+        rows.apply(link, &[], &mut || Ok(())),
     ];
     for done in done {
         let refused = done.unwrap_err();
@@ -28,12 +30,13 @@ fn a_link_to_a_database_is_no_database() {
 #[test]
 fn a_writer_is_told_apart_from_a_database_that_cannot_be_written() {
     let stage = Stage::new();
+    let rows = Sqlite { copies: Copies::default() };
     let writer = stage.connect();
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let busy = Sqlite.apply(stage.database().to_str().unwrap(), &[], &mut || Ok(())).unwrap_err();
+    let busy = rows.apply(stage.database().to_str().unwrap(), &[], &mut || Ok(())).unwrap_err();
     assert!(matches!(&busy, Trouble::Changed(why) if why.contains("is locked by a writer")), "{busy}");
     drop(writer);
     std::fs::write(stage.database(), "no database at all".repeat(100)).unwrap();
-    let broken = Sqlite.apply(stage.database().to_str().unwrap(), &[], &mut || Ok(())).unwrap_err();
+    let broken = rows.apply(stage.database().to_str().unwrap(), &[], &mut || Ok(())).unwrap_err();
     assert!(matches!(&broken, Trouble::Refused(why) if why.contains("file is not a database")), "{broken}");
 }

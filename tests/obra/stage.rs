@@ -108,6 +108,7 @@ impl Stage {
             claude_config: home.join(".claude"),
             cache: home.join(".cache"),
             bindings: self.root.join("state/bindings"),
+            copies: self.root.join("state/copies"),
             home,
             roots: Vec::new(),
             obra_databases: vec![self.database()],

@@ -61,6 +61,7 @@ impl World {
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),
             bindings: self.path("home/.local/state/claimtop/bindings"),
+            copies: self.path("home/.local/state/claimtop/copies"),
             roots: Vec::new(),
             obra_databases: Vec::new(),
             leo_database: None,

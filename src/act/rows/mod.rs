@@ -9,6 +9,7 @@ use std::path::Path;
 use super::trouble::Trouble;
 use crate::core::record::Format;
 use crate::core::row::{Columns, RowChange};
+use crate::source::copies::{COPIES, Copies};
 
 /// The databases of one system.
 pub trait Rows: Send + Sync {
@@ -87,16 +88,15 @@ pub enum Standing {
 /// The databases of every system that has some.
 pub struct Stores(BTreeMap<Format, Box<dyn Rows>>);
 
-impl Default for Stores {
-    /// Knows those systems whose databases are plain files.
-    fn default() -> Self {
+impl Stores {
+    /// Knows those systems whose databases are plain files; copies go into the state folder.
+    pub fn new(state: &Path) -> Self {
         let mut stores = Self(BTreeMap::new());
-        stores.insert(Format::Obra, Box::new(sqlite::Sqlite));
+        let copies = Copies::below(&state.join(COPIES));
+        stores.insert(Format::Obra, Box::new(sqlite::Sqlite { copies }));
         stores
     }
-}
 
-impl Stores {
     /// Adds the databases of a system.
     pub fn insert(&mut self, format: Format, rows: Box<dyn Rows>) {
         self.0.insert(format, rows);

@@ -14,18 +14,22 @@ use crate::act::trouble::Trouble;
 use crate::core::row::{Columns, RowChange, Value};
 use crate::core::text::shown;
 use crate::format::obra;
+use crate::source::copies::Copies;
 use crate::source::sqlite::{self, alone, guard, uri};
 
 /// How long to wait for whoever is writing: 2 s.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Obra's databases.
-pub struct Sqlite;
+pub struct Sqlite {
+    /// Where those that cannot be read in place are copied to.
+    pub copies: Copies,
+}
 
 impl Rows for Sqlite {
     fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, Trouble> {
         own(database)?;
-        let connection = sqlite::open(Path::new(database));
+        let connection = sqlite::open(Path::new(database), &self.copies);
         let connection = connection
             .map_err(|error| Trouble::Refused(format!("failed to read {}: {error}", shown(database))))?;
         select(&connection, table, id).map_err(trouble("read", database))

@@ -26,6 +26,7 @@ pub use self::places::Places;
 use self::round::{Read, Round};
 use self::seen::Seen;
 use super::bindings;
+use super::copies::Copies;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::open::Media;
@@ -74,6 +75,7 @@ impl Collector {
         let layout = Layout::new(&[]);
         let mut scanner = Scanner::new(&signatures);
         scanner.with_homes(layout.homes());
+        let copies = Copies::below(&places.copies);
         Self {
             fence: places.fence(),
             scanner,
@@ -86,10 +88,10 @@ impl Collector {
             seen: Seen::default(),
             clock: ClockWatch::default(),
             whole_at: None,
-            obra: obra::Reader::default(),
+            obra: obra::Reader::new(&copies),
             bindings: bindings::Reader::default(),
-            sessions: sessions::Reader::default(),
-            stores: stores::Reader::default(),
+            sessions: sessions::Reader::new(&copies),
+            stores: stores::Reader::new(&copies),
             layout: Arc::new(layout),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),

@@ -21,6 +21,8 @@ pub struct Places {
     pub roots: Vec<PathBuf>,
     /// Where claimtop's own notes about who runs which session lie.
     pub bindings: PathBuf,
+    /// Where claimtop puts copies of databases that it can only read so.
+    pub copies: PathBuf,
     /// Databases of Obra that a person named.
     pub obra_databases: Vec<PathBuf>,
     /// LEO's database, if a person named it.

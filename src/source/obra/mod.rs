@@ -18,6 +18,7 @@ use self::openers::Openers;
 use self::read::Files;
 pub use self::read::MAX_ROWS;
 use super::Places;
+use super::copies::Copies;
 use super::fence::Fence;
 use super::open::{is_sure, medium_at};
 use super::opener::File;
@@ -33,6 +34,7 @@ use crate::format::{Reading, Source};
 /// Looks at databases again and again.
 #[derive(Default)]
 pub(super) struct Reader {
+    copies: Copies,
     kept: BTreeMap<PathBuf, Kept>,
     /// Where agents and Obra worked at the last look.
     folders: BTreeSet<PathBuf>,
@@ -60,6 +62,11 @@ pub(super) struct Seen {
 }
 
 impl Reader {
+    /// Prepares to read; copies go where it is said.
+    pub(super) fn new(copies: &Copies) -> Self {
+        Self { copies: copies.clone(), ..Self::default() }
+    }
+
     /// Reads every database that is found: those that are named, and those in the usual places
     /// below the home, the roots, and wherever agents or Obra work.
     pub(super) fn read(&mut self, places: &Places, fence: &Fence, reading: &Reading<'_>) -> Vec<Seen> {
@@ -89,7 +96,7 @@ impl Reader {
         let is_known = |kept: &Kept| kept.lacks.is_none() && kept.is_of(&files);
         let (mut kept, has_failed) = match before {
             Some(kept) if is_known(&kept) => (kept, false),
-            before => match read::tables(path) {
+            before => match read::tables(path, &self.copies) {
                 Ok(None) if !candidate.is_named => return None,
                 Ok(None) => {
                     (self::failed(files.clone(), reading.now, None, "it is no database of Obra's"), true)

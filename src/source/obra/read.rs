@@ -11,6 +11,7 @@ use crate::core::file::FileMeta;
 use crate::core::record::Ownership;
 use crate::format::cells::Cells;
 use crate::format::obra::{SESSION, TASK, Tables};
+use crate::source::copies::Copies;
 use crate::source::locks::Locks;
 use crate::source::sqlite::{self, ReadError, beside};
 use crate::source::tables::{Query, columns, rows};
@@ -80,8 +81,8 @@ fn born_at(path: &Path) -> Option<Timestamp> {
 ///
 /// # Errors
 /// It is locked, damaged or cannot be read.
-pub(super) fn tables(path: &Path) -> Result<Option<(Tables, Option<String>)>, ReadError> {
-    let mut connection = sqlite::open(path)?;
+pub(super) fn tables(path: &Path, copies: &Copies) -> Result<Option<(Tables, Option<String>)>, ReadError> {
+    let mut connection = sqlite::open(path, copies)?;
     let transaction = connection.transaction()?;
     let schema = Schema::probe(&transaction)?;
     if !schema.has(SESSION, "session_id") || !schema.has(SESSION, "status") {

@@ -15,6 +15,7 @@ use rustix::fs::FileType;
 
 use self::head::Heads;
 use super::Places;
+use super::copies::Copies;
 use super::fence::Fence;
 use super::locks::Locks;
 use super::open::Folder;
@@ -41,6 +42,7 @@ pub(super) struct Wanted {
 /// Looks again and again, and remembers how the files that it read begin.
 #[derive(Default)]
 pub(super) struct Reader {
+    copies: Copies,
     heads: Heads,
     opencode: opencode::Store,
 }
@@ -55,6 +57,11 @@ struct Look<'a> {
 }
 
 impl Reader {
+    /// Prepares to read; copies go where it is said.
+    pub(super) fn new(copies: &Copies) -> Self {
+        Self { copies: copies.clone(), ..Self::default() }
+    }
+
     /// Finds what may belong to these windows.
     pub(super) fn read(
         &mut self,
@@ -73,7 +80,7 @@ impl Reader {
         per_folder::gemini(&mut look, &places.home, &of("gemini"));
         codex::read(&mut look, &places.home, &of("codex"), now);
         copilot::read(&mut look, &places.home, &of("copilot"));
-        self.opencode.read(&mut look, &places.home, &of("opencode"), now);
+        self.opencode.read(&mut look, &places.home, &of("opencode"), now, &self.copies);
         let found = look.found;
         self.heads.keep_used();
         found

@@ -11,6 +11,7 @@ use crate::core::session::{SessionFile, Tie};
 use crate::core::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::time;
+use crate::source::copies::Copies;
 use crate::source::open::is_sure;
 use crate::source::sqlite::{self, Files, ReadError};
 use crate::source::tables::{self, Query};
@@ -34,7 +35,14 @@ struct Kept {
 impl Store {
     /// Finds the sessions of the folders in which these windows work; none where the database
     /// cannot be read.
-    pub(super) fn read(&mut self, look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
+    pub(super) fn read(
+        &mut self,
+        look: &mut Look<'_>,
+        home: &Path,
+        wanted: &[&Wanted],
+        now: Timestamp,
+        copies: &Copies,
+    ) {
         let folders = folders(wanted);
         let path = home.join(".local/share/opencode/opencode.db");
         if folders.is_empty() || !look.fence.reaches(&path) {
@@ -45,15 +53,15 @@ impl Store {
             is_sure(kept.read_at, files.touched_at()) && kept.files == files && kept.folders == folders
         };
         if !self.kept.as_ref().is_some_and(is_known) {
-            let found = sessions(&path, &folders).unwrap_or_default();
+            let found = sessions(&path, &folders, copies).unwrap_or_default();
             self.kept = Some(Kept { files, read_at: now, folders, found });
         }
         look.found.extend(self.kept.iter().flat_map(|kept| kept.found.iter().cloned()));
     }
 }
 
-fn sessions(path: &Path, folders: &[Untrusted]) -> Result<Vec<SessionFile>, ReadError> {
-    let database = sqlite::open(path)?;
+fn sessions(path: &Path, folders: &[Untrusted], copies: &Copies) -> Result<Vec<SessionFile>, ReadError> {
+    let database = sqlite::open(path, copies)?;
     let columns = tables::columns(&database, "session")?;
     if !["id", "directory", "time_updated"].iter().all(|name| columns.contains(*name)) {
         return Ok(Vec::new());

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::format::cells::Cells;
+use crate::source::copies::Copies;
 use crate::source::open::is_sure;
 use crate::source::sqlite::{self, Database, Files, ReadError};
 use crate::source::tables::Rows;
 
 /// Keeps what was read, by path.
-#[derive(Default)]
 pub(super) struct Keeper {
+    copies: Copies,
     kept: BTreeMap<PathBuf, Arc<Kept>>,
 }
 
@@ -38,6 +39,10 @@ impl Kept {
 }
 
 impl Keeper {
+    pub(super) fn new(copies: &Copies) -> Self {
+        Self { copies: copies.clone(), kept: BTreeMap::new() }
+    }
+
     /// Reads a database by `query`, which gives nothing for one of another system; `None` where
     /// there is none of this system. What cannot be read now keeps its last rows, and says so.
     pub(super) fn read(
@@ -51,7 +56,7 @@ impl Keeper {
         let kept = match before {
             Some(kept) if kept.is_of(&files) => kept,
             before => {
-                let outcome = sqlite::open(path).and_then(|database| query(&database));
+                let outcome = sqlite::open(path, &self.copies).and_then(|database| query(&database));
                 Arc::new(read(files, now, before.as_deref(), outcome))
             }
         };

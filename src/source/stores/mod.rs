@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use self::kept::{Keeper, Kept};
 use super::Places;
+use super::copies::Copies;
 use super::fence::Fence;
 use super::sqlite::beside;
 use super::watch::Names;
@@ -19,7 +20,6 @@ use crate::core::text::Untrusted;
 use crate::format::Reading;
 
 /// Looks at databases again and again.
-#[derive(Default)]
 pub(super) struct Reader {
     beads: Keeper,
     mail: Keeper,
@@ -38,6 +38,11 @@ pub(super) struct Found {
 }
 
 impl Reader {
+    /// Prepares to read; copies go where it is said.
+    pub(super) fn new(copies: &Copies) -> Self {
+        Self { beads: Keeper::new(copies), mail: Keeper::new(copies) }
+    }
+
     /// Reads the reservations of all projects, which name repositories that may not be known yet.
     pub(super) fn begin(&mut self, places: &Places, fence: &Fence, reading: &Reading<'_>) -> Found {
         let mut found = Found::default();
