@@ -25,11 +25,12 @@ fn story() -> common::WorldFile {
 }
 
 /// Runs the demo once with a temporary folder of its own.
-fn once(tmp: &Path, arguments: &[&str]) -> Output {
+fn once(tmp: &Path, zone: &str, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_claimtop"))
         .args(["demo", "--once"])
         .args(arguments)
         .env("TMPDIR", tmp)
+        .env("TZ", zone)
         .output()
         .unwrap()
 }
@@ -51,9 +52,15 @@ fn the_story_comes_out_as_it_says_and_has_every_collision() {
 }
 
 #[test]
-fn the_real_world_means_what_the_story_says() {
+fn the_real_world_means_what_the_story_says_in_every_zone() {
+    ["UTC", "America/New_York", "Asia/Tokyo"].into_iter().for_each(check);
+}
+
+/// Compares the demo with its story, on a machine in this zone.
+#[track_caller]
+fn check(zone: &str) {
     let tmp = tempfile::tempdir().unwrap();
-    let output = once(tmp.path(), &["--json"]);
+    let output = once(tmp.path(), zone, &["--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = report.get("findings").and_then(Value::as_array).unwrap();
@@ -63,7 +70,7 @@ fn the_real_world_means_what_the_story_says() {
     let mut expected = story().expect.findings;
     expected.sort_unstable();
     let told: Vec<_> = findings.iter().map(|finding| finding.get("message")).collect();
-    assert_eq!(found, expected, "{told:#?}");
+    assert_eq!(found, expected, "{zone}: {told:#?}");
     assert!(is_empty(tmp.path()), "a folder of the demo stays");
     let windows = report.get("windows").and_then(Value::as_array).unwrap();
     assert_eq!(windows.len(), 9);
@@ -85,10 +92,10 @@ fn runs(pid: u64, start_ticks: u64) -> bool {
 #[test]
 fn the_list_is_for_people_and_folders_are_the_demos_own() {
     let tmp = tempfile::tempdir().unwrap();
-    let output = once(tmp.path(), &[]);
+    let output = once(tmp.path(), "UTC", &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("codex"), "{text}");
-    let output = once(tmp.path(), &["--home", "/"]);
+    let output = once(tmp.path(), "UTC", &["--home", "/"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(is_empty(tmp.path()));
 }

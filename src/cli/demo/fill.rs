@@ -66,6 +66,7 @@ impl Truth<'_> {
                 None => bail!("the temporary folder's name is no text"),
             },
             Some(("ms", span)) => self.at(span)?.as_millisecond().to_string(),
+            Some(("naive", span)) => self.at(span)?.to_zoned(TimeZone::UTC).datetime().to_string(),
             Some(("local", span)) => self.at(span)?.to_zoned(TimeZone::system()).datetime().to_string(),
             Some(_) | None => self.at(blank)?.to_string(),
         })
