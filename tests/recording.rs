@@ -140,6 +140,92 @@ fn redaction_takes_every_name_and_no_verdict() {
     }
 }
 
+/// What tells of a person or a machine, and is no word.
+const PLANTED: [&str; 9] = [
+    "anna.lee@shop.example",
+    "+49 170 1234567",
+    "4111 1111 1111 1111",
+    "4111-1111-1111-1112",
+    "10.20.30.40",
+    "fe80::aa:bb",
+    "7f3c9a51-0000-4111-8222-933344445555",
+    "123456789012",
+    "9f86d081884c7d659a2feaa0c55ad015",
+];
+
+#[test]
+fn redaction_leaves_no_address_no_id_and_no_long_number() {
+    let mut world = common::load(&root().join("assets/demo.toml")).snapshot();
+    let sentence = PLANTED.join(", ");
+    for (number, record) in world.records.iter_mut().enumerate() {
+        let record = std::sync::Arc::make_mut(record);
+        record.title = format!("{}: {sentence}", record.title.raw()).into();
+        record.facts.push(("query", sentence.as_str().into()));
+        record.facts.push(("status", PLANTED[number % PLANTED.len()].into()));
+    }
+    for details in world.processes.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
+        details.argv.push(sentence.as_str().into());
+        details.env.insert("SSH_CONNECTION".to_owned(), "10.20.30.40 51234 fe80::aa:bb 22".into());
+    }
+    world.host.boot_id = Some("7f3c9a51-0000-4111-8222-933344445555".to_owned());
+    world.host.zone = jiff::tz::TimeZone::get("Pacific/Auckland").unwrap();
+    for repo in &mut world.repos {
+        repo.entire_refs.push(format!("entire/{}", PLANTED[8]));
+    }
+    let before = recorded(std::slice::from_ref(&world));
+    let mut redactor = Redactor::new(&Signatures::built_in().unwrap());
+    let look = redactor.look(&world);
+    assert_eq!(meaning(&judged(&look)), meaning(&judged(&world)));
+    let after = recorded(&[look]);
+    for planted in PLANTED.iter().chain(&["Auckland", "123 4567", "1234567", "lee"]) {
+        assert!(before.contains(planted) || *planted == "123 4567", "{planted} was not planted");
+        let told = after.lines().nth(1).unwrap();
+        assert!(!told.contains(planted), "{planted} is still there");
+    }
+    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+        let starts = text.char_indices().filter_map(|(at, _)| text.get(at..at + 36));
+        let is_id = |id: &&str| {
+            id.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+                && id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+        };
+        starts.filter(is_id).map(str::to_lowercase).collect()
+    };
+    let (old, new) = (ids(&before), ids(&after));
+    assert_eq!(old.len(), new.len(), "each is another one, and none are taken for the same");
+    assert!(old.is_disjoint(&new));
+    let told = redactor.fresh();
+    assert!(told.kept.iter().any(|kept| kept == "claude"), "what is kept is listed: {:?}", told.kept);
+    let is_listed = |planted: &str| told.replaced.iter().any(|(name, _)| name == planted);
+    assert!(is_listed("anna.lee@shop.example") && is_listed("10.20.30.40") && is_listed(PLANTED[6]));
+}
+
+#[test]
+fn a_secret_in_arguments_never_gets_into_a_recording() {
+    let world = tempfile::tempdir().unwrap();
+    // A shell by the name and in the place of Claude Code.
+    let program = world.path().join("claude/versions/claude");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::fs::copy("/bin/sh", &program).unwrap();
+    let secrets = ["hush-hush", "ghp_0123456789abcdefABCD", "quiet"];
+    let header = format!("{{\"Authorization\":\"Bearer {}\"}}", secrets[2]);
+    let mut window = Command::new(&program)
+        .args(["-c", "read end", "x", "--api-key", secrets[0], "--mcp", &header, secrets[1]])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let file = world.path().join("kept.jsonl");
+    let tmp = world.path().to_str().unwrap();
+    claimtop(world.path(), &["record", file.to_str().unwrap(), "--once", "--home", tmp, "--tmp", tmp]);
+    drop(window.stdin.take());
+    window.wait().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains(&format!("\"p:{}\"", window.id())), "the window was seen");
+    assert!(text.contains("\"--api-key\",\"***\""), "its arguments were");
+    for secret in secrets {
+        assert!(!text.contains(secret), "{secret} was recorded");
+    }
+}
+
 #[test]
 fn a_tape_ends_whole_when_it_is_full_and_takes_no_name_that_is_taken() {
     let folder = tempfile::tempdir().unwrap();
@@ -221,4 +307,35 @@ fn a_moment_between_two_looks_shows_the_one_before() {
     assert_eq!(recording.at(jiff::Timestamp::UNIX_EPOCH), 0);
     assert_eq!(recording.at(jiff::Timestamp::MAX), 4);
     assert!(matches!(recording.look(5), Err(Unreadable::Empty)));
+}
+
+/// Replays and copies what is no recording, and compares what is told.
+#[track_caller]
+fn check_no_recording(path: &Path, expected: &str) {
+    let tmp = tempfile::tempdir().unwrap();
+    let copy = tmp.path().join("copy.jsonl");
+    let (path, copy) = (path.to_str().unwrap(), copy.to_str().unwrap());
+    for arguments in
+        [&["replay", path, "--once"][..], &["record", copy, "--from", path], &["report", "--from", path]]
+    {
+        let output = run(tmp.path(), arguments);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
+    assert!(!Path::new(copy).exists());
+}
+
+#[test]
+fn what_has_no_end_or_never_begins_is_no_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let fifo = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), fifo, 0o600.into(), 0).unwrap();
+    std::fs::File::create(at("huge")).unwrap().set_len(10 << 30).unwrap();
+    check_no_recording(Path::new("/dev/zero"), "it is not a plain file");
+    check_no_recording(&at("fifo"), "it is not a plain file");
+    check_no_recording(folder.path(), "it is not a plain file");
+    check_no_recording(&at("huge"), "it has more than 67108864 bytes");
+    check_no_recording(&at("nowhere"), "there is no such file");
 }

@@ -12,7 +12,7 @@ use super::look::Looker;
 use super::output::complain;
 use super::replay;
 use crate::core::agent::Signatures;
-use crate::core::recording::redact::Redactor;
+use crate::core::recording::redact::{Redactor, Told};
 use crate::core::text::{Untrusted, shown};
 use crate::run::tape::{Kept, Tape, Tell, Wish};
 use crate::source::clock;
@@ -89,7 +89,7 @@ fn copy(asked: &RecordArguments, from: &Path) -> Outcome {
 
 fn begin(asked: &RecordArguments, tape: &Tape, redact: Option<Redactor>) -> Result<(), Failure> {
     let redact = redact.map(|redactor| {
-        let tell: Tell = Box::new(|fresh| fresh.iter().for_each(tell));
+        let tell: Tell = Box::new(tell);
         (redactor, tell)
     });
     let limit = u64::from(asked.limit_mb) << 20;
@@ -105,8 +105,8 @@ fn redactor(asked: &RecordArguments, signatures: &Signatures) -> Option<Redactor
 /// Lists what is replaced, and returns whether to write it: said by an option, or asked for on the
 /// terminal. What comes up later is listed as it comes.
 fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, Failure> {
-    complain("claimtop: PIDs, ticks, times, UUIDs and the systems' own words stay; replaced is:");
-    redactor.fresh().iter().for_each(tell);
+    complain("claimtop: PIDs, ticks, inodes and times stay; of all text is replaced or kept:");
+    tell(&redactor.fresh());
     let may = asked.yes || said_yes(&format!("Write {} so", Untrusted::from_path(&asked.file)))?;
     if !may {
         complain("claimtop: nothing is recorded: --yes writes it without asking");
@@ -114,8 +114,14 @@ fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, 
     Ok(may)
 }
 
-fn tell((name, word): &(String, String)) {
-    complain(&format!("  {} becomes {word}", shown(name)));
+fn tell(told: &Told) {
+    for (name, word) in &told.replaced {
+        complain(&format!("  {} becomes {word}", shown(name)));
+    }
+    // As many on a line as can be read.
+    for kept in told.kept.chunks(12) {
+        complain(&format!("  kept: {}", shown(&kept.join(", "))));
+    }
 }
 
 /// Ends the recording; one that ended before its time was full or failed, and says so.

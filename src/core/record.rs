@@ -21,6 +21,7 @@ pub use self::problem::Problem;
 use super::fixed::{self, Word};
 use super::list::{List, Rare};
 use super::path_text::SharedPath;
+use super::secret::{has_secret, hidden, hide};
 use super::text::Untrusted;
 
 /// Whether a record has its system's present form.
@@ -150,6 +151,18 @@ impl Record {
     /// Returns on what kind of file system it lies.
     pub fn medium(&self) -> Medium {
         self.ownership.medium
+    }
+
+    /// Takes what looks like a secret out of what is only for people: title, facts and problems.
+    pub fn without_secrets(mut self) -> Self {
+        hide(&mut self.title);
+        if self.facts.iter().any(|(_, value)| has_secret(value.raw())) {
+            self.facts.iter_mut().for_each(|(_, value)| hide(value));
+        }
+        if self.problems.iter().any(|problem| has_secret(&problem.message)) {
+            self.problems.iter_mut().for_each(|problem| problem.message = (*hidden(&problem.message)).into());
+        }
+        self
     }
 
     /// Returns the PID that it states, if that can be one.

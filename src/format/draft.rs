@@ -1,5 +1,7 @@
 //! Drafts: a record as far as its file alone tells it, before a format fills it in.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 
 use super::{Reading, json};
@@ -75,6 +77,11 @@ pub(super) fn temporary(
     }
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
+}
+
+/// Shares a record that is filled in, without the secrets that people leave in prompts and titles.
+pub(super) fn finished(record: Record) -> Arc<Record> {
+    Arc::new(record.without_secrets())
 }
 
 /// Describes a plain file whose bytes mean nothing: corrupt, or torn while it is young.

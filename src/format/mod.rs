@@ -31,6 +31,7 @@ use crate::core::file::FileImage;
 use crate::core::own::Own;
 use crate::core::record::{Format, Record};
 use crate::core::row::Columns;
+use crate::core::secret::hidden;
 use crate::core::snapshot::{BrokenFile, Host};
 
 /// A folder that formats keep their files in; the collector knows where each is.
@@ -150,6 +151,17 @@ pub struct Reading<'a> {
 
 /// Reads one file: total, for any bytes.
 pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    match parsed(kind, file, reading) {
+        Parsed::Record(record) => Parsed::Record(draft::finished(Arc::unwrap_or_clone(record))),
+        Parsed::Broken(mut broken) => {
+            broken.problem.message = (*hidden(&broken.problem.message)).into();
+            Parsed::Broken(broken)
+        }
+        Parsed::Ignored => Parsed::Ignored,
+    }
+}
+
+fn parsed(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         FileKind::Maia(kind) => maia::read(kind, file, reading),
         FileKind::Observability(kind) => observability::read(kind, file, reading),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::core::agent::Signatures;
-use crate::core::recording::redact::Redactor;
+use crate::core::recording::redact::{Redactor, Told};
 use crate::core::recording::{Encoder, Header, VERSION};
 use crate::core::snapshot::Snapshot;
 use crate::source::open::is_deleted;
@@ -30,8 +30,8 @@ pub enum Kept {
     Failed(io::Error),
 }
 
-/// Told before anything of a redacted look is written: which words are replaced by which.
-pub type Tell = Box<dyn FnMut(&[(String, String)]) + Send>;
+/// Told before anything of a redacted look is written: what is replaced by what, and what is kept.
+pub type Tell = Box<dyn FnMut(&Told) + Send>;
 
 /// Asks for a look, so that a recording begins with the present.
 pub type Nudge = Box<dyn Fn() + Send>;

@@ -46,7 +46,7 @@ impl WorldFile {
             details: (!spec.unread).then(|| Details {
                 uid: Some(spec.uid.unwrap_or(self.host.uid)),
                 exe: (!spec.unreadable).then(|| exe.into()),
-                argv: argv.into_iter().map(Untrusted::from).collect(),
+                argv: arguments(&argv),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 ns_pids,
                 has_other_clock: spec.other_clock,
@@ -60,4 +60,11 @@ impl WorldFile {
             }),
         }
     }
+}
+
+/// Returns arguments as they are read of a process.
+fn arguments(argv: &[String]) -> Vec<Untrusted> {
+    let mut arguments: Vec<Untrusted> = argv.iter().map(|text| text.as_str().into()).collect();
+    claimtop::core::secret::hide_in_arguments(&mut arguments);
+    arguments
 }

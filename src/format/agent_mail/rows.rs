@@ -11,7 +11,7 @@ use super::reservation::{Reservation, is_over};
 use crate::core::record::{Format, Record, RecordKind};
 use crate::core::text::Untrusted;
 use crate::format::cells::Cells;
-use crate::format::{Reading, Source, time};
+use crate::format::{Reading, Source, draft, time};
 
 /// From here on a number of a time counts microseconds, as newer servers write it: the year 5138
 /// in milliseconds.
@@ -24,7 +24,7 @@ struct Row<'a>(&'a Cells);
 pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
     let held = rows.iter().map(Row).filter(|row| !row.is_released());
     held.filter(|row| !is_over(row.time("expires_ts"), reading.now))
-        .map(|row| row.record(source, reading).into())
+        .map(|row| draft::finished(row.record(source, reading)))
         .collect()
 }
 

@@ -14,7 +14,7 @@ pub const TABLE: &str = "issues";
 
 /// Reads the issues of a working tree that somebody has taken: total, for any values.
 pub fn rows(source: &Source, tree: &Path, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
-    rows.iter().filter_map(|row| issue(row, source, tree, reading)).map(Arc::new).collect()
+    rows.iter().filter_map(|row| issue(row, source, tree, reading)).map(draft::finished).collect()
 }
 
 fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Option<Record> {

@@ -21,7 +21,7 @@ pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
 pub use self::release::{columns, released};
 pub use self::tables::{SESSION, TASK, Tables};
 use super::cells::Cells;
-use super::{Reading, Source};
+use super::{Reading, Source, draft as drafts};
 use crate::core::record::{Format, Record, RecordKind};
 use crate::core::text::Untrusted;
 
@@ -31,7 +31,7 @@ pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<
     let sessions = tables.sessions.iter().map(|row| session::record(row, tables, &pairs, source, reading));
     let tasks = tables.tasks.iter().filter_map(|row| task::record(row, tables, source, reading));
     let lost = tables.interactions.iter().map(|row| task::lost(row, source, reading));
-    sessions.chain(tasks).chain(lost).map(Arc::new).collect()
+    sessions.chain(tasks).chain(lost).map(drafts::finished).collect()
 }
 
 /// Starts the record of a row.

@@ -9,6 +9,7 @@ use crate::core::agent::Candidates;
 use crate::core::process::{
     Details, InnerPids, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry,
 };
+use crate::core::secret::hide_in_arguments;
 use crate::core::text::Untrusted;
 
 /// sysinfo tells starts in whole seconds.
@@ -105,10 +106,12 @@ fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {
 }
 
 fn details(process: &sysinfo::Process) -> Details {
+    let mut argv: Vec<_> = process.cmd().iter().map(|arg| Untrusted::from_path(arg.as_ref())).collect();
+    hide_in_arguments(&mut argv);
     Details {
         uid: process.effective_user_id().map(|uid| **uid),
         exe: process.exe().map(Untrusted::from_path),
-        argv: process.cmd().iter().map(|arg| Untrusted::from_path(arg.as_ref())).collect(),
+        argv,
         cwd: process.cwd().map(Untrusted::from_path),
         ns_pids: vec![process.pid().as_u32()],
         has_other_clock: false,

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use super::super::fence::Fence;
 use super::super::open::{Folder, OpenError, small, words};
 use super::locate::{Located, POINTER, pointer};
+use crate::core::secret::hide;
 use crate::core::snapshot::Worktree;
 use crate::core::text::Untrusted;
 
@@ -83,7 +84,11 @@ fn branch(head: &Path) -> Option<Untrusted> {
 /// Reads why a working tree is locked; a lock that cannot be read is one.
 fn locked(file: &Path) -> Option<Untrusted> {
     match small(file, REASON) {
-        Ok(reason) => Some(Untrusted::from_bytes(reason.trim_ascii_end())),
+        Ok(reason) => {
+            let mut reason = Untrusted::from_bytes(reason.trim_ascii_end());
+            hide(&mut reason);
+            Some(reason)
+        }
         Err(Errno::NOENT | Errno::NOTDIR) => None,
         Err(error) => Some(format!("(failed to read the reason: {})", words(error)).into()),
     }

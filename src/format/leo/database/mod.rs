@@ -65,7 +65,7 @@ pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     records.extend(lonely);
     let locks = tables.file_locks.iter().filter_map(|row| file_lock::record(row, source, reading));
     records.extend(locks);
-    Rows { records: records.into_iter().map(Arc::new).collect(), work: work.into() }
+    Rows { records: records.into_iter().map(draft::finished).collect(), work: work.into() }
 }
 
 /// Returns whether a record is a session's own row.

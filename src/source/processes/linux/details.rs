@@ -12,6 +12,7 @@ use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
 use crate::core::place;
 pub(super) use crate::core::process::Details;
+use crate::core::secret::{hide, hide_in_arguments};
 use crate::core::stand_in::STAND_IN_VARIABLE;
 use crate::core::text::Untrusted;
 
@@ -74,10 +75,12 @@ fn has_other_clock(folder: BorrowedFd<'_>) -> bool {
 pub(super) fn exe(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
     let target = readlinkat(at, path, Vec::new()).ok()?;
     let bytes = target.as_bytes();
-    Some(Untrusted::from_bytes(bytes.strip_suffix(b" (deleted)").unwrap_or(bytes)))
+    let mut path = Untrusted::from_bytes(bytes.strip_suffix(b" (deleted)").unwrap_or(bytes));
+    hide(&mut path);
+    Some(path)
 }
 
-/// Reads the arguments.
+/// Reads the arguments, without the secrets in them.
 pub(super) fn argv(at: BorrowedFd<'_>, path: &str) -> Vec<Untrusted> {
     let mut text = Vec::new();
     match slurp(at, path, &mut text, ARGUMENTS) {
@@ -96,7 +99,10 @@ fn arguments(text: &[u8]) -> Vec<Untrusted> {
     let filled = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let end = text.len().min(filled + 2);
     let text = text.get(..end).unwrap_or(text);
-    text.strip_suffix(&[0]).unwrap_or(text).split(|byte| *byte == 0).map(Untrusted::from_bytes).collect()
+    let all = text.strip_suffix(&[0]).unwrap_or(text).split(|byte| *byte == 0);
+    let mut all: Vec<Untrusted> = all.map(Untrusted::from_bytes).collect();
+    hide_in_arguments(&mut all);
+    all
 }
 
 /// Reads the few environment variables that matter; those of other users cannot be read.
@@ -169,6 +175,7 @@ mod tests {
         check_arguments(b"claude\0\0\0\0\0\0", &["claude", ""]);
         check_arguments(b"claude", &["claude"]);
         check_arguments(b"\0\0\0", &["", ""]);
+        check_arguments(b"claude\0--api-key\0hush\0-c\0", &["claude", "--api-key", "***", "-c"]);
     }
 
     #[test]
