@@ -131,7 +131,8 @@ fn redaction_takes_every_name_and_no_verdict() {
         let mut redactor = Redactor::new(&Signatures::built_in().unwrap());
         let look = redactor.look(&world);
         assert_eq!(meaning(&judged(&look)), meaning(&judged(&world)), "{}", path.display());
-        let text = recorded(&[look]);
+        // A folder is known by its device, and this is no name of anybody's.
+        let text = recorded(&[look]).replace("\"dev\":", "");
         let words: std::collections::BTreeSet<&str> =
             text.lines().nth(1).unwrap().split(|c: char| !c.is_alphabetic()).collect();
         for name in ["dev", "shop", "Shop", "anna", "demo"] {
