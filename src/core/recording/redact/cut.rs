@@ -89,12 +89,15 @@ fn run(text: &str, fits: impl Fn(char) -> bool) -> usize {
     text.find(|c| !fits(c)).unwrap_or(text.len())
 }
 
+/// Finds an e-mail address: `name@host.domain`.
 fn mail(rest: &str) -> Option<usize> {
     let user = run(rest, |c| c.is_alphanumeric() || "._%+-".contains(c));
     let host = rest.get(user..)?.strip_prefix('@').filter(|_| user > 0)?;
     let length = run(host, |c| c.is_alphanumeric() || ".-".contains(c));
     let host = host.get(..length)?.trim_end_matches(['.', '-']);
-    (!host.is_empty()).then_some(user + 1 + host.len())
+    // What follows the name of a package is its version.
+    let (_, domain) = host.rsplit_once('.')?;
+    domain.chars().all(char::is_alphabetic).then_some(user + 1 + host.len())
 }
 
 fn digits(text: &str) -> usize {
