@@ -6,7 +6,7 @@ pub(super) const WORDS: &str = "\
     blame blocked branch branches bun busy by cache canceled cancelled cat cc chat checkouts checkpoint \
     checkpoints ci claim claimed claims claimtop claude closed code codebase codex com common compact \
     completed config connection console context continue copilot correlation credential current daemon \
-    dangerously darwin db dead default deferred denied deno detached directories directory done draft ein \
+    dangerously darwin db dead default deferred denied demo deno detached directories directory done draft ein \
     ended entire env error etc exec failed fallback false file files final fish for fork format found from \
     fsmonitor gemini git gix global gone has head heads held holds home hooked host id identity idle in \
     input interactive io is it its jj js json jsonl label last lazygit lead learning legacy leo lib linux \
