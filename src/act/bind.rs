@@ -36,7 +36,7 @@ pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(),
     })
 }
 
-fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Trouble> {
+pub(super) fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Trouble> {
     match disk.folder(folder) {
         Err(Errno::NOENT) => {
             disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
@@ -49,7 +49,7 @@ fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Trouble> {
 
 /// Moves a draft to its name; where the window's earlier note has it, the two change places and
 /// that one goes.
-fn replace<D: Disk>(
+pub(super) fn replace<D: Disk>(
     disk: &D,
     (folder, draft): Spot<'_, D::Folder>,
     to: Spot<'_, D::Folder>,

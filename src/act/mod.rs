@@ -27,6 +27,7 @@ pub mod road;
 pub mod rows;
 mod sight;
 pub mod system;
+pub mod tombstones;
 pub mod trouble;
 pub mod undo;
 pub mod witness;

@@ -98,6 +98,12 @@ pub(crate) enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Print instead what the system lets claimtop see, and which deaths it remembers
+        #[arg(long = "self")]
+        own: bool,
+        /// Forget the deaths that are remembered
+        #[arg(long, requires = "own")]
+        drop_tombstones: bool,
     },
     /// Print the evidence for one window, record or claim
     Explain {

@@ -7,6 +7,8 @@ use std::sync::mpsc::Receiver;
 
 use super::failure::Exit;
 use super::settings::Settings;
+use crate::act::system::System;
+use crate::act::tombstones;
 use crate::core::agent::Signatures;
 use crate::core::assess::{Policy, assess_after};
 use crate::core::change::diff;
@@ -15,10 +17,11 @@ use crate::core::process::ProcessId;
 use crate::core::report::Report;
 use crate::core::snapshot::{Snapshot, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
+use crate::core::tombstone::{Lesson, Mourner};
 use crate::run;
 use crate::run::tape::{Kept, Tape};
-use crate::source::Collector;
 use crate::source::watch::{Hint, Watch};
+use crate::source::{Collector, host};
 
 /// Looks and judges, again and again.
 pub(crate) struct Looker {
@@ -34,6 +37,12 @@ pub(crate) struct Looker {
     tape: Option<Tape>,
     /// The last report that was recorded.
     taped: Option<Arc<Report>>,
+    /// Learns who is proven dead.
+    mourner: Mourner,
+    /// What it has taught and is not on the disk yet.
+    unkept: Lesson,
+    /// Where that is kept, if the home is ours.
+    tombstones: Option<PathBuf>,
     /// The last report, for the next one to share what is the same.
     last: Option<Arc<Report>>,
 }
@@ -64,6 +73,9 @@ impl Looker {
             collector,
             policy: Policy { signatures },
             stage: None,
+            mourner: Mourner::default(),
+            unkept: Lesson::default(),
+            tombstones: settings.places.tombstones().filter(|_| host::owns(&settings.places.home)),
             watch: None,
             holders: Vec::new(),
             tape: None,
@@ -141,6 +153,10 @@ impl Looker {
         let report = Arc::new(assess_after(self.last.as_deref(), &snapshot, &self.policy));
         self.last = Some(Arc::clone(&report));
         self.record(&snapshot, &report);
+        // On a stage nobody of the machine is there, so nobody's absence means anything.
+        if self.stage.is_none() {
+            self.mourn(&snapshot, &report);
+        }
         if self.watch.is_some() {
             self.holders = holders(&report, &snapshot);
         } else {
@@ -148,6 +164,24 @@ impl Looker {
             tracing::debug!(windows, records, findings = report.findings.len(), "looked");
         }
         report
+    }
+
+    /// Remembers who was proven dead; where the disk fails, for as long as this program runs.
+    fn mourn(&mut self, snapshot: &Snapshot, report: &Report) {
+        let lesson = self.mourner.learn(snapshot, report);
+        for ProcessId { pid, start_ticks } in &lesson.refuted {
+            tracing::warn!(pid, start_ticks, "dropped a tombstone: a process with this PID and start lives");
+        }
+        self.collector.learn(&lesson);
+        self.unkept.add(lesson);
+        let Some(path) = self.tombstones.as_ref().filter(|_| !self.unkept.is_empty()) else { return };
+        match tombstones::keep(&System, path, &self.unkept, &snapshot.host) {
+            Ok(()) => {
+                self.unkept = Lesson::default();
+                self.collector.has_kept();
+            }
+            Err(error) => tracing::debug!(%error, "tombstones could not be kept"),
+        }
     }
 
     /// Records a look, if somebody wants that at present.

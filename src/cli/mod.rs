@@ -9,6 +9,7 @@ mod context_id;
 mod crash;
 mod demo;
 mod doctor;
+mod doctor_self;
 mod environment;
 mod events;
 mod explain;
@@ -42,6 +43,7 @@ use clap::Parser;
 use jiff::Timestamp;
 
 use self::args::{Arguments, Command, FormatsCommand, HookCommand, Options};
+use self::doctor_self::Wish;
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
 use self::look::Looker;
@@ -105,7 +107,13 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             scene.shown(json, |mut looker, shape| list::run(&mut looker, view, shape))
         }
-        Command::Doctor { json } => {
+        Command::Doctor { json, own: true, drop_tombstones } => {
+            let mut scene = scene(options, environment)?;
+            let wish = if drop_tombstones { Wish::DropTombstones } else { Wish::Tell };
+            let shape = scene.shape(json);
+            doctor_self::run(&scene.settings, &mut scene.looker, wish, shape)
+        }
+        Command::Doctor { json, own: false, .. } => {
             let scene = scene(options, environment)?;
             scene.shown(json, |mut looker, shape| doctor::run(&mut looker, shape))
         }

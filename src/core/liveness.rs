@@ -5,6 +5,7 @@
 //! hook), its death proves nothing as long as some window could still be the owner.
 
 mod absent;
+mod buried;
 mod git;
 mod leo;
 mod obra;

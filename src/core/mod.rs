@@ -41,6 +41,7 @@ pub mod story;
 pub mod summary;
 pub mod text;
 pub mod timeline;
+pub mod tombstone;
 pub mod window;
 pub mod work;
 pub mod world;

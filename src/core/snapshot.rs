@@ -17,6 +17,7 @@ use super::record::{Format, Ownership, Problem, Record};
 use super::session::SessionFile;
 use super::shared::Shared;
 use super::text::Untrusted;
+use super::tombstone::Tombstone;
 use super::work::WorkItem;
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -47,6 +48,8 @@ pub struct Snapshot {
     pub homes: Vec<HomeFolder>,
     /// The agents' own session files that may belong to a window.
     pub session_files: Vec<SessionFile>,
+    /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
+    pub tombstones: Shared<Tombstone>,
 }
 
 impl Snapshot {

@@ -13,6 +13,7 @@ use super::process::{InnerPids, Process, ProcessState};
 use super::record::{Binding, Format, Medium, Record, Row};
 use super::snapshot::{Database, INITIAL_TIME_NAMESPACE, Repo, Snapshot, Worktree};
 use super::text::Untrusted;
+use super::tombstone::Tombstone;
 use super::window::{Window, windows};
 
 /// How much later than a record's last write a process may have started and still be the one
@@ -50,6 +51,8 @@ pub struct World<'a> {
     by_session: HashMap<&'a Untrusted, Vec<&'a Record>>,
     /// The registry's records of each PID, whether or not they still fit.
     by_registered_pid: BTreeMap<u32, Vec<&'a Record>>,
+    /// Tombstones by the session that each process ran.
+    by_buried_session: HashMap<&'a Untrusted, &'a Tombstone>,
     /// Living processes of other PID namespaces, by their number there.
     by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
 }
@@ -98,6 +101,7 @@ impl<'a> World<'a> {
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
             by_inner_pid: by_inner_pid(snapshot),
+            by_buried_session: by_buried_session(snapshot),
             snapshot,
             signatures,
             windows,
@@ -113,6 +117,11 @@ impl<'a> World<'a> {
     /// Returns the agents' own registry records that name a PID, fitting or not.
     pub fn registered(&self, pid: u32) -> &[&'a Record] {
         self.by_registered_pid.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the tombstone of a process that ran a session: nothing against one that resumed it.
+    pub fn buried(&self, session: &Untrusted) -> Option<&'a Tombstone> {
+        self.by_buried_session.get(session).copied()
     }
 
     /// Returns the living processes that have this number in other PID namespaces.
@@ -355,6 +364,11 @@ fn by_session(snapshot: &Snapshot) -> HashMap<&Untrusted, Vec<&Record>> {
         }
     }
     index
+}
+
+fn by_buried_session(snapshot: &Snapshot) -> HashMap<&Untrusted, &Tombstone> {
+    let here = snapshot.tombstones.iter().filter(|stone| stone.counts_on(&snapshot.host));
+    here.filter_map(|stone| Some((stone.session_id.as_ref()?, stone))).collect()
 }
 
 fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {

@@ -50,6 +50,11 @@ pub fn host(now: Timestamp) -> Host {
     }
 }
 
+/// Returns whether a folder is ours: in another user's home nothing of ours is left.
+pub fn owns(folder: &Path) -> bool {
+    stat(folder).is_ok_and(|stat| stat.st_uid == geteuid().as_raw())
+}
+
 /// Finds a zone by its name in the system's own list; none is shipped with the program, and what the
 /// system does not know, nobody does.
 pub fn zone(name: &str) -> Option<TimeZone> {

@@ -21,6 +21,7 @@ pub(crate) mod sessions;
 pub mod sqlite;
 pub(crate) mod stores;
 mod tables;
+pub mod tombstones;
 pub mod watch;
 
 pub use collect::{Collector, Places};

@@ -61,6 +61,7 @@ impl Witness for Simple {
             bound: Notes::default(),
             homes: Vec::new(),
             session_files: Vec::new(),
+            tombstones: Default::default(),
         };
         for path in &self.files {
             let folder = System.folder(path.parent().unwrap()).unwrap();

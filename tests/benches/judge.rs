@@ -113,6 +113,7 @@ fn world(windows: usize) -> Snapshot {
         bound: claimtop::core::bound::Notes::default(),
         homes: Vec::new(),
         session_files: Vec::new(),
+        tombstones: Default::default(),
         broken: Vec::new(),
         repos,
         databases: Vec::new(),

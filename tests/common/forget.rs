@@ -52,6 +52,8 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         snapshot.bound.partial = Some("forgotten".to_owned());
     }
     snapshot.homes.retain(|_| dice.roll(chance) != 0);
+    let stones = snapshot.tombstones.iter().filter(|_| dice.roll(chance) != 0);
+    snapshot.tombstones = stones.cloned().collect();
     snapshot.databases.retain(|_| dice.roll(chance) != 0);
     for database in &mut snapshot.databases {
         database.is_complete &= dice.roll(chance) != 0;

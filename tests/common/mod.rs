@@ -29,8 +29,9 @@ use std::path::{Path, PathBuf};
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::process::ProcessId;
-use claimtop::core::report::Report;
+use claimtop::core::report::{Reason, Report};
 use claimtop::core::snapshot::{Host, SeenAgent, Snapshot};
+use claimtop::core::tombstone::{Tombstone, merged};
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 
@@ -39,6 +40,7 @@ use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
     BindingSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec, SourceSpec,
+    TombstoneSpec,
 };
 
 /// One world.
@@ -70,6 +72,8 @@ pub(crate) struct WorldFile {
     binding: Vec<BindingSpec>,
     #[serde(default)]
     session_file: Vec<SessionFileSpec>,
+    #[serde(default)]
+    tombstone: Vec<TombstoneSpec>,
     #[serde(default)]
     source: Vec<SourceSpec>,
     /// What must come out.
@@ -135,6 +139,20 @@ impl WorldFile {
         u64::try_from(millis).expect("started after boot") * TICKS / 1000
     }
 
+    fn tombstone(&self, spec: &TombstoneSpec) -> Tombstone {
+        Tombstone {
+            id: ProcessId { pid: spec.pid, start_ticks: self.ticks(&spec.started) },
+            pidfd_inode: None,
+            host: self.host.name.as_str().into(),
+            boot_id: spec.boot_id.as_deref().unwrap_or(&self.host.boot_id).into(),
+            pid_namespace: spec.pid_namespace.unwrap_or(self.host.pid_namespace),
+            time_namespace: spec.time_namespace.unwrap_or(self.host.time_namespace),
+            session_id: spec.session.as_deref().map(Into::into),
+            proven_at: self.at(&spec.proven),
+            reason: Reason::NoProcess,
+        }
+    }
+
     /// Makes the snapshot.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let zone = TimeZone::get(&self.host.zone).expect("a zone");
@@ -169,6 +187,7 @@ impl WorldFile {
             bound: self.notes(),
             homes: homes::of_records(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
+            tombstones: merged(self.tombstone.iter().map(|spec| self.tombstone(spec)).collect(), &[]).into(),
             host,
         };
         for file in &self.file {

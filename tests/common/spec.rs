@@ -185,6 +185,25 @@ pub(super) struct BindingSpec {
     pub(super) broken: bool,
 }
 
+/// Somebody who was proven dead in an earlier look.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TombstoneSpec {
+    pub(super) pid: u32,
+    /// When the process started.
+    pub(super) started: String,
+    #[serde(default = "a_minute_ago")]
+    pub(super) proven: String,
+    #[serde(default)]
+    pub(super) session: Option<String>,
+    #[serde(default)]
+    pub(super) boot_id: Option<String>,
+    #[serde(default)]
+    pub(super) pid_namespace: Option<u64>,
+    #[serde(default)]
+    pub(super) time_namespace: Option<u64>,
+}
+
 /// A session file of an agent, as the source found it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,6 +2,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use rustix::fs::{Gid, Uid, chown};
 use walk::everything;
@@ -34,11 +35,7 @@ fn a_hidden_holder_is_unknown_and_so_is_one_that_is_gone() {
         world.write_pid_only(agent.inner);
         check(&world.look(&[]), "claude-code", ("alive", "same-process"));
         // The home is that of the one who looks.
-        for path in everything(&world.path("home")) {
-            let mode = if path.is_dir() { 0o755 } else { 0o644 };
-            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-            chown(&path, Some(Uid::from_raw(NOBODY)), Some(Gid::from_raw(NOBODY))).unwrap();
-        }
+        hand_over(&world);
         let report = world.look_with(&claimtop, &within);
         for format in ["claude-code", "maia"] {
             assert_eq!(verdict(&report, format).0, "unknown", "{option}: {format}");
@@ -50,6 +47,35 @@ fn a_hidden_holder_is_unknown_and_so_is_one_that_is_gone() {
             "{option}: absence proves nothing"
         );
     }
+}
+
+/// Gives the home to nobody, who looks.
+fn hand_over(world: &World) {
+    for path in everything(&world.path("home")) {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        chown(&path, Some(Uid::from_raw(NOBODY)), Some(Gid::from_raw(NOBODY))).unwrap();
+    }
+}
+
+#[test]
+fn a_death_that_was_proven_stays_proven_where_not_all_can_be_seen_any_more() {
+    // Even root sees only its own there, once it has given up to look into others.
+    let script = "mount -t proc -o hidepid=2 proc /proc && exec setpriv --bounding-set=-sys_ptrace \"$@\"";
+    let blind = ["unshare", "--mount", "/bin/sh", "-c", script, "sh"];
+    if !is_allowed("hidepid=2", &blind) {
+        return;
+    }
+    let world = World::new();
+    let mut agent = world.agent(&[]);
+    world.register(&agent);
+    agent.end();
+    let look = |within: &[&str]| verdict(&world.look(within), "claude-code").0;
+    assert_eq!(look(&blind), "unknown", "nobody has proven it yet");
+    assert_eq!(look(&[]), "dead");
+    assert_eq!(look(&blind), "dead");
+    world.run(Path::new(env!("CARGO_BIN_EXE_claimtop")), &[], &["doctor", "--self", "--drop-tombstones"]);
+    assert_eq!(look(&blind), "unknown", "it is forgotten");
 }
 
 mod walk {

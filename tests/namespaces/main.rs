@@ -19,3 +19,4 @@ mod pids;
 mod program;
 mod stage;
 mod times;
+mod tombstones;

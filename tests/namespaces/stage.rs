@@ -104,13 +104,17 @@ impl World {
 
     /// Looks with this very program.
     pub(crate) fn look_with(&self, claimtop: &Path, within: &[&str]) -> Value {
+        serde_json::from_slice(&self.run(claimtop, within, &["ls", "--json"])).unwrap()
+    }
+
+    /// Runs a command of this very program below the words of `within`; returns what it printed.
+    pub(crate) fn run(&self, claimtop: &Path, within: &[&str], arguments: &[&str]) -> Vec<u8> {
         let [home, tmp] = ["home", "tmp"].map(|below| self.path(below));
         let mut command = within_or_plain(within, claimtop);
-        command.arg("--home").arg(home).arg("--tmp").arg(tmp).args(["ls", "--json"]);
+        command.arg("--home").arg(home).arg("--tmp").arg(tmp).args(arguments);
         let output = command.stdin(Stdio::null()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
     }
 }
 

@@ -127,6 +127,7 @@ fn records(world: &mut World) -> Snapshot {
         bound: Notes::default(),
         homes: Vec::new(),
         session_files: Vec::new(),
+        tombstones: Default::default(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();
     for (path, inode, _) in world.files.all() {

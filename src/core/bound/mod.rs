@@ -22,6 +22,7 @@ use crate::core::record::StatedPid;
 use crate::core::report::Reason;
 use crate::core::snapshot::{Host, Snapshot};
 use crate::core::text::Untrusted;
+use crate::core::tombstone::Tombstone;
 use crate::core::world::has_exited;
 
 /// The name of the note's form.
@@ -125,9 +126,32 @@ impl BoundSession {
 
     /// Decides what became of the process.
     pub fn holder<'a>(&self, snapshot: &'a Snapshot) -> Holder<'a> {
-        self.elsewhere(&snapshot.host)
+        let holder = self
+            .elsewhere(&snapshot.host)
             .or_else(|| self.by_pidfd(&snapshot.processes))
-            .unwrap_or_else(|| self.by_pid(snapshot))
+            .unwrap_or_else(|| self.by_pid(snapshot));
+        match self.tombstone(snapshot) {
+            Some(stone) => self.buried(stone, holder, snapshot),
+            None => holder,
+        }
+    }
+
+    fn tombstone<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Tombstone> {
+        let is_ours = snapshot.host.pid_namespace == Some(self.pid_namespace)
+            && snapshot.host.boot_id.as_deref() == Some(self.boot_id.raw());
+        snapshot.tombstone(self.process()).filter(|_| is_ours)
+    }
+
+    /// Judges by an earlier proof of death, however little this look can see; where the process seems
+    /// to live after all, nothing is certain.
+    fn buried<'a>(&self, stone: &Tombstone, holder: Holder<'a>, snapshot: &Snapshot) -> Holder<'a> {
+        match holder {
+            Holder::Lives(_) => Holder::Unknown(Reason::ProcessPresent),
+            Holder::Unknown(_) if !snapshot.processes.listed.contains(&self.pid) => {
+                Holder::Gone(stone.reason)
+            }
+            Holder::Unknown(_) | Holder::Gone(_) => holder,
+        }
     }
 
     /// Judges machine and boot. A folder can be shared with another machine, whose boot differs

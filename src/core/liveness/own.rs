@@ -1,6 +1,7 @@
 //! Verdicts by the PID that a record itself states.
 
 use super::absent::{absent, gone};
+use super::buried::buried;
 use super::reach::is_of_other_user;
 use super::{Answer, Ladder, alive, dead, unknown};
 use crate::core::evidence::{Evidence, Fact};
@@ -31,6 +32,9 @@ pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladde
         }
     };
     ladder.facts.push(Evidence::Pid(pid, holder.role));
+    if let Some(answer) = buried(holder, pid, world, ladder) {
+        return Some(answer);
+    }
     match world.snapshot.processes.get(pid) {
         Some(process) => present(record, holder, process, world, ladder),
         None => absent(record, holder, pid, world, ladder),

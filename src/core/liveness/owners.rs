@@ -67,6 +67,10 @@ fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Opti
         ladder.add_from("binding", gone, note.source());
         return Some(reason);
     }
+    if let Some(stone) = world.buried(session) {
+        ladder.facts.push(stone.evidence());
+        return Some(stone.reason);
+    }
     let others = world.records_of(session).iter();
     let dead = |other: &&&Record| {
         let verdict = own_verdict(other, world, &mut Ladder::default());

@@ -79,6 +79,7 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     all.add("bound", &snapshot.bound)?;
     all.add("homes", &snapshot.homes)?;
     all.add("session-files", &snapshot.session_files)?;
+    all.add("tombstones", &snapshot.tombstones)?;
     all.add("sources", &snapshot.sources)?;
     all.add("seen", &snapshot.seen_agents)?;
     // Before the records, so that these are read by the rule of their format.

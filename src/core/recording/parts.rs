@@ -14,7 +14,9 @@ use crate::core::own::Own;
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::{LetGo, Record};
 use crate::core::session::SessionFile;
+use crate::core::shared::Shared;
 use crate::core::snapshot::{BrokenFile, Database, Host, Repo, SeenAgent, Snapshot, SourceHealth};
+use crate::core::tombstone::Tombstone;
 
 /// Everything of a look, as far as the lines have told.
 #[derive(Default)]
@@ -27,6 +29,7 @@ pub(super) struct Parts {
     bound: Notes,
     homes: Vec<HomeFolder>,
     session_files: Vec<SessionFile>,
+    tombstones: Shared<Tombstone>,
     sources: Vec<SourceHealth>,
     seen: Vec<SeenAgent>,
     processes: HashMap<u32, Process>,
@@ -71,6 +74,7 @@ impl Parts {
             "databases" => self.databases = read(part)?,
             "bound" => self.bound = read(part)?,
             "homes" => self.homes = read(part)?,
+            "tombstones" => self.tombstones = read(part)?,
             "session-files" => self.session_files = read(part)?,
             "own" => {
                 let own: BTreeMap<String, LetGo> = read(part)?;
@@ -110,6 +114,7 @@ impl Parts {
             bound: self.bound,
             homes: self.homes,
             session_files: self.session_files,
+            tombstones: self.tombstones,
             sources: self.sources,
             seen_agents: self.seen,
         })

@@ -1,6 +1,6 @@
 //! Whether a holder lives, and why.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::core::evidence::Evidence;
@@ -18,7 +18,7 @@ pub enum VerdictState {
 }
 
 /// Why; the names are the interface's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// PID and start are the recorded ones.

@@ -32,11 +32,12 @@ use super::host::ClockWatch;
 use super::open::Media;
 use super::processes::Scanner;
 use super::watch::Names;
-use super::{clock, host, leo, obra, repos, sessions, stores};
+use super::{clock, host, leo, obra, repos, sessions, stores, tombstones};
 use crate::core::agent::Signatures;
 use crate::core::own::Own;
 use crate::core::process::ProcessTable;
 use crate::core::snapshot::Snapshot;
+use crate::core::tombstone::Lesson;
 use crate::format::leo::database::join;
 use crate::format::{Base, Reading};
 
@@ -59,6 +60,7 @@ pub struct Collector {
     whole_at: Option<Timestamp>,
     obra: obra::Reader,
     bindings: bindings::Reader,
+    tombstones: tombstones::Reader,
     sessions: sessions::Reader,
     stores: stores::Reader,
     layout: Arc<Layout>,
@@ -90,6 +92,7 @@ impl Collector {
             whole_at: None,
             obra: obra::Reader::new(&copies),
             bindings: bindings::Reader::default(),
+            tombstones: tombstones::Reader::default(),
             sessions: sessions::Reader::new(&copies),
             stores: stores::Reader::new(&copies),
             layout: Arc::new(layout),
@@ -123,6 +126,16 @@ impl Collector {
     /// cheaper than a look.
     pub fn has_news(&mut self) -> bool {
         self.scanner.has_news() || self.leo.has_news()
+    }
+
+    /// Lets later looks know what this one has taught about the dead.
+    pub fn learn(&mut self, lesson: &Lesson) {
+        self.tombstones.learn(lesson);
+    }
+
+    /// Notes that all that was taught so far is in the file, which alone counts from then on.
+    pub fn has_kept(&mut self) {
+        self.tombstones.has_kept();
     }
 
     /// Lets later looks take what was last read of a server, which is followed from now on,
@@ -226,6 +239,7 @@ impl Collector {
             bound,
             homes,
             session_files,
+            tombstones: self.tombstones.read(self.places.tombstones().as_deref(), &self.fence, reading.host),
         }
     }
 

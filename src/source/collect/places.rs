@@ -33,6 +33,11 @@ pub struct Places {
 }
 
 impl Places {
+    /// Returns the file of tombstones, which lies beside the notes.
+    pub fn tombstones(&self) -> Option<PathBuf> {
+        self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))
+    }
+
     /// Returns what may be read.
     pub(super) fn fence(&self) -> Fence {
         let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots);

@@ -30,6 +30,7 @@ use crate::core::record::{
 use crate::core::session::{SessionFile, Tie};
 use crate::core::snapshot::{BrokenFile, Database, Host, Repo, Snapshot, SourceHealth, Worktree};
 use crate::core::text::Untrusted;
+use crate::core::tombstone::Tombstone;
 use crate::core::work::WorkItem;
 
 /// The facts whose values are a system's own words or numbers.
@@ -79,6 +80,7 @@ impl Redactor {
             bound,
             homes,
             session_files,
+            tombstones,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -92,6 +94,7 @@ impl Redactor {
         self.notes(bound);
         homes.iter_mut().for_each(|folder| self.home(folder));
         session_files.iter_mut().for_each(|file| self.session_file(file));
+        *tombstones = tombstones.iter().map(|stone| self.tombstone(stone.clone())).collect();
         sources.iter_mut().for_each(|source| self.source(source));
         look
     }
@@ -321,6 +324,22 @@ impl Redactor {
             Tie::Folder(folder) => self.untrusted(folder),
             Tie::Locked(_) | Tie::Named(_) | Tie::Opened(_) => {}
         }
+    }
+
+    fn tombstone(&mut self, mut stone: Tombstone) -> Tombstone {
+        let Tombstone {
+            id: _,
+            pidfd_inode: _,
+            host,
+            boot_id,
+            pid_namespace: _,
+            time_namespace: _,
+            session_id,
+            proven_at: _,
+            reason: _,
+        } = &mut stone;
+        [host, boot_id].into_iter().chain(session_id).for_each(|text| self.untrusted(text));
+        stone
     }
 
     fn source(&mut self, source: &mut SourceHealth) {

@@ -1,0 +1,162 @@
+//! Keeps tombstones: a file for its owner only, replaced whole. Losing one is safe, so nothing is
+//! brought to the disk, and whoever finds another at it keeps what it has learnt until later.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::bind::{open, replace};
+use super::disk::{Disk, Patience, Spot};
+use super::trouble::Trouble;
+use crate::core::json;
+use crate::core::snapshot::Host;
+use crate::core::tombstone::{Lesson, Tombstone, merged};
+use crate::source::tombstones::parse;
+
+/// The file that several claimtops take turns by.
+const LOCK: &str = "tombstones.lock";
+
+/// Adds to the file what was learnt, takes out what was wrong, and forgets other boots.
+///
+/// # Errors
+/// The folder or the file cannot be made, or another claimtop is at it.
+pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), Trouble> {
+    change(disk, path, |before| {
+        let kept = merged(parse(before, host), &lesson.learnt).into_iter();
+        kept.filter(|stone| !lesson.refuted.contains(&stone.id)).collect()
+    })
+}
+
+/// Forgets all of them.
+///
+/// # Errors
+/// The folder or the file cannot be made, or another claimtop is at it.
+pub fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), Trouble> {
+    change(disk, path, |_| Vec::new())
+}
+
+fn change<D: Disk>(
+    disk: &D,
+    path: &Path,
+    change: impl FnOnce(&[u8]) -> Vec<Tombstone>,
+) -> Result<(), Trouble> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let opened = open(disk, folder)?;
+    let _lock = disk.lock((&opened, OsStr::new(LOCK)), Patience::None).map_err(Trouble::at("lock", path))?;
+    let before = disk.read_own((&opened, name)).map_err(Trouble::at("read", path))?;
+    let lines = change(&before).iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
+    let lines = lines.map_err(|error| Trouble::Never(error.to_string()))?;
+    let text: String = lines.into_iter().map(|line| line + "\n").collect();
+    let draft = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
+    write(disk, (&opened, OsStr::new(&draft)), text.as_bytes(), (&opened, name)).map_err(|errno| {
+        // What is left of an own draft helps nobody.
+        let _ = disk.remove((&opened, OsStr::new(&draft)));
+        Trouble::at("write", path)(errno)
+    })
+}
+
+fn write<D: Disk>(
+    disk: &D,
+    draft: Spot<'_, D::Folder>,
+    bytes: &[u8],
+    to: Spot<'_, D::Folder>,
+) -> Result<(), rustix::io::Errno> {
+    let mut file = disk.create(draft)?;
+    disk.write(&mut file, bytes)?;
+    replace(disk, draft, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, symlink};
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::act::system::System;
+    use crate::core::process::ProcessId;
+    use crate::core::report::Reason;
+    use crate::source::{clock, host};
+
+    /// A folder that is not there yet, and what one look has taught.
+    struct Scene {
+        folder: tempfile::TempDir,
+        host: Host,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            Self { folder: tempfile::tempdir().unwrap(), host: host::host(clock::now()) }
+        }
+
+        fn path(&self) -> PathBuf {
+            self.folder.path().join("claimtop/tombstones.jsonl")
+        }
+
+        fn stone(&self, pid: u32) -> Tombstone {
+            Tombstone {
+                id: ProcessId { pid, start_ticks: 1 },
+                pidfd_inode: None,
+                host: self.host.name.as_str().into(),
+                boot_id: self.host.boot_id.as_deref().unwrap().into(),
+                pid_namespace: 1,
+                time_namespace: 1,
+                session_id: Some("\u{202e}s\n".into()),
+                proven_at: clock::now(),
+                reason: Reason::NoProcess,
+            }
+        }
+
+        fn keep(&self, learnt: &[u32], refuted: &[u32]) -> Result<(), Trouble> {
+            let learnt = learnt.iter().map(|pid| self.stone(*pid)).collect();
+            let refuted = refuted.iter().map(|pid| ProcessId { pid: *pid, start_ticks: 1 }).collect();
+            keep(&System, &self.path(), &Lesson { learnt, refuted }, &self.host)
+        }
+
+        #[expect(clippy::disallowed_methods, reason = "a test reads back what was written")]
+        fn kept(&self) -> Vec<u32> {
+            let bytes = std::fs::read(self.path()).unwrap();
+            parse(&bytes, &self.host).iter().map(|stone| stone.id.pid).collect()
+        }
+    }
+
+    #[test]
+    fn what_is_learnt_is_added_for_the_owner_only_and_what_is_refuted_goes() {
+        let scene = Scene::new();
+        scene.keep(&[7, 5], &[]).unwrap();
+        scene.keep(&[6], &[5]).unwrap();
+        assert_eq!(scene.kept(), [6, 7]);
+        let meta = std::fs::metadata(scene.path()).unwrap();
+        assert_eq!((meta.mode() & 0o777, meta.nlink()), (0o600, 1));
+        drop_all(&System, &scene.path()).unwrap();
+        assert!(scene.kept().is_empty());
+        let left = std::fs::read_dir(scene.path().parent().unwrap()).unwrap().count();
+        assert_eq!(left, 2, "the file and its lock");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes what others may have")]
+    fn torn_lines_and_other_boots_are_forgotten() {
+        let scene = Scene::new();
+        scene.keep(&[7], &[]).unwrap();
+        let mut text = String::from_utf8(std::fs::read(scene.path()).unwrap()).unwrap();
+        text.push_str(&text.replace(scene.host.boot_id.as_deref().unwrap(), "another"));
+        text.push_str("{\"pid\":9,\n\u{0}\n{}\n");
+        std::fs::write(scene.path(), text).unwrap();
+        scene.keep(&[8], &[]).unwrap();
+        assert_eq!(scene.kept(), [7, 8]);
+        assert_eq!(std::fs::read(scene.path()).unwrap().iter().filter(|byte| **byte == b'\n').count(), 2);
+    }
+
+    #[test]
+    fn a_link_is_not_followed_and_another_claimtop_at_it_is_no_reason_to_wait() {
+        let scene = Scene::new();
+        scene.keep(&[7], &[]).unwrap();
+        let folder = System.folder(scene.path().parent().unwrap()).unwrap();
+        let lock = System.lock((&folder, OsStr::new(LOCK)), Patience::None).unwrap();
+        assert!(scene.keep(&[8], &[]).is_err());
+        drop(lock);
+        let linked = scene.path().with_file_name("linked");
+        symlink(scene.path(), &linked).unwrap();
+        assert!(keep(&System, &linked, &Lesson::default(), &scene.host).is_err());
+        assert_eq!(scene.kept(), [7]);
+    }
+}

@@ -1,0 +1,31 @@
+//! Verdicts on holders that were proven dead before: death is monotone.
+
+use super::{Answer, Ladder, dead, unknown};
+use crate::core::process::ProcessId;
+use crate::core::record::{Holder, Role};
+use crate::core::report::Reason;
+use crate::core::tombstone::may_be;
+use crate::core::world::World;
+
+/// Judges an agent that has a tombstone: dead as it was first proven, however little this look can
+/// see; unknown where a process lives that may be it after all.
+pub(super) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let start_ticks = holder.start_ticks.filter(|_| holder.role == Role::Agent)?;
+    let stone = world.snapshot.tombstone(ProcessId { pid, start_ticks })?;
+    let table = &world.snapshot.processes;
+    let own = table.get(pid);
+    if own.is_none() && table.listed.contains(&pid) {
+        return None;
+    }
+    ladder.facts.push(stone.evidence());
+    let mut all = own.into_iter().chain(world.inner(pid).iter().copied());
+    if let Some(process) = all.find(|process| may_be(process, start_ticks)) {
+        ladder.add(
+            "process",
+            format!("process {} may have this PID and start, and lives", process.id.pid),
+            "/proc",
+        );
+        return unknown(Reason::ProcessPresent);
+    }
+    dead(stone.reason)
+}

@@ -1,0 +1,81 @@
+//! Reads the tombstones that claimtop keeps in its state folder: who was proven dead in this boot.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use super::fence::Fence;
+use super::open::open_plain;
+use crate::core::file::FileMeta;
+use crate::core::process::ProcessId;
+use crate::core::shared::Shared;
+use crate::core::snapshot::Host;
+use crate::core::tombstone::{Lesson, Tombstone, merged};
+
+/// The most bytes that are read: what is kept is less than half of it.
+const MAX_SIZE: u64 = 4 << 20;
+
+/// The bits of others who may write.
+const OTHERS_WRITE: u16 = 0o022;
+
+/// Reads the file when it has changed, and remembers what no disk would take.
+#[derive(Default)]
+pub(super) struct Reader {
+    meta: Option<FileMeta>,
+    read: Shared<Tombstone>,
+    /// What was learnt here.
+    own: Vec<Tombstone>,
+    /// Whose tombstones were wrong.
+    refuted: BTreeSet<ProcessId>,
+}
+
+impl Reader {
+    /// Returns all that count in this boot.
+    pub(super) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Shared<Tombstone> {
+        let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
+        if let Some(read) = path.and_then(|path| self.file(path, host)) {
+            let all = merged(read, &self.own).into_iter();
+            self.read = all.filter(|stone| !self.refuted.contains(&stone.id)).collect();
+        }
+        self.read.clone()
+    }
+
+    /// Takes in what a look has taught, whether or not it can be written.
+    pub(super) fn learn(&mut self, lesson: &Lesson) {
+        self.own = merged(std::mem::take(&mut self.own), &lesson.learnt);
+        self.refuted.extend(&lesson.refuted);
+        let all = merged(self.read.to_vec(), &lesson.learnt).into_iter();
+        self.read = all.filter(|stone| !self.refuted.contains(&stone.id)).collect();
+    }
+
+    /// Notes that all that was learnt here is in the file.
+    pub(super) fn has_kept(&mut self) {
+        self.own.clear();
+        self.refuted.clear();
+    }
+
+    /// Reads the file if it is another one than before.
+    fn file(&mut self, path: &Path, host: &Host) -> Option<Vec<Tombstone>> {
+        let (fd, meta) = open_plain(path).ok()?;
+        if self.meta.replace(meta) == Some(meta) {
+            return None;
+        }
+        // What another user can write proves nothing to us.
+        if meta.ownership.uid != host.uid || meta.ownership.mode & OTHERS_WRITE != 0 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::from(fd).take(MAX_SIZE).read_to_end(&mut bytes).ok()?;
+        Some(parse(&bytes, host))
+    }
+}
+
+/// Reads lines; one that makes no sense, or is of another boot, is forgotten.
+pub fn parse(bytes: &[u8], host: &Host) -> Vec<Tombstone> {
+    let stones = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    merged(
+        stones.filter(|stone: &Tombstone| host.boot_id.as_deref() == Some(stone.boot_id.raw())).collect(),
+        &[],
+    )
+}

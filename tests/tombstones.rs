@@ -1,0 +1,166 @@
+//! Tombstones: what looks teach about the dead, and that it stays so.
+
+#![expect(clippy::unwrap_used, reason = "tests say by panicking what is wrong")]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use std::collections::BTreeSet;
+
+use claimtop::core::agent::Signatures;
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::process::{InnerPids, Process};
+use claimtop::core::record::{Format, Role};
+use claimtop::core::report::{Reason, VerdictState};
+use claimtop::core::snapshot::Snapshot;
+use claimtop::core::tombstone::{Lesson, Mourner, merged};
+use claimtop::core::world::has_exited;
+
+const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
+
+const WORLD: &str = r#"
+title = "an agent, as its own registry names it"
+PROCESS
+[[file]]
+path = "~/.claude/sessions/4711.json"
+written = "30 min ago"
+text = '''{"pid":4711,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/w","startedAt":0,"procStart":"{{tick 20 hours ago}}","version":"2.1.197","kind":"interactive","entrypoint":"cli","name":"alpha","status":"idle"}'''
+[expect]
+findings = []
+"#;
+
+const LIVES: &str = "[[process]]\npid = 4711\nname = \"claude\"\nstarted = \"20 hours ago\"\n";
+
+fn world(process: &str) -> Snapshot {
+    common::parse(&WORLD.replace("PROCESS", process), "a world").snapshot()
+}
+
+fn learn(mourner: &mut Mourner, snapshot: &Snapshot) -> Lesson {
+    let policy = Policy { signatures: Signatures::built_in().unwrap() };
+    mourner.learn(snapshot, &assess(snapshot, &policy))
+}
+
+/// Fails unless exactly this is learnt from one look.
+#[track_caller]
+fn check(snapshot: &Snapshot, expected: Option<Reason>) {
+    let lesson = learn(&mut Mourner::default(), snapshot);
+    let found: Vec<_> = lesson.learnt.iter().map(|stone| (stone.id.pid, stone.reason)).collect();
+    assert_eq!(found, Vec::from_iter(expected.map(|reason| (4711, reason))));
+    assert!(lesson.refuted.is_empty());
+}
+
+#[test]
+fn an_agent_that_is_named_with_pid_and_start_gets_one_by_proof() {
+    let exited = format!("{LIVES}state = \"zombie\"\nexited = true\n");
+    check(&world(""), Some(Reason::NoProcess));
+    check(&world(&exited), Some(Reason::Exited));
+    check(&world(&LIVES.replace("20 hours", "3 hours")), Some(Reason::OtherProcess));
+    let lesson = learn(&mut Mourner::default(), &world(""));
+    assert_eq!(lesson.learnt.first().unwrap().session_id.as_ref().unwrap().raw(), SESSION);
+}
+
+#[test]
+fn nobody_gets_one_who_lives_or_is_dead_without_proof() {
+    check(&world(LIVES), None);
+    // Other threads may live on, as far as a state alone tells.
+    check(&world(&format!("{LIVES}state = \"zombie\"\n")), None);
+    check(&world("[host]\npartial_scan = \"hidepid\"\n"), None);
+    check(&world("[host]\npid_namespace = 4026532999\n"), None);
+    let inside =
+        "[[process]]\npid = 9899\nname = \"bash\"\nstarted = \"20 hours ago\"\nns_pids = [9899, 4711]\n";
+    check(&world(inside), None);
+    check(&world(&inside.replace("[9899, 4711]", "[]")), None);
+}
+
+#[test]
+fn who_lived_in_the_last_look_gets_one_though_its_entry_went_with_it() {
+    let mut mourner = Mourner::default();
+    assert!(learn(&mut mourner, &world(LIVES)).is_empty());
+    let mut left = world("");
+    left.records.clear();
+    let learnt = learn(&mut mourner, &left).learnt;
+    let stone = learnt.first().unwrap();
+    assert_eq!((stone.id.pid, stone.session_id.as_ref().unwrap().raw()), (4711, SESSION));
+    assert!(learn(&mut mourner, &left).is_empty(), "it is learnt once");
+}
+
+#[test]
+fn a_living_process_refutes_its_tombstone_and_only_that() {
+    let stones = learn(&mut Mourner::default(), &world("")).learnt;
+    let mut lives = world(LIVES);
+    lives.tombstones = stones.clone().into();
+    let lesson = learn(&mut Mourner::default(), &lives);
+    assert_eq!(lesson, Lesson { learnt: Vec::new(), refuted: vec![stones.first().unwrap().id] });
+    let mut heir = world(&LIVES.replace("20 hours", "3 hours"));
+    heir.tombstones = stones.into();
+    assert!(learn(&mut Mourner::default(), &heir).is_empty());
+}
+
+#[test]
+fn a_known_tombstone_is_not_learnt_again() {
+    let mut look = world("");
+    look.tombstones = learn(&mut Mourner::default(), &look).learnt.into();
+    assert!(learn(&mut Mourner::default(), &look).is_empty());
+}
+
+/// A process of which nobody knows anything, and a list that is not whole.
+fn doubtful(mut look: Snapshot) -> Snapshot {
+    look.processes.partial = Some("doubt".to_owned());
+    look.processes.listed.insert(4_100_001);
+    let any = look.processes.by_pid.values().next().cloned();
+    if let Some(any) = any {
+        let id = claimtop::core::process::ProcessId { pid: 4_100_002, start_ticks: any.id.start_ticks };
+        let nobody = Process { id, inner: InnerPids::Unread, details: None, has_exited: None, ..any };
+        look.processes.listed.insert(id.pid);
+        look.processes.by_pid.insert(id.pid, nobody);
+    }
+    look
+}
+
+#[test]
+fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_one() {
+    let mut buried = 0;
+    for path in common::worlds() {
+        let mut look = common::load(&path).snapshot();
+        // A note may spare a session, and a lock of a working tree is judged by who works there.
+        let is_plain = look.bound.notes.is_empty() && look.bound.is_whole();
+        if !look.tombstones.is_empty() || !is_plain {
+            continue;
+        }
+        let lesson = learn(&mut Mourner::default(), &look);
+        let lives = |process: &&Process| !has_exited(process);
+        let living: BTreeSet<_> =
+            look.processes.by_pid.values().filter(lives).map(|process| process.id).collect();
+        for stone in &lesson.learnt {
+            assert!(!living.contains(&stone.id), "{}: {stone:?} lives", path.display());
+        }
+        look.tombstones = merged(lesson.learnt, &[]).into();
+        let policy = Policy { signatures: Signatures::built_in().unwrap() };
+        let doubtful = doubtful(look);
+        for record in assess(&doubtful, &policy).records() {
+            let Some(holder) = record
+                .holder
+                .as_ref()
+                .filter(|holder| holder.role == Role::Agent && record.format != Format::Git)
+            else {
+                continue;
+            };
+            let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
+            let id = pid.zip(holder.start_ticks);
+            let id = id.map(|(pid, start_ticks)| claimtop::core::process::ProcessId { pid, start_ticks });
+            let Some(stone) = id.and_then(|id| doubtful.tombstone(id)) else { continue };
+            let verdict = &record.verdict;
+            if verdict.state == VerdictState::Unknown && verdict.reason == Reason::OtherHost {
+                continue;
+            }
+            assert_eq!(
+                (verdict.state, verdict.reason),
+                (VerdictState::Dead, stone.reason),
+                "{}",
+                path.display()
+            );
+            buried += 1;
+        }
+    }
+    assert!(buried > 10, "only {buried} are buried in all worlds");
+}
