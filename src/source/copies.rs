@@ -20,11 +20,14 @@ pub const COPIES: &str = "copies";
 /// What each copy's folder is called, before some characters by chance.
 const PREFIX: &str = "database-";
 
+/// Each database's files as they were, and their copy.
+type Kept = BTreeMap<PathBuf, (Files, Arc<Copy>)>;
+
 /// Where copies lie, and those of this process. Its own copies are one.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     folder: PathBuf,
-    kept: Arc<Mutex<BTreeMap<PathBuf, (Files, Arc<Copy>)>>>,
+    kept: Arc<Mutex<Kept>>,
 }
 
 /// A folder with the copy of one database; it goes with this value.

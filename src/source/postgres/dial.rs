@@ -102,7 +102,7 @@ pub(super) async fn check_kind(
     let (wanted, what) = match config.get_target_session_attrs() {
         TargetSessionAttrs::ReadWrite => ("off", "the database does not allow writes"),
         TargetSessionAttrs::ReadOnly => ("on", "the database is not read only"),
-        _ => return Ok(()),
+        TargetSessionAttrs::Any | _ => return Ok(()),
     };
     let answer = tokio::select! {
         answer = client.simple_query("SHOW transaction_read_only") => answer,

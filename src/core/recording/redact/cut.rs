@@ -31,7 +31,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         let first = rest.chars().next()?;
         let (piece, end) = if !first.is_alphanumeric() && !rest.starts_with("::") {
             let end = rest.find(|c: char| c.is_alphanumeric() || c == ':').filter(|end| *end > 0);
-            let end = end.unwrap_or_else(|| if first == ':' { 1 } else { rest.len() });
+            let end = end.unwrap_or(if first == ':' { 1 } else { rest.len() });
             (Piece::Between(rest.get(..end)?), end)
         } else {
             known(rest)?
