@@ -37,12 +37,16 @@ fn columns() -> Vec<u8> {
 /// Serves one that connects until it hangs up, and counts what is sent.
 fn serve(mut wire: TcpStream, spite: Spite, sent: &AtomicU64) -> std::io::Result<()> {
     let mut request = [0; 4_096];
-    wire.read(&mut request)?;
+    if wire.read(&mut request)? == 0 {
+        return Ok(());
+    }
     wire.write_all(&LET_IN)?;
     if let Spite::Rows = spite {
         // It waits to be asked.
         wire.write_all(&READY)?;
-        wire.read(&mut request)?;
+        if wire.read(&mut request)? == 0 {
+            return Ok(());
+        }
     }
     let mut send = |bytes: &[u8]| {
         sent.fetch_add(bytes.len() as u64, Ordering::SeqCst);
