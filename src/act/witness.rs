@@ -13,7 +13,7 @@ use crate::core::report::{Report, Verdict};
 use crate::core::snapshot::{Database, Snapshot};
 use crate::core::text::shown;
 use crate::format::{self, Parsed, Reading};
-use crate::source::{Collector, clock};
+use crate::source::{Collector, clock, opener};
 
 /// Takes looks at the world.
 pub trait Witness {
@@ -84,6 +84,13 @@ pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> O
     }
 }
 
+/// Returns a file with who has it open where that is its holder: git's locks name no other.
+fn opened(format: Format, image: &FileImage) -> FileImage {
+    let meta = image.meta.filter(|_| format == Format::Git);
+    let name = image.path.file_name().unwrap_or_default();
+    FileImage { locked_by: meta.and_then(|meta| opener::of(name, &meta)), ..image.clone() }
+}
+
 /// Judges the last of some records that are no longer in their places, as if they still were:
 /// the processes are those of this moment.
 pub(super) fn judge_taken(
@@ -93,7 +100,8 @@ pub(super) fn judge_taken(
 ) -> Option<Verdict> {
     let image = images.last()?;
     let mut snapshot = witness.look_again();
-    let taken: Vec<_> = images.iter().filter_map(|image| parse(format, image, &snapshot)).collect();
+    let taken: Vec<_> =
+        images.iter().filter_map(|image| parse(format, &opened(format, image), &snapshot)).collect();
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);
     let report = assess(&snapshot, witness.policy());

@@ -19,7 +19,8 @@ pub struct FileImage {
     pub meta: Option<FileMeta>,
     /// The bytes, or why there are none.
     pub content: Content,
-    /// The PID that holds a kernel lock on it (`/proc/locks`), if any.
+    /// The PID that holds a kernel lock on it (`/proc/locks`), if any; 0 where it is held by whom
+    /// nobody can tell.
     pub locked_by: Option<u32>,
     /// What kind of file system it lies on.
     pub medium: Medium,

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::process::{Details, Process};
+use super::process::{Details, Process, ProcessTable};
 use super::record::{Location, Record};
 use super::snapshot::{Repo, Worktree};
 use super::text::Untrusted;
-use super::world::{World, has_exited};
+use super::world::has_exited;
 
 /// The variant of the locks that last for one command.
 pub const COMMAND_LOCK: &str = "command lock";
@@ -38,18 +38,21 @@ pub fn is_named_so(comm: &str) -> bool {
 
 /// Returns the living processes of git and its kin, but those whose arguments prove that they take
 /// no lock.
-pub fn lockers<'a>(world: &World<'a>) -> impl Iterator<Item = &'a Process> {
-    world
-        .snapshot
-        .processes
-        .by_pid
-        .values()
-        .filter(|process| is_named_so(process.comm.raw()) && !has_exited(process) && !is_harmless(process))
+pub fn lockers(table: &ProcessTable) -> impl Iterator<Item = &Process> {
+    let lives = |process: &&Process| is_named_so(process.comm.raw()) && !has_exited(process);
+    table.by_pid.values().filter(lives).filter(|process| !is_harmless(process))
 }
 
-fn is_harmless(process: &Process) -> bool {
-    let details = process.details.as_ref();
+/// Returns whether a process is a git whose arguments prove that it takes no lock.
+pub fn is_harmless(process: &Process) -> bool {
+    let details = process.details.as_ref().filter(|_| is_named_so(process.comm.raw()));
     details.and_then(subcommand).is_some_and(|name| HARMLESS.contains(&name))
+}
+
+/// Returns the repository that a lock of git's lies in.
+pub fn repo_of<'a>(record: &Record, repos: &'a [Repo]) -> Option<&'a Repo> {
+    let path = record.location.path()?;
+    repos.iter().find(|repo| path.starts_with(&repo.common_dir))
 }
 
 fn subcommand(details: &Details) -> Option<&str> {

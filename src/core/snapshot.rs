@@ -150,6 +150,20 @@ pub struct Repo {
     pub worktrees: Vec<Worktree>,
     /// The refs of the entire CLI: full names below `refs/heads/entire/`.
     pub entire_refs: Vec<String>,
+    /// Who uses it. It is only read while a lock of git's lies in it, for it costs a look at every
+    /// open file; `None` proves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Users>,
+}
+
+/// The processes that use a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Users {
+    /// Those with their working folder, their root or an open file in it.
+    pub pids: Vec<u32>,
+    /// Those that may use it, for they may not be looked at.
+    #[serde(default)]
+    pub unread: Vec<u32>,
 }
 
 impl Repo {

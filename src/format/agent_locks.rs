@@ -81,7 +81,7 @@ fn thread(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.variant = "thread lock, held";
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
-    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Daemon, Binding::File));
+    record.holder = Some(Holder::of_lock(pid, Role::Daemon));
     parsed(Ok(record))
 }
 

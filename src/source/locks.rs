@@ -1,14 +1,17 @@
 //! Who holds kernel locks on files, from `/proc/locks` (proc(5)).
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
 use rustix::fs::makedev;
 
+use super::host;
 use super::open::small;
 use super::opener;
 use crate::core::file::FileMeta;
+use crate::core::snapshot::INITIAL_PID_NAMESPACE;
 
 /// The most bytes of locks that are read.
 const LOCKS: usize = 4 << 20;
@@ -21,6 +24,8 @@ pub struct Locks {
     holders: HashMap<(u64, u64), u32>,
     /// Who holds SQLite's lock for writing.
     writers: HashMap<(u64, u64), u32>,
+    /// The inodes of the files that processes hold locks on, read where the list is short.
+    by_descriptor: OnceCell<HashSet<u64>>,
 }
 
 /// The byte that whoever is about to write an SQLite database locks (`RESERVED_BYTE`,
@@ -34,10 +39,39 @@ impl Locks {
         parse(&String::from_utf8_lossy(&text))
     }
 
-    /// Returns the PID that holds a lock on a file. A holder without a PID of its own, as of a
-    /// lock that belongs to an open file, or in another PID namespace, is not told.
+    /// Returns the PID that took a lock on a file, as the list has it. A holder without a PID of its
+    /// own, as of a lock that belongs to an open file, or in another PID namespace, is not told.
     pub fn holder(&self, meta: &FileMeta) -> Option<u32> {
         self.holders.get(&(meta.dev, meta.ino)).copied()
+    }
+
+    /// Returns the PID that holds a lock on a file at this moment; 0 where somebody does whom
+    /// nobody can tell. Whoever took it may have died and left it to a child (flock(2)).
+    pub(crate) fn held_by(&self, name: &OsStr, meta: &FileMeta) -> Option<u32> {
+        let taken_by = self.holder(meta);
+        if taken_by.is_some_and(|pid| opener::is_locker(pid, name, meta)) {
+            return taken_by;
+        }
+        match self.listing(meta) {
+            Listing::This => Some(opener::locker_of(name, meta).unwrap_or(0)),
+            Listing::Perhaps => opener::locker_of(name, meta),
+            Listing::No => None,
+        }
+    }
+
+    /// Returns what the list says of a file. It names the device of a whole file system, and what a
+    /// file of btrfs says is another one; and in a PID namespace of its own it lacks a lock whose
+    /// taker is gone (`locks_show` of the kernel).
+    fn listing(&self, meta: &FileMeta) -> Listing {
+        let is_short = || host::pid_namespace() != Some(INITIAL_PID_NAMESPACE);
+        let has_descriptor = || self.by_descriptor.get_or_init(opener::locked).contains(&meta.ino);
+        if self.locked.contains(&(meta.dev, meta.ino)) {
+            Listing::This
+        } else if self.locked.iter().any(|(_, ino)| *ino == meta.ino) || is_short() && has_descriptor() {
+            Listing::Perhaps
+        } else {
+            Listing::No
+        }
     }
 
     /// Returns the PID that is writing an SQLite database, or is about to.
@@ -46,14 +80,23 @@ impl Locks {
     }
 }
 
+/// What the list of all locks says of a file.
+enum Listing {
+    /// It is locked.
+    This,
+    /// It may be: only its process tells.
+    Perhaps,
+    /// It is not.
+    No,
+}
+
 /// Returns whether any process holds a lock on a file, also one that belongs to an open file.
-///
-/// The list names the device of a whole file system, and what a file of btrfs says is another one:
-/// there only the process itself tells that it is this very file.
 pub(crate) fn is_locked(name: &OsStr, meta: &FileMeta) -> bool {
-    let locked = Locks::read().locked;
-    locked.contains(&(meta.dev, meta.ino))
-        || locked.iter().any(|(_, ino)| *ino == meta.ino) && opener::locker_of(name, meta).is_some()
+    match Locks::read().listing(meta) {
+        Listing::This => true,
+        Listing::Perhaps => opener::locker_of(name, meta).is_some(),
+        Listing::No => false,
+    }
 }
 
 /// Returns a process that holds a lock on a file, as far as can be seen.
@@ -65,7 +108,8 @@ fn parse(text: &str) -> Locks {
     let told = |line| held(line).and_then(|(id, pid)| Some((id, pid?)));
     let writers = text.lines().filter(|line| is_reserving(line)).filter_map(told).collect();
     let locked = text.lines().filter_map(held).map(|(id, _)| id).collect();
-    Locks { locked, holders: text.lines().filter_map(told).collect(), writers }
+    let holders = text.lines().filter_map(told).collect();
+    Locks { locked, holders, writers, by_descriptor: OnceCell::new() }
 }
 
 /// Reads one line, such as `1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF`; a line with `->`
@@ -94,7 +138,32 @@ fn is_reserving(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test starts whom it looks at")]
+
+    use std::process::{Command, Stdio};
+
     use super::*;
+    use crate::source::open::meta_of;
+
+    #[test]
+    fn a_lock_that_its_taker_left_to_a_child_is_the_childs() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let name = file.path().file_name().unwrap();
+        let meta = meta_of(&rustix::fs::stat(file.path()).unwrap());
+        assert_eq!(Locks::read().held_by(name, &meta), None);
+        let own = std::fs::File::open(file.path()).unwrap();
+        // The shell takes the lock, starts a child that has it as well, and ends.
+        let script = "exec 3<&0; flock --nonblock 3 && { sleep 600 >/dev/null 2>&1 & echo $!; }";
+        let shell = Command::new("sh").args(["-c", script]).stdin(Stdio::from(own)).output().unwrap();
+        let child: u32 = String::from_utf8(shell.stdout).unwrap().trim().parse().unwrap();
+        let held_by = Locks::read().held_by(name, &meta);
+        let is_held = is_locked(name, &meta);
+        let child_pid = rustix::process::Pid::from_raw(child.cast_signed()).unwrap();
+        rustix::process::kill_process(child_pid, rustix::process::Signal::KILL).unwrap();
+        assert_eq!((held_by, is_held), (Some(child), true));
+        let is_free = (0..500).any(|_| Locks::read().held_by(name, &meta).is_none());
+        assert!(is_free);
+    }
 
     #[test]
     fn held_locks_are_told_and_waiting_ones_are_not() {

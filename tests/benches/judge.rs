@@ -157,7 +157,12 @@ fn window(number: usize) -> Process {
 fn repo(number: usize) -> Repo {
     let path = format!("/home/dev/project-{number}");
     let worktree = Worktree { path: path.clone().into(), exists: true, ..Worktree::default() };
-    Repo { common_dir: format!("{path}/.git").into(), worktrees: vec![worktree], entire_refs: Vec::new() }
+    Repo {
+        common_dir: format!("{path}/.git").into(),
+        worktrees: vec![worktree],
+        entire_refs: Vec::new(),
+        users: None,
+    }
 }
 
 /// Each window's ten records: four of its own in four formats, and six that others left.

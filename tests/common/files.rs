@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
 use claimtop::core::own::{Own, OwnPlace};
 use claimtop::core::record::Ownership;
-use claimtop::core::snapshot::{Repo, Snapshot, Worktree};
+use claimtop::core::snapshot::{Repo, Snapshot, Users, Worktree};
 use claimtop::core::text::Untrusted;
 use claimtop::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 
 use super::WorldFile;
-use super::spec::{FileSpec, RepoSpec};
+use super::spec::{FileSpec, ProcessSpec, RepoSpec};
 
 pub(super) const HOME: &str = "/home/dev";
 
@@ -157,7 +157,7 @@ pub(super) fn absolute(path: &str) -> PathBuf {
     }
 }
 
-pub(super) fn repo(spec: &RepoSpec) -> Repo {
+pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec]) -> Repo {
     let tree = |path: &str, id: &str, branch: Option<&str>| Worktree {
         path: path.into(),
         id: id.to_owned(),
@@ -170,5 +170,15 @@ pub(super) fn repo(spec: &RepoSpec) -> Repo {
         let id = path.rsplit('/').next().unwrap_or_default();
         worktrees.push(tree(path, id, Some(branch)));
     }
-    Repo { common_dir: Path::new(&spec.root).join(".git"), worktrees, entire_refs: spec.entire_refs.clone() }
+    let is_in = |path: &String| worktrees.iter().any(|tree| Path::new(path).starts_with(&tree.path));
+    let pids = |uses: &dyn Fn(&ProcessSpec) -> bool| {
+        let users = processes.iter().filter(|process| process.state != "dead" && uses(process));
+        users.map(|process| process.pid).collect()
+    };
+    let users = (!spec.users_unread).then(|| Users {
+        pids: pids(&|process| !process.closed && process.cwd.iter().chain(&process.opens).any(is_in)),
+        unread: pids(&|process| process.closed),
+    });
+    let common_dir = Path::new(&spec.root).join(".git");
+    Repo { common_dir, worktrees, entire_refs: spec.entire_refs.clone(), users }
 }

@@ -60,6 +60,9 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         database.opened_by = database.opened_by.take().filter(|_| dice.roll(chance) != 0);
         database.file = database.file.take().filter(|_| dice.roll(chance) != 0);
     }
+    for repo in &mut snapshot.repos {
+        repo.users = repo.users.take().filter(|_| dice.roll(chance) != 0);
+    }
     let host = &mut snapshot.host;
     host.boot_id = host.boot_id.take().filter(|_| dice.roll(chance) != 0);
     host.boot_at = host.boot_at.take().filter(|_| dice.roll(chance) != 0);

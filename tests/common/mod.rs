@@ -173,7 +173,7 @@ impl WorldFile {
             processes: self.table(),
             records: Vec::new(),
             broken: Vec::new(),
-            repos: self.repo.iter().map(files::repo).collect(),
+            repos: self.repo.iter().map(|spec| files::repo(spec, &self.process)).collect(),
             databases: Vec::new(),
             sources: self.source.iter().map(SourceSpec::health).collect(),
             seen_agents: self

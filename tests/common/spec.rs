@@ -90,6 +90,12 @@ pub(super) struct ProcessSpec {
     /// Only what a scan reads of everybody is known.
     #[serde(default)]
     pub(super) unread: bool,
+    /// The files that it has open, which only count for the repository that they lie in.
+    #[serde(default)]
+    pub(super) opens: Vec<String>,
+    /// Its working folder and open files may not be looked at.
+    #[serde(default)]
+    pub(super) closed: bool,
     /// Listed, but nothing can be read of it.
     #[serde(default)]
     pub(super) hidden: bool,
@@ -148,6 +154,9 @@ pub(super) struct RepoSpec {
     pub(super) gone: Vec<String>,
     #[serde(default)]
     pub(super) entire_refs: Vec<String>,
+    /// Nobody was asked who uses it.
+    #[serde(default)]
+    pub(super) users_unread: bool,
 }
 
 #[derive(Debug, Deserialize)]

@@ -185,5 +185,6 @@ fn repo() -> Repo {
         common_dir: Path::new(REPO).join(".git"),
         worktrees: vec![tree(REPO, ""), tree("/home/dev/shop-b", "shop-b")],
         entire_refs: Vec::new(),
+        users: None,
     }
 }

@@ -6,7 +6,7 @@ use super::reach::is_of_other_user;
 use super::{Answer, Ladder, alive, dead, unknown};
 use crate::core::evidence::{Evidence, Fact};
 use crate::core::process::Process;
-use crate::core::record::{Holder, Record, Role, StatedPid};
+use crate::core::record::{Binding, Holder, Record, Role, StatedPid};
 use crate::core::report::Reason;
 use crate::core::text::Untrusted;
 use crate::core::window::window_of;
@@ -24,6 +24,9 @@ pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladde
     if let Some(answer) = elsewhere(holder, world, ladder) {
         return Some(answer);
     }
+    if holder.binding == Binding::Lock {
+        return held(record, world, ladder);
+    }
     let pid = match holder.pid.as_ref()? {
         StatedPid::Valid(pid) => *pid,
         StatedPid::Bad(text) => {
@@ -39,6 +42,30 @@ pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladde
         Some(process) => present(record, holder, process, world, ladder),
         None => absent(record, holder, pid, world, ladder),
     }
+}
+
+/// Judges a lock that the kernel said is held, and so is never dead: whoever took it may have left
+/// it to a child (flock(2)). Its file's age says nothing of its holder.
+fn held(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let source = "/proc/locks and /proc/<pid>/fdinfo";
+    let Some(pid) = record.pid() else {
+        ladder.add("lock", Untrusted::fixed("held by a process that is not told"), source);
+        return alive(Reason::ProcessPresent);
+    };
+    let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process));
+    let Some(process) = process else {
+        ladder.add(
+            "lock",
+            format!("held a moment ago by PID {pid}, which may have left it to a child"),
+            source,
+        );
+        return unknown(Reason::ProcessPresent);
+    };
+    ladder.add("lock", format!("held by {} {pid}", process.comm), source);
+    if let Some(window) = window_of(&world.snapshot.processes, &world.windows, pid) {
+        ladder.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
+    }
+    alive(Reason::ProcessPresent)
 }
 
 /// Judges what the record says about machine and boot.

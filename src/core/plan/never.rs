@@ -2,9 +2,9 @@
 
 use super::about::{About, is_row};
 use super::{Action, leo, rows};
-use crate::core::git::WORKTREE_LOCK;
+use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK};
 use crate::core::record::{DAEMON, EDITOR, Format, LetGo, RecordKind};
-use crate::core::report::{RecordView, VerdictState};
+use crate::core::report::{Reason, RecordView, VerdictState};
 
 impl About<'_> {
     /// Decides whether it is never done, and says what to do instead.
@@ -70,7 +70,7 @@ impl About<'_> {
                 "end its process, or let its own system let it go",
             )),
             (Format::Leo, _) if is_row(record) => leo::never(self.report, record),
-            (Format::Git, _) if !is_dead => Some(git_is_alive(record)),
+            (Format::Git, _) if !is_dead && !is_undecided(record) => Some(git_is_alive(record)),
             (
                 Format::Maia
                 | Format::Observability
@@ -83,6 +83,14 @@ impl About<'_> {
             ) => None,
         }
     }
+}
+
+/// Returns whether no git lives that may hold a lock, and yet somebody else could have made it:
+/// then a person decides.
+fn is_undecided(record: &RecordView) -> bool {
+    let verdict = &record.verdict;
+    let is_open = verdict.state == VerdictState::Unknown && verdict.reason == Reason::NoPid;
+    record.variant == COMMAND_LOCK && is_open
 }
 
 /// Says why a lock of git's stays, and what git itself would do.

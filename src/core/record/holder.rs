@@ -64,6 +64,9 @@ impl StatedPid {
 /// How strongly a stored PID ties a session to a process; later is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Binding {
+    /// The kernel's lock on the file, which somebody holds at this moment: as a rule the process
+    /// that took it, but a child may have inherited it and its parent be gone.
+    Lock,
     /// A session file's PID, often a helper's.
     File,
     /// The PID of a session's row in a database: the last that some writer took for it.
@@ -150,6 +153,12 @@ impl Holder {
     /// Returns a holder of which only PID, role and binding are stored.
     pub fn new(pid: StatedPid, role: Role, binding: Binding) -> Self {
         Self { pid: Some(pid), role, binding, start_ticks: None, names: None }
+    }
+
+    /// Returns the holder of a lock that the kernel says is held; 0 stands for whom it does not tell.
+    pub fn of_lock(pid: u32, role: Role) -> Self {
+        let pid = (pid != 0).then(|| StatedPid::from_number(pid.into()));
+        Self { pid, role, binding: Binding::Lock, start_ticks: None, names: None }
     }
 
     /// Returns the boot ID, if stored.

@@ -137,7 +137,7 @@ fn listed(held: &[Held]) -> Option<Untrusted> {
 /// Reads the daemon's lock: the kernel's lock counts, and a file without one is in nobody's way.
 fn daemon(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let Some(pid) = file.locked_by else { return Parsed::Ignored };
-    let mut record = of_daemon(RecordKind::Lock, pid.into(), file, reading);
+    let mut record = of_daemon(RecordKind::Lock, Holder::of_lock(pid, Role::Daemon), file, reading);
     record.variant = "daemon lock, held";
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
@@ -150,17 +150,18 @@ fn daemon_pid(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenF
     let Ok(pid) = text.trim().parse() else {
         return Err(draft::unusable(Format::Beads, file, reading, "it states no PID"));
     };
-    let mut record = of_daemon(RecordKind::Metadata, pid, file, reading);
+    let holder = Holder::new(StatedPid::from_number(pid), Role::Daemon, Binding::File);
+    let mut record = of_daemon(RecordKind::Metadata, holder, file, reading);
     record.variant = "daemon PID file";
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
 }
 
-fn of_daemon(kind: RecordKind, pid: i128, file: &FileImage, reading: &Reading<'_>) -> Record {
+fn of_daemon(kind: RecordKind, holder: Holder, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Beads, kind, file, reading);
     record.cwd = file.path.parent().and_then(|folder| folder.parent()).map(Into::into);
     record.title = format!("bd daemon of {}", folder_name(&record)).into();
-    record.holder = Some(Holder::new(StatedPid::from_number(pid), Role::Daemon, Binding::File));
+    record.holder = Some(holder);
     record
 }
 

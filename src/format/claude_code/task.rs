@@ -6,8 +6,7 @@ use crate::core::context::is_valid_id;
 use crate::core::file::FileImage;
 use crate::core::liveness::is_uuid;
 use crate::core::record::{
-    Binding, Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid, Surface,
-    SurfaceState, TASK,
+    Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, Surface, SurfaceState, TASK,
 };
 use crate::core::shared::Shared;
 use crate::core::text::Untrusted;
@@ -49,7 +48,7 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.title = id.clone();
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
-    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Hook, Binding::File));
+    record.holder = Some(Holder::of_lock(pid, Role::Hook));
     record.claims = [claim(ResourceKind::Lock, format!("task list {}", id.raw()).into(), "flock")].into();
     json::parsed(Ok(record))
 }

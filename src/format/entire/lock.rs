@@ -2,8 +2,7 @@
 
 use crate::core::file::FileImage;
 use crate::core::record::{
-    Binding, Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, StatedPid, Surface,
-    SurfaceState,
+    Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, Surface, SurfaceState,
 };
 use crate::core::shared::Shared;
 use crate::format::{Parsed, Reading, draft, json};
@@ -24,7 +23,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.title = id.into();
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
-    record.holder = Some(Holder::new(StatedPid::from_number(pid.into()), Role::Hook, Binding::File));
+    record.holder = Some(Holder::of_lock(pid, Role::Hook));
     record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: id.into() },
         since: None,

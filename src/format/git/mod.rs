@@ -116,6 +116,8 @@ fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
 fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Git, RecordKind::Lock, file, reading);
     record.title = title(what, file).into();
+    // Content and names alike: a lock can be made elsewhere and linked into its place.
+    record.written_at = file.meta.map_or(reading.now, |meta| meta.touched_at());
     record.started_at = Some(record.written_at);
     record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: record.title.clone() },

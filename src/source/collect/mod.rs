@@ -30,6 +30,7 @@ use super::copies::Copies;
 use super::fence::Fence;
 use super::host::ClockWatch;
 use super::open::Media;
+use super::opener::Openers;
 use super::processes::Scanner;
 use super::watch::Names;
 use super::{clock, host, leo, obra, repos, sessions, stores, tombstones};
@@ -63,6 +64,8 @@ pub struct Collector {
     tombstones: tombstones::Reader,
     sessions: sessions::Reader,
     stores: stores::Reader,
+    openers: Openers,
+    users: repos::UsersReader,
     layout: Arc<Layout>,
     leo: leo::Reader,
     /// Where the windows of the last look worked.
@@ -95,6 +98,8 @@ impl Collector {
             tombstones: tombstones::Reader::default(),
             sessions: sessions::Reader::new(&copies),
             stores: stores::Reader::new(&copies),
+            openers: Openers::default(),
+            users: repos::UsersReader::default(),
             layout: Arc::new(layout),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
@@ -119,6 +124,8 @@ impl Collector {
     /// that was not known before, its records are read and the processes once more.
     pub fn look(&mut self) -> Snapshot {
         self.whole_at = None;
+        self.openers = Openers::default();
+        self.users.renew();
         self.look_again()
     }
 
@@ -170,8 +177,12 @@ impl Collector {
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
         let stores = self.stores.begin(&self.places, &self.fence, &reading);
         found.add(stores.cwds(), &self.fence);
-        let pass =
-            Pass::new(reading, layout, std::mem::take(&mut self.kept), std::mem::take(&mut self.media));
+        let known = (
+            std::mem::take(&mut self.kept),
+            std::mem::take(&mut self.media),
+            std::mem::take(&mut self.openers),
+        );
+        let pass = Pass::new(reading, layout, known);
         Round {
             reading,
             bound,
@@ -207,10 +218,13 @@ impl Collector {
         let trees = trees.map(|tree| tree.path.as_path());
         self.stores.finish(trees, &self.fence, &round.reading, &mut round.stores);
         let sources = round.health(taken_at);
+        for (repo, _) in round.repos.values_mut() {
+            self.users.fill(repo, &round.pass.records, &round.processes, taken_at);
+        }
         let homes = round.pass.homes();
         let Round { reading, databases, leo, stores, pass, repos, processes, bound: (bound, _), .. } = round;
         let (mut records, broken, known) = pass.finish(&mut self.folders, &mut self.names);
-        (self.kept, self.media) = known;
+        (self.kept, self.media, self.openers) = known;
         self.follow_also(&databases, &stores, &repos);
         stores.join(&mut records);
         records.extend(databases.iter().flat_map(|database| database.records.clone()));

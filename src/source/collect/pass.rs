@@ -22,7 +22,7 @@ use crate::format::{self, Base, FileKind, Parsed, Reading, git};
 use crate::source::fence::Fence;
 use crate::source::locks::Locks;
 use crate::source::open::{Entry, Folder, FolderId, Media, OpenError, image};
-use crate::source::opener;
+use crate::source::opener::Openers;
 use crate::source::watch::Names;
 
 /// What one pass has read so far.
@@ -35,6 +35,7 @@ pub(super) struct Pass<'a> {
     media: Media,
     /// Read when the first file asks for it.
     locks: Option<Locks>,
+    openers: Openers,
     /// The files that were seen and not kept: each is read once, however many places and links
     /// lead to it.
     passed: HashSet<(FolderId, OsString)>,
@@ -52,7 +53,11 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Begins a pass.
-    pub(super) fn new(reading: Reading<'a>, layout: &'a Layout, before: Kept, media: Media) -> Self {
+    pub(super) fn new(
+        reading: Reading<'a>,
+        layout: &'a Layout,
+        (before, media, openers): (Kept, Media, Openers),
+    ) -> Self {
         Self {
             reading,
             layout,
@@ -60,6 +65,7 @@ impl<'a> Pass<'a> {
             before,
             media,
             locks: None,
+            openers,
             passed: HashSet::new(),
             folders: BTreeSet::new(),
             names: Names::new(),
@@ -78,9 +84,9 @@ impl<'a> Pass<'a> {
         self,
         folders: &mut BTreeSet<PathBuf>,
         names: &mut Names,
-    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, (Kept, Media)) {
+    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, (Kept, Media, Openers)) {
         (*folders, *names) = (self.folders, self.names);
-        (self.records, self.broken, (self.kept, self.media))
+        (self.records, self.broken, (self.kept, self.media, self.openers))
     }
 
     /// Returns the folders that the records name which were read since the last call.
@@ -232,9 +238,9 @@ impl<'a> Pass<'a> {
     /// holder; only lock files are asked for.
     fn locked_by(&mut self, kind: FileKind, name: &OsStr, meta: &FileMeta) -> Option<u32> {
         if kind == FileKind::Git(git::Kind::Command) {
-            return opener::of(name, meta);
+            return self.openers.of(name, meta, self.reading.now);
         }
         let is_lock = name.as_bytes().ends_with(b".lock");
-        is_lock.then(|| self.locks.get_or_insert_with(Locks::read).holder(meta)).flatten()
+        is_lock.then(|| self.locks.get_or_insert_with(Locks::read).held_by(name, meta)).flatten()
     }
 }

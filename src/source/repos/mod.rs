@@ -2,7 +2,9 @@
 
 mod find;
 mod locate;
+mod mounts;
 mod refs;
+mod users;
 mod worktrees;
 
 use std::collections::HashMap;
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 pub use self::find::below;
 pub use self::locate::{Located, locate};
 use self::refs::Packed;
+pub(super) use self::users::Reader as UsersReader;
 use super::fence::Fence;
 use crate::core::snapshot::Repo;
 
@@ -39,7 +42,10 @@ impl Reader {
         let mut problems = Vec::new();
         let worktrees = worktrees::read(located, fence, &mut problems);
         let entire_refs = self.refs(common, &mut problems);
-        Read { repo: Repo { common_dir: common.to_path_buf(), worktrees, entire_refs }, problems }
+        Read {
+            repo: Repo { common_dir: common.to_path_buf(), worktrees, entire_refs, users: None },
+            problems,
+        }
     }
 
     fn refs(&mut self, common: &Path, problems: &mut Vec<String>) -> Vec<String> {
