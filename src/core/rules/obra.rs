@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Facts, count};
 use crate::core::assess::{Judged, fact};
@@ -106,9 +106,12 @@ fn orchestrators(database: &Database) -> impl Iterator<Item = u32> + '_ {
 /// transactions ends below zero, and nothing that it writes is ever committed.
 fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
     let file = database.file.as_ref()?;
-    let since = file.journal_since?;
-    let age = facts.world.snapshot.taken_at.duration_since(since);
     let pid = file.written_by.or_else(|| database.opened_by.as_ref()?.first().copied())?;
+    // An earlier process can have left the journal: this one has been at it since its own start.
+    let process = facts.world.snapshot.processes.get(pid);
+    let started_at = process.and_then(|process| facts.world.started_at(process));
+    let since = file.journal_since?.max(started_at.unwrap_or(Timestamp::MIN));
+    let age = facts.world.snapshot.taken_at.duration_since(since);
     if age < STUCK_AFTER {
         return None;
     }

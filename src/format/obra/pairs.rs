@@ -5,14 +5,20 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
+
 use super::tables::is_active;
 use crate::format::cells::Cells;
 
 /// The active iteration of each active run, by the IDs of their rows.
 pub(super) type Pairs = BTreeMap<i64, i64>;
 
-/// Finds for each active run the newest active iteration that began after it and before the
-/// next run of that project.
+/// How long after its run a first iteration begins at most: 60 s. Both are written by one call.
+const FIRST_WITHIN: SignedDuration = SignedDuration::from_secs(60);
+
+/// Finds for each active run its newest active iteration: one that began with it, or where no other
+/// run of that project began before, any later one. A run that was killed stays active, and a later
+/// iteration of another one is not its own.
 pub(super) fn pairs(sessions: &[Cells]) -> Pairs {
     let active = |row: &&Cells| is_active(row);
     let iterations = sessions.iter().filter(active).filter(|row| row.number("task_id").is_some());
@@ -21,13 +27,25 @@ pub(super) fn pairs(sessions: &[Cells]) -> Pairs {
     for iteration in iterations {
         let Some(id) = iteration.number("id") else { continue };
         let own = runs.iter().filter(|run| run.number("project_id") == iteration.number("project_id"));
-        let before = own.filter_map(|run| run.number("id")).filter(|run| *run < id).max();
-        if let Some(run) = before {
+        let before: Vec<&Cells> =
+            own.copied().filter(|run| run.number("id").is_some_and(|run| run < id)).collect();
+        let run = match before.as_slice() {
+            [only] => Some(*only),
+            several => several.iter().copied().rfind(|run| began_with(run, iteration)),
+        };
+        if let Some(run) = run.and_then(|run| run.number("id")) {
             let newest = pairs.entry(run).or_insert(id);
             *newest = id.max(*newest);
         }
     }
     pairs
+}
+
+fn began_with(run: &Cells, iteration: &Cells) -> bool {
+    let began = run.time("started_at").zip(iteration.time("started_at"));
+    began.is_some_and(|(run, iteration)| {
+        (SignedDuration::ZERO..=FIRST_WITHIN).contains(&iteration.duration_since(run))
+    })
 }
 
 /// Returns whether a row is that of a standalone run, not of an iteration or an epic.
