@@ -22,6 +22,10 @@ pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> 
         (VerdictState::Alive, _) => by_processes,
         // Whoever can be seen is gone, and still something says that it lives: nobody knows.
         (VerdictState::Dead, Some(_)) => Answer(VerdictState::Unknown, Reason::SignOfLife),
+        // So is the process that the row names, while its heartbeat is fresh: both are told.
+        (VerdictState::Unknown, Some(_)) if ladder.helper_gone.is_some() => {
+            Answer(VerdictState::Unknown, Reason::SignOfLife)
+        }
         (VerdictState::Unknown, Some(sign)) => sign,
         (VerdictState::Unknown, None) => by_processes,
         (VerdictState::Dead, None) => proven(record, by_processes, world, ladder),

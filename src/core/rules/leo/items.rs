@@ -124,8 +124,13 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         true => Code::StrandedItem,
         false => Code::GhostOwner,
     };
-    let message =
-        format!("{}: it names session {session} as its owner, {why}: nobody else can claim it", item.key);
+    // claim_sd asks whether the owner's own row is live (`drift_recovery`, `claimed_by_live_peer`).
+    let lives = row.is_some_and(|row| !row.record.has_ended && row.verdict.state != VerdictState::Dead);
+    let so = match lives {
+        true => "while that row looks alive, claim_sd gives it to nobody else",
+        false => "it looks taken, though claim_sd gives it to whoever asks for it",
+    };
+    let message = format!("{}: it names session {session} as its owner, {why}: {so}", item.key);
     let subject = match row {
         Some(row) => book.subject(row, item),
         None => item.record.clone().map(|record| of_claim(&record, item, book))?,
