@@ -95,6 +95,8 @@ codes! {
     UnstableContextId = "unstable-context-id", Collision;
     /// Two live windows in one working tree.
     SameWorktree = "same-worktree", Collision;
+    /// Two live windows in one folder that is no working tree.
+    SameFolder = "same-folder", Collision;
     /// Two live records touch the same files in one working tree.
     OverlappingFiles = "overlapping-files", Collision;
     /// Two live holders, one resource.

@@ -50,6 +50,8 @@ pub struct Snapshot {
     pub session_files: Vec<SessionFile>,
     /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
     pub tombstones: Shared<Tombstone>,
+    /// The folders that windows work in and that lie in no repository, as far as may be looked.
+    pub plain_folders: Vec<Untrusted>,
 }
 
 impl Snapshot {
@@ -146,6 +148,9 @@ pub struct Repo {
     /// The common directory (`.git` of the main working tree).
     #[serde(with = "path_text")]
     pub common_dir: PathBuf,
+    /// Whether it is one.
+    #[serde(default)]
+    pub sort: RepoSort,
     /// The working trees, the main one first.
     pub worktrees: Vec<Worktree>,
     /// The refs of the entire CLI: full names below `refs/heads/entire/`.
@@ -154,6 +159,16 @@ pub struct Repo {
     /// open file; `None` proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Users>,
+}
+
+/// What was looked in as a repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RepoSort {
+    /// A repository of git's.
+    #[default]
+    Git,
+    /// A plain folder that a person named: it has no index, no head and no working tree.
+    Folder,
 }
 
 /// The processes that use a repository.

@@ -11,7 +11,7 @@ use super::evidence::Evidence;
 use super::home::folder_of;
 use super::process::{InnerPids, Process, ProcessState};
 use super::record::{Binding, Format, Medium, Record, Row};
-use super::snapshot::{Database, INITIAL_TIME_NAMESPACE, Repo, Snapshot, Worktree};
+use super::snapshot::{Database, INITIAL_TIME_NAMESPACE, Repo, RepoSort, Snapshot, Worktree};
 use super::text::Untrusted;
 use super::tombstone::Tombstone;
 use super::window::{Window, windows};
@@ -352,7 +352,8 @@ fn by_argument<'a>(windows: &[Window<'a>]) -> HashMap<&'a str, Vec<&'a Process>>
 }
 
 fn by_folder(snapshot: &Snapshot) -> HashMap<&Path, (&Repo, &Worktree)> {
-    let trees = snapshot.repos.iter().flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
+    let repos = snapshot.repos.iter().filter(|repo| repo.sort == RepoSort::Git);
+    let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
     trees.map(|(repo, tree)| (tree.path.as_path(), (repo, tree))).collect()
 }
 

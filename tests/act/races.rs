@@ -62,6 +62,7 @@ impl Witness for Simple {
             homes: Vec::new(),
             session_files: Vec::new(),
             tombstones: Default::default(),
+            plain_folders: Vec::new(),
         };
         for path in &self.files {
             let folder = System.folder(path.parent().unwrap()).unwrap();

@@ -20,7 +20,7 @@ use claimtop::core::record::{
     StatedClaim, StatedPid, Surface, SurfaceState,
 };
 use claimtop::core::snapshot::{
-    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, Snapshot, Worktree,
+    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, RepoSort, Snapshot, Worktree,
 };
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
@@ -114,6 +114,7 @@ fn world(windows: usize) -> Snapshot {
         homes: Vec::new(),
         session_files: Vec::new(),
         tombstones: Default::default(),
+        plain_folders: Vec::new(),
         broken: Vec::new(),
         repos,
         databases: Vec::new(),
@@ -161,6 +162,7 @@ fn repo(number: usize) -> Repo {
         common_dir: format!("{path}/.git").into(),
         worktrees: vec![worktree],
         entire_refs: Vec::new(),
+        sort: RepoSort::Git,
         users: None,
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
 use claimtop::core::own::{Own, OwnPlace};
 use claimtop::core::record::Ownership;
-use claimtop::core::snapshot::{Repo, Snapshot, Users, Worktree};
+use claimtop::core::snapshot::{Repo, RepoSort, Snapshot, Users, Worktree};
 use claimtop::core::text::Untrusted;
 use claimtop::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
@@ -180,5 +180,6 @@ pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec]) -> Repo {
         unread: pids(&|process| process.closed),
     });
     let common_dir = Path::new(&spec.root).join(".git");
-    Repo { common_dir, worktrees, entire_refs: spec.entire_refs.clone(), users }
+    let sort = if spec.plain { RepoSort::Folder } else { RepoSort::Git };
+    Repo { common_dir, sort, worktrees, entire_refs: spec.entire_refs.clone(), users }
 }

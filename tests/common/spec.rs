@@ -17,6 +17,8 @@ pub(super) struct HostSpec {
     pub(super) uid: u32,
     pub(super) pid_namespace: u64,
     pub(super) partial_scan: Option<String>,
+    /// The folders of windows that lie in no repository.
+    pub(super) plain_folders: Vec<String>,
     /// By how much the clock was seen to be set.
     pub(super) clock_set_by: String,
     pub(super) machine_id: Option<String>,
@@ -34,6 +36,7 @@ impl Default for HostSpec {
             uid: 1000,
             pid_namespace: INITIAL_PID_NAMESPACE,
             partial_scan: None,
+            plain_folders: Vec::new(),
             clock_set_by: "0 s".to_owned(),
             machine_id: None,
             time_namespace: INITIAL_TIME_NAMESPACE,
@@ -154,6 +157,9 @@ pub(super) struct RepoSpec {
     pub(super) gone: Vec<String>,
     #[serde(default)]
     pub(super) entire_refs: Vec<String>,
+    /// It is no repository, but a folder that a person named.
+    #[serde(default)]
+    pub(super) plain: bool,
     /// Nobody was asked who uses it.
     #[serde(default)]
     pub(super) users_unread: bool,

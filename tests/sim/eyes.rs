@@ -12,7 +12,7 @@ use claimtop::core::file::{Content, FileImage};
 use claimtop::core::process::{ProcessId, ProcessTable};
 use claimtop::core::record::Format;
 use claimtop::core::snapshot::{
-    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, SeenAgent, Snapshot, Worktree,
+    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, RepoSort, SeenAgent, Snapshot, Worktree,
 };
 use claimtop::core::text::Untrusted;
 use claimtop::format::{self, FileKind, Parsed, Reading};
@@ -128,6 +128,7 @@ fn records(world: &mut World) -> Snapshot {
         homes: Vec::new(),
         session_files: Vec::new(),
         tombstones: Default::default(),
+        plain_folders: Vec::new(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();
     for (path, inode, _) in world.files.all() {
@@ -185,6 +186,7 @@ fn repo() -> Repo {
         common_dir: Path::new(REPO).join(".git"),
         worktrees: vec![tree(REPO, ""), tree("/home/dev/shop-b", "shop-b")],
         entire_refs: Vec::new(),
+        sort: RepoSort::Git,
         users: None,
     }
 }

@@ -16,6 +16,7 @@ use crate::core::record::{LetGo, Record};
 use crate::core::session::SessionFile;
 use crate::core::shared::Shared;
 use crate::core::snapshot::{BrokenFile, Database, Host, Repo, SeenAgent, Snapshot, SourceHealth};
+use crate::core::text::Untrusted;
 use crate::core::tombstone::Tombstone;
 
 /// Everything of a look, as far as the lines have told.
@@ -30,6 +31,7 @@ pub(super) struct Parts {
     homes: Vec<HomeFolder>,
     session_files: Vec<SessionFile>,
     tombstones: Shared<Tombstone>,
+    plain_folders: Vec<Untrusted>,
     sources: Vec<SourceHealth>,
     seen: Vec<SeenAgent>,
     processes: HashMap<u32, Process>,
@@ -76,6 +78,7 @@ impl Parts {
             "homes" => self.homes = read(part)?,
             "tombstones" => self.tombstones = read(part)?,
             "session-files" => self.session_files = read(part)?,
+            "plain-folders" => self.plain_folders = read(part)?,
             "own" => {
                 let own: BTreeMap<String, LetGo> = read(part)?;
                 own.iter().for_each(|(name, let_go)| Own::learn(name, *let_go));
@@ -115,6 +118,7 @@ impl Parts {
             homes: self.homes,
             session_files: self.session_files,
             tombstones: self.tombstones,
+            plain_folders: self.plain_folders,
             sources: self.sources,
             seen_agents: self.seen,
         })

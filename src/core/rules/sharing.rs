@@ -16,6 +16,7 @@ use crate::core::text::Untrusted;
 /// Finds windows that are in each other's way.
 pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     found.extend(same_worktree(facts));
+    found.extend(same_folder(facts));
     found.extend(overlapping_files(facts));
     found.extend(facts.records.iter().filter_map(|judged| overwritten(judged, facts)));
     found.extend(contested_claims(facts));
@@ -44,6 +45,38 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
             Finding::new(Code::SameWorktree, subjects, message, evidence, Remedy::None)
         })
         .collect()
+}
+
+/// Two live windows in one folder that is no working tree: there is no index that they could share,
+/// and nothing that shows whose a change is. A name in another mount namespace may be another folder.
+fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
+    let is_ours = |window: &WindowView| {
+        let process = facts.world.snapshot.processes.get(window.pid);
+        let details = process.and_then(|process| process.details.as_ref());
+        details.is_some_and(|details| details.ns_pids.len() == 1)
+    };
+    let mut folders: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows.iter().filter(|window| window.repo.is_none() && is_ours(window)) {
+        if let Some(folder) = window.cwd.as_ref() {
+            folders.entry(folder).or_default().push(window);
+        }
+    }
+    let is_plain = |folder: &Untrusted| facts.world.snapshot.plain_folders.contains(folder);
+    let shared = folders.into_iter().filter(|(folder, windows)| windows.len() > 1 && is_plain(folder));
+    shared.map(|(folder, windows)| tell_folder(folder, &windows)).collect()
+}
+
+fn tell_folder(folder: &Untrusted, windows: &[&WindowView]) -> Finding {
+    let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+    let message = format!(
+        "{} work in one folder, {folder}, which is no working tree: one can overwrite what another has just \
+         written, and nothing keeps the older text; give each a folder of its own",
+        listed(&names)
+    );
+    let subjects = windows.iter().map(|window| window.key.clone());
+    let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
+    evidence.push(Evidence::new("folder", folder.clone(), "working directories"));
+    Finding::new(Code::SameFolder, subjects, message, evidence, Remedy::None)
 }
 
 /// Returns whether a record may well stand for live work: not dead, not ended, not expired.

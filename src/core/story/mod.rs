@@ -42,6 +42,8 @@ pub enum Cause {
     ResumedSession,
     /// Two windows work in one tree.
     SharedWorktree,
+    /// Two windows work in one folder that is no working tree.
+    SharedFolder,
     /// One checkpoint was given to two sessions.
     SharedCheckpoint,
     /// A database answered that the identity is taken, and the client took it over.
@@ -71,6 +73,7 @@ impl Cause {
             Self::PidReuse => "pid-reuse",
             Self::ResumedSession => "resumed-session",
             Self::SharedWorktree => "shared-worktree",
+            Self::SharedFolder => "shared-folder",
             Self::SharedCheckpoint => "shared-checkpoint",
             Self::AdoptedByConflict => "adopted-by-conflict",
             Self::SessionIdInUse => "session-id-in-use",
@@ -144,6 +147,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         Code::IdentitySplit => owners::split(&scene()),
         Code::OverwrittenRecord => places::overwritten(&scene()),
         Code::SameWorktree => places::same_worktree(&scene()),
+        Code::SameFolder => places::same_folder(&scene()),
         Code::OverlappingFiles => places::overlapping(&scene()),
         Code::ContestedClaim => places::contested(&scene()).or_else(|| places::shared_branch(&scene())),
         Code::RecycledPid => owners::recycled(&scene()),

@@ -87,6 +87,30 @@ pub(super) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
     chain.end(ending, so(told, all_windows(&scene.windows)))
 }
 
+/// Two windows in one folder that is no working tree.
+pub(super) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
+    let mut chain = Chain::default();
+    let folder = scene.windows.first()?.cwd.clone()?;
+    for window in &scene.windows {
+        scene.tell_start(&mut chain, window);
+        let source = format!("/proc/{}/cwd", window.pid);
+        let evidence = Evidence::new("folder", folder.clone(), source);
+        chain.saw(window.started_at, format!("it works in {folder}"), [evidence]);
+    }
+    let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
+    let told =
+        format!("no repository keeps what {} write apart: the last one to save a file wins", listed(&names));
+    let ending = Ending::new(
+        Cause::SharedFolder,
+        format!(
+            "give all but one of {} a folder of its own, or git init and git worktree add",
+            listed(&names)
+        ),
+        "the working directory of one of them in another folder",
+    );
+    chain.end(ending, so(told, all_windows(&scene.windows)))
+}
+
 /// Says whose a commit becomes in a tree with several of entire's sessions.
 fn commits(sessions: &[&Judged]) -> (Cause, String) {
     let checkpoint = |judged: &&Judged| stated(judged, "last checkpoint").map(|id| id.raw().to_owned());

@@ -1,6 +1,6 @@
 //! The repositories that one look has found, each once, and not too many.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::health;
 use crate::core::snapshot::SourceHealth;
+use crate::core::text::Untrusted;
 use crate::source::fence::Fence;
 use crate::source::open::OpenError;
 use crate::source::repos::{Located, MAX_REPOS, below, locate};
@@ -25,6 +26,8 @@ pub(super) struct Found {
     /// Those of them that do not exist: what is named below one does not exist either, and was
     /// looked from as well.
     gone: HashSet<PathBuf>,
+    /// The folders that lie in no repository, as far as may be looked.
+    plain: HashSet<PathBuf>,
     has_more: bool,
 }
 
@@ -52,7 +55,13 @@ impl Found {
             // What is gone lay in the repository that its parent lies in. Finding that out costs
             // far less, and thousands of records can name folders that went together.
             Some(parent) if self.is_gone(folder) => self.add_one(parent, fence),
-            Some(_) | None => locate(folder, fence).is_some_and(|located| self.insert(located)),
+            Some(_) | None => match locate(folder, fence) {
+                Some(located) => self.insert(located),
+                None => {
+                    self.plain.extend(fence.reaches(folder).then(|| folder.to_path_buf()));
+                    false
+                }
+            },
         }
     }
 
@@ -83,6 +92,12 @@ impl Found {
         }
         self.all.insert(located.common_dir.clone(), State::Unread(located));
         true
+    }
+
+    /// Returns which of these folders are certain to lie in no repository that may be looked in.
+    pub(super) fn plain(&self, folders: &BTreeSet<PathBuf>) -> Vec<Untrusted> {
+        let plain = folders.iter().filter(|folder| self.plain.contains(*folder));
+        plain.map(|folder| Untrusted::from_path(folder)).collect()
     }
 
     /// Hands out each repository once.

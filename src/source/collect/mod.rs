@@ -221,6 +221,7 @@ impl Collector {
         for (repo, _) in round.repos.values_mut() {
             self.users.fill(repo, &round.pass.records, &round.processes, taken_at);
         }
+        let plain_folders = round.found.plain(&self.working);
         let homes = round.pass.homes();
         let Round { reading, databases, leo, stores, pass, repos, processes, bound: (bound, _), .. } = round;
         let (mut records, broken, known) = pass.finish(&mut self.folders, &mut self.names);
@@ -254,6 +255,7 @@ impl Collector {
             homes,
             session_files,
             tombstones: self.tombstones.read(self.places.tombstones().as_deref(), &self.fence, reading.host),
+            plain_folders,
         }
     }
 

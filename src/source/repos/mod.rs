@@ -15,7 +15,7 @@ pub use self::locate::{Located, locate};
 use self::refs::Packed;
 pub(super) use self::users::Reader as UsersReader;
 use super::fence::Fence;
-use crate::core::snapshot::Repo;
+use crate::core::snapshot::{Repo, RepoSort};
 
 /// The most repositories of one look.
 pub const MAX_REPOS: usize = 64;
@@ -42,10 +42,10 @@ impl Reader {
         let mut problems = Vec::new();
         let worktrees = worktrees::read(located, fence, &mut problems);
         let entire_refs = self.refs(common, &mut problems);
-        Read {
-            repo: Repo { common_dir: common.to_path_buf(), worktrees, entire_refs, users: None },
-            problems,
-        }
+        let is_git = common.join("HEAD").symlink_metadata().is_ok();
+        let sort = if is_git { RepoSort::Git } else { RepoSort::Folder };
+        let common_dir = common.to_path_buf();
+        Read { repo: Repo { common_dir, sort, worktrees, entire_refs, users: None }, problems }
     }
 
     fn refs(&mut self, common: &Path, problems: &mut Vec<String>) -> Vec<String> {

@@ -163,10 +163,8 @@ impl Asked {
         if links.contains(&Use::Here) {
             return Use::Here;
         }
-        match open_files(thread, names) {
-            Use::Elsewhere if links.contains(&Use::Unread) => Use::Unread,
-            found => found,
-        }
+        let found = open_files(thread, names);
+        if found == Use::Elsewhere && links.contains(&Use::Unread) { Use::Unread } else { found }
     }
 
     /// Returns the names of the places in a mount namespace, which is that of a thread.

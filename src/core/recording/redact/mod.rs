@@ -81,6 +81,7 @@ impl Redactor {
             homes,
             session_files,
             tombstones,
+            plain_folders,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -95,6 +96,7 @@ impl Redactor {
         homes.iter_mut().for_each(|folder| self.home(folder));
         session_files.iter_mut().for_each(|file| self.session_file(file));
         *tombstones = tombstones.iter().map(|stone| self.tombstone(stone.clone())).collect();
+        plain_folders.iter_mut().for_each(|folder| self.untrusted(folder));
         sources.iter_mut().for_each(|source| self.source(source));
         look
     }
@@ -159,7 +161,7 @@ impl Redactor {
     }
 
     fn repo(&mut self, repo: &mut Repo) {
-        let Repo { common_dir, worktrees, entire_refs } = repo;
+        let Repo { common_dir, sort: _, worktrees, entire_refs, users: _ } = repo;
         *common_dir = self.path(common_dir);
         worktrees.iter_mut().for_each(|tree| self.tree(tree));
         entire_refs.iter_mut().for_each(|name| self.string(name));
