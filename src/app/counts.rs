@@ -2,15 +2,16 @@
 
 use crate::core::finding::Severity;
 use crate::core::report::{ClaimStatus, Report, WindowState};
-use crate::core::snapshot::{SourceHealth, SourceState};
+use crate::core::snapshot::{SourceHealth, SourceState, Topic};
+use crate::core::summary::Number;
 
 /// How many of what there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Windows whose process lives.
-    pub windows: usize,
+    pub windows: Number,
     /// All claims.
-    pub claims: usize,
+    pub claims: Number,
     /// Claims whose holder is gone.
     pub dead: usize,
     /// Findings of each severity, worst first.
@@ -25,8 +26,12 @@ pub struct Counts {
 pub fn counts(report: &Report) -> Counts {
     let of = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
     Counts {
-        windows: report.windows.iter().filter(|window| window.state != WindowState::Zombie).count(),
-        claims: report.claims.len(),
+        windows: Number::new(
+            report.windows.iter().filter(|window| window.state != WindowState::Zombie).count(),
+            &report.sources,
+            Topic::Windows,
+        ),
+        claims: Number::new(report.claims.len(), &report.sources, Topic::Records),
         dead: report.claims.iter().filter(|claim| claim.status == ClaimStatus::Dead).count(),
         collisions: of(Severity::Collision),
         warnings: of(Severity::Warning),
@@ -44,20 +49,16 @@ pub fn troubled(report: &Report) -> impl Iterator<Item = &SourceHealth> {
 
 /// Returns the databases on servers that are read, or about to be.
 pub fn databases(report: &Report) -> impl Iterator<Item = &SourceHealth> {
-    report.sources.iter().filter(|source| is_server(source)).filter(|source| match source.state {
+    report.sources.iter().filter(|source| source.is_server()).filter(|source| match source.state {
         SourceState::Ok | SourceState::Absent => true,
         // Those in trouble are told as that.
         SourceState::Partial | SourceState::Failed => false,
     })
 }
 
-fn is_server(source: &SourceHealth) -> bool {
-    source.id.starts_with("leo:")
-}
-
 /// Returns a short name of a source: a server's URL is too long for a badge.
 pub fn source_name(source: &SourceHealth) -> &str {
-    if is_server(source) { "database" } else { &source.id }
+    if source.is_server() { "database" } else { &source.id }
 }
 
 /// Returns the word for how a source fared.

@@ -10,6 +10,7 @@ use super::words;
 use crate::core::finding::{Finding, Severity};
 use crate::core::json;
 use crate::core::report::{Report, SCHEMA};
+use crate::core::snapshot::{Topic, unread};
 use crate::core::text::shown;
 
 /// What `doctor --json` prints.
@@ -46,6 +47,11 @@ fn exit(report: &Report) -> Exit {
 }
 
 fn text(report: &Report, paint: Paint) -> String {
+    let is_open = unread(&report.sources, Topic::All).next().is_some();
+    if report.findings.is_empty() && is_open {
+        let unknown = "It is not known whether there is a problem: not everything could be read.";
+        return format!("{}\n", paint.paint(Tone::Doubtful, unknown));
+    }
     if report.findings.is_empty() {
         return format!("{}\n", paint.paint(Tone::Good, "No problem was found."));
     }

@@ -260,6 +260,51 @@ pub struct SourceHealth {
     pub detail: Untrusted,
 }
 
+/// What a person asks about, as far as sources matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Running agents.
+    Windows,
+    /// Session records, and what they claim.
+    Records,
+    /// Everything.
+    All,
+}
+
+impl SourceHealth {
+    /// Returns whether there may be more than this source has told: it was not read, not all of
+    /// it, or it is a server that has not answered yet.
+    pub fn is_unread(&self) -> bool {
+        match self.state {
+            SourceState::Ok => false,
+            SourceState::Absent => self.is_server(),
+            SourceState::Partial | SourceState::Failed => true,
+        }
+    }
+
+    /// Returns whether it is a database on a server.
+    pub fn is_server(&self) -> bool {
+        self.id.starts_with("leo:")
+    }
+
+    /// Returns whether it tells of what is asked.
+    fn is_about(&self, topic: Topic) -> bool {
+        match topic {
+            Topic::Windows => self.id == PROCESSES,
+            Topic::Records => self.id != PROCESSES,
+            Topic::All => true,
+        }
+    }
+}
+
+/// The source of the windows.
+const PROCESSES: &str = "processes";
+
+/// Returns the sources that may have more to tell about what is asked.
+pub fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<Item = &SourceHealth> {
+    sources.iter().filter(move |source| source.is_unread() && source.is_about(topic))
+}
+
 /// An agent that claimtop has seen alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenAgent {

@@ -2,12 +2,13 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::counts::{source_state, troubled};
+use crate::app::counts::source_state;
 use crate::app::state::State;
 use crate::app::text::{count, cut, safe, wrap};
 use crate::app::tone::{Line, Tone};
 use crate::app::view::View;
 use crate::core::report::Report;
+use crate::core::snapshot::{Topic, unread};
 
 use super::paint::Painter;
 
@@ -33,8 +34,12 @@ fn lines(state: &State, room: usize) -> Vec<Line> {
             Line::new("Esc", Tone::Key).then(" clears the filter.", Tone::Dim),
         ];
     }
-    let mut lines = vec![Line::new(nothing(state.view), Tone::Strong)];
-    if troubled(report).next().is_some() {
+    let is_open = |topic| unread(&report.sources, topic).next().is_some();
+    let mut lines = vec![match is_open(topic(state.view)) {
+        true => Line::new(unknown(state.view), Tone::Warning),
+        false => Line::new(nothing(state.view), Tone::Strong),
+    }];
+    if is_open(Topic::All) {
         lines.push(Line::new("Not everything could be read.", Tone::Warning));
     }
     let problems = report.findings.len();
@@ -67,6 +72,26 @@ fn nothing(view: View) -> &'static str {
         View::Claims => "Nothing is claimed.",
         View::Problems => "No problems.",
         View::History => "Nothing has been done yet, and nothing has changed.",
+    }
+}
+
+/// Returns what a view tells about.
+fn topic(view: View) -> Topic {
+    match view {
+        View::Windows => Topic::Windows,
+        View::Sessions | View::Claims => Topic::Records,
+        View::Problems | View::History => Topic::All,
+    }
+}
+
+/// Says that a view is empty and there may be something all the same.
+fn unknown(view: View) -> &'static str {
+    match view {
+        View::Windows => "It is not known whether an agent window is running.",
+        View::Sessions => "It is not known whether there are session records.",
+        View::Claims => "It is not known whether anything is claimed.",
+        View::Problems => "It is not known whether there is a problem.",
+        View::History => "It is not known whether anything has changed.",
     }
 }
 

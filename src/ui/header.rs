@@ -9,6 +9,7 @@ use crate::app::state::{Picture, State};
 use crate::app::text::{count, safe};
 use crate::app::tone::{Line, Mark, Tone};
 use crate::config::Access;
+use crate::core::snapshot::{Topic, unread};
 
 use super::paint::{Painter, columns};
 
@@ -50,8 +51,11 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
     let mut parts = vec![
         name,
         (6, Line::new(&report.host.name, Tone::Dim)),
-        (0, Line::new(&count(windows, "window"), Tone::Strong)),
-        (4, Line::new(&count(claims, "claim"), Tone::Plain)),
+        (0, Line::new(&windows.words("window"), Tone::Strong)),
+        (
+            if claims.seen == 0 && claims.is_open { 2 } else { 4 },
+            Line::new(&claims.words("claim"), Tone::Plain),
+        ),
     ];
     let mut trouble = |rank, number: usize, mark, tone, text: String| {
         if number > 0 {
@@ -62,11 +66,13 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
     trouble(2, dead, Mark::Dead, Tone::Warning, count(dead, "dead claim"));
     trouble(3, warnings, Mark::Warning, Tone::Warning, count(warnings, "warning"));
     if collisions + dead + warnings == 0 {
-        let text = match notes {
-            0 => "no problems".to_owned(),
-            _ => format!("no warning, {}", count(notes, "note")),
+        let is_open = unread(&report.sources, Topic::All).next().is_some();
+        let (mark, tone, text) = match (is_open, notes) {
+            (true, _) => (Mark::Unknown, Tone::Notice, "not everything is read".to_owned()),
+            (false, 0) => (Mark::Alive, Tone::Good, "no problems".to_owned()),
+            (false, _) => (Mark::Alive, Tone::Good, format!("no warning, {}", count(notes, "note"))),
         };
-        parts.push((1, Line::default().then_marked(Mark::Alive, &text, Tone::Good)));
+        parts.push((1, Line::default().then_marked(mark, &text, tone)));
     }
     parts
 }
@@ -137,6 +143,7 @@ mod tests {
     use crate::app::state::Options;
     use crate::app::{testing, update};
     use crate::core::finding::Severity;
+    use crate::core::snapshot::SourceState;
 
     #[track_caller]
     fn check(notes: usize, expected: &str) {
@@ -154,5 +161,25 @@ mod tests {
         check(0, "0 claims  no problems");
         check(1, "no warning, 1 note");
         check(12, "no warning, 12 notes");
+    }
+
+    #[track_caller]
+    fn check_unread(id: &str, state: SourceState, expected: &str) {
+        let mut report = testing::quiet();
+        report.sources.push(testing::source(id, state, "it does not answer"));
+        let mut shown = State::new(Options::default(), Size { width: 200, height: 24 }, testing::now());
+        update(&mut shown, Msg::Looked(Arc::new(report)));
+        let line = fitting(&shown, 200).plain();
+        assert!(line.ends_with(expected), "{line}");
+    }
+
+    #[test]
+    fn while_a_source_is_not_read_nothing_is_called_none() {
+        let unread = "0 windows  claims unknown  not everything is read";
+        check_unread("leo:postgres://far/leo", SourceState::Failed, unread);
+        check_unread("leo:postgres://far/leo", SourceState::Absent, unread);
+        check_unread("obra:/home/dev/o.db", SourceState::Partial, unread);
+        check_unread("processes", SourceState::Failed, "windows unknown  0 claims  not everything is read");
+        check_unread("maia", SourceState::Absent, "0 windows  0 claims  no problems");
     }
 }

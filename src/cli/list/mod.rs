@@ -7,15 +7,12 @@ use super::failure::Outcome;
 use super::look::{self, Looker};
 use super::output::{Paint, Shape, Tone, print, terminal_width};
 use super::words::{self, count};
-use crate::app::counts;
 use crate::core::finding::Severity;
 use crate::core::json;
 use crate::core::report::{ClaimStatus, Report};
-use crate::core::snapshot::SourceHealth;
+use crate::core::snapshot::{self, SourceHealth, Topic};
+use crate::core::summary::Number;
 use crate::core::text::shown;
-
-/// The source of the windows.
-const PROCESSES: &str = "processes";
 
 /// Looks once and prints it; JSON is the whole snapshot, whatever the view.
 ///
@@ -60,12 +57,12 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
 
 /// Returns the sources of a view that were not read completely; without one, those of all views.
 fn unread(report: &Report, view: Option<View>) -> Vec<&SourceHealth> {
-    let is_meant = |source: &&SourceHealth| match view {
-        None | Some(View::Problems) => true,
-        Some(View::Windows) => source.id == PROCESSES,
-        Some(View::Sessions | View::Claims) => source.id != PROCESSES,
+    let topic = match view {
+        None | Some(View::Problems) => Topic::All,
+        Some(View::Windows) => Topic::Windows,
+        Some(View::Sessions | View::Claims) => Topic::Records,
     };
-    counts::troubled(report).filter(is_meant).collect()
+    snapshot::unread(&report.sources, topic).collect()
 }
 
 /// Says which sources could not be read, and why.
@@ -93,14 +90,14 @@ fn summary(report: &Report, paint: Paint) -> String {
                 if severity == Severity::Info { format!("{number} {word}") } else { count(number, word) };
             (number > 0).then(|| paint.paint(tone, &word))
         });
-    let line = |name: &str, total: usize, parts: Vec<String>| {
+    let line = |name: &str, seen: usize, topic: Topic, parts: Vec<String>| {
         let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-        format!("{}{parts}\n", count(total, name))
+        format!("{}{parts}\n", Number::new(seen, &report.sources, topic).words(name))
     };
     [
-        line("session record", report.records.len(), Vec::new()),
-        line("claim", report.claims.len(), claims.collect()),
-        line("problem", report.findings.len(), problems.collect()),
+        line("session record", report.records.len(), Topic::Records, Vec::new()),
+        line("claim", report.claims.len(), Topic::Records, claims.collect()),
+        line("problem", report.findings.len(), Topic::All, problems.collect()),
     ]
     .concat()
 }
