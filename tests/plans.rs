@@ -12,11 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use claimtop::core::find::{Meant, Subject, find};
 use claimtop::core::finding::{Code, Remedy};
 use claimtop::core::key::Key;
-use claimtop::core::plan::{Action, Confirmation, Plan, Step, plan_for};
+use claimtop::core::plan::{Action, Confirmation, Plan, Step, full_name, left_by, plan_for, plan_left};
 use claimtop::core::record::Location;
-use claimtop::core::report::{RecordView, Releasable, Report};
+use claimtop::core::report::{RecordView, Releasable, Report, VerdictState};
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 
@@ -316,4 +317,86 @@ fn no_two_plans_that_take_from_the_living_ask_for_the_same_text() {
         }
     }
     assert!(of_windows > 5, "only {of_windows}");
+}
+
+/// Returns the keys of all that a name can mean.
+fn meant(report: &Report, asked: &str) -> Vec<Key> {
+    let keys = |subjects: &[Subject<'_>]| subjects.iter().map(|subject| subject.key().clone()).collect();
+    match find(report, asked, &Path::new("/nowhere").join(asked)) {
+        Meant::Nothing => Vec::new(),
+        Meant::One(subject) => keys(&[subject]),
+        Meant::Several(several) => keys(&several),
+        Meant::Left(record) => left_by(report, record).iter().map(|record| record.key.clone()).collect(),
+    }
+}
+
+/// Whatever name the screen shows finds what it stands for, or several things of which that is one;
+/// a claim can be found by its window or its record.
+#[test]
+fn every_name_on_the_screen_finds_what_bears_it() {
+    let mut asked = 0;
+    let mut check = |report: &Report, name: &str, wanted: &[Option<&Key>], path: &Path| {
+        asked += 1;
+        let found = meant(report, name);
+        let is_found = wanted.iter().flatten().any(|key| found.contains(key));
+        assert!(is_found || name.is_empty(), "{}: {name:?} means {found:?}, not {wanted:?}", path.display());
+    };
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for window in &report.windows {
+            let session = window.session_id.iter().map(|id| id.raw().to_owned());
+            let names = [window.title(), window.pid.to_string(), window.key.to_string()];
+            let context = [window.context_id.value.raw().to_owned()];
+            for name in session.chain(names).chain(context) {
+                check(&report, &name, &[Some(&window.key)], &path);
+            }
+        }
+        for record in report.records() {
+            let names = record.session_id.iter().chain(&record.context_id).map(|id| id.raw().to_owned());
+            let places = match &record.location {
+                Location::File(path) => Some(path.text().raw().to_owned()),
+                Location::Row(_) => None,
+            };
+            let is_listed = left_by(&report, record).iter().any(|one| one.key == record.key);
+            let all = names.filter(|_| is_listed).chain(places).chain([record.key.to_string()]);
+            for name in all {
+                check(&report, &name, &[Some(&record.key), record.window.as_ref()], &path);
+            }
+        }
+        for claim in &report.claims {
+            let kind = claim.resource().kind.name();
+            let names = [claim.resource().id.shown(), format!("{kind} {}", claim.resource().id.shown())];
+            let wanted = [Some(&claim.key), Some(&claim.record.key), claim.window.as_ref()];
+            for name in names.into_iter().chain([full_name(&report, claim), claim.key.to_string()]) {
+                check(&report, &name, &wanted, &path);
+            }
+        }
+    }
+    assert!(asked > 2_000, "{asked}");
+}
+
+/// What an ended window has left is let go as one by a plain yes only where each part is proven dead
+/// and takes a plain yes by itself; what stays is named.
+#[test]
+fn all_that_a_window_has_left_is_what_takes_a_plain_yes_by_itself() {
+    let (mut several, mut stay) = (0, 0);
+    for path in common::worlds() {
+        let report = common::load(&path).report();
+        for record in report.records() {
+            let plan = plan_left(&report, &record.key);
+            let left = left_by(&report, record);
+            assert!(left.iter().all(|one| one.verdict.state != VerdictState::Alive), "{}", path.display());
+            assert!(plan.steps.is_empty(), "it only holds the parts together");
+            let is_refused = plan.confirmation == Confirmation::Refused;
+            assert_eq!(is_refused, plan.follows.is_empty(), "{}: {plan:?}", path.display());
+            for part in &plan.follows {
+                let alone = plan_for(&report, &part.subject, Action::Release);
+                assert_eq!(alone.confirmation, Confirmation::Yes, "{}", path.display());
+                assert_eq!(part.steps, alone.steps);
+            }
+            several += usize::from(plan.follows.len() > 1);
+            stay += usize::from(plan.why.iter().any(|why| why.starts_with("stays: ")));
+        }
+    }
+    assert!(several > 20 && stay > 0, "{several} of several parts, {stay} with what stays");
 }

@@ -87,7 +87,9 @@ fn draw(shot: &Shot) -> String {
 fn offer(state: &State, request: &Request) -> Offer {
     let plan = match (request, state.report()) {
         (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),
-        (Request::Act { .. } | Request::Undo { .. }, _) => Err("nothing was done yet".to_owned()),
+        (Request::Act { .. } | Request::Left { .. } | Request::Undo { .. }, _) => {
+            Err("nothing was done yet".to_owned())
+        }
     };
     Offer { request: request.clone(), plan }
 }

@@ -39,8 +39,8 @@ pub struct Carried {
 }
 
 /// Names the parts that follow a plan.
-pub(super) fn of_plan(plan: &Plan) -> Vec<(String, Request)> {
-    let request = |plan: &Plan| Request::Act { key: plan.subject.clone(), action: Action::Park };
+pub(super) fn of_plan(plan: &Plan, action: Action) -> Vec<(String, Request)> {
+    let request = |plan: &Plan| Request::Act { key: plan.subject.clone(), action };
     plan.follows.iter().map(|plan| (plan.what.clone(), request(plan))).collect()
 }
 
@@ -69,6 +69,15 @@ pub(super) fn see<D: Disk>(
 }
 
 impl Follower {
+    /// Returns why it cannot be done now, with what it is about.
+    pub(super) fn obstacle(&self) -> Option<(&str, Trouble)> {
+        let trouble = match &self.seen {
+            Ok(seen) => Trouble::NotNow(seen.wait.clone()?),
+            Err(trouble) => trouble.clone(),
+        };
+        Some((&self.title, trouble))
+    }
+
     /// Returns what would be done.
     pub(super) fn plan(&self) -> Option<&Plan> {
         self.seen.as_ref().ok().map(|seen| &seen.plan)

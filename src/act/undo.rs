@@ -30,6 +30,9 @@ pub(super) fn plan<D: Disk>(
     if !entry.can_be_undone() {
         return Err(Trouble::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
     }
+    if !lock.history.holds_anything(entry) {
+        return Err(Trouble::Never(format!("nothing of entry {number} is left to undo")));
+    }
     let hands = lock.hands();
     let mut planned = Vec::new();
     let mut movements = entry.intent.movements.iter().rev();

@@ -102,12 +102,12 @@ fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
         None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
         None | Some(_) => state.subject().cloned().into_iter().collect(),
     };
-    let keys = sheet::targets(&index, &chosen, action);
-    if keys.is_empty() {
+    let requests = sheet::requests(&index, &chosen, action);
+    if requests.is_empty() {
         state.message = Some(format!("There is nothing here to {}", sheet::verb(action)));
         return vec![Effect::Redraw];
     }
-    ask(state, action, keys.into_iter().map(|key| Request::Act { key, action }).collect())
+    ask(state, action, requests)
 }
 
 /// Opens the sheet of some requests.

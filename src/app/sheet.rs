@@ -3,11 +3,11 @@
 mod targets;
 mod write;
 
-pub(super) use self::targets::{meant, name, targets};
+pub(super) use self::targets::{meant, name, requests};
 pub(super) use self::write::write;
 
 use crate::core::journal::Ended;
-use crate::core::plan::{Action, Confirmation, Offer, Place, Plan, Request, Told, plan_for};
+use crate::core::plan::{Action, Confirmation, Offer, Place, Plan, Request, Told, plan_for, plan_left};
 use crate::core::report::Report;
 
 use super::msg::{Confirmed, Effect, Press};
@@ -68,6 +68,15 @@ pub(super) fn verb(action: Action) -> &'static str {
     }
 }
 
+/// Plans what is asked for, as far as a report says all about it.
+fn planned(report: &Report, request: &Request) -> Option<Plan> {
+    match request {
+        Request::Act { key, action } => Some(plan_for(report, key, *action)),
+        Request::Left { of } => Some(plan_left(report, of)),
+        Request::Undo { .. } => None,
+    }
+}
+
 impl Sheet {
     /// Opens a sheet, before its files were looked at.
     pub(super) fn new(action: Action, requests: Vec<Request>, names: Vec<String>) -> Self {
@@ -97,17 +106,14 @@ impl Sheet {
 
     /// Shows what would be done, without looking at any file.
     pub(super) fn only_shown(&mut self, report: &Report) {
-        let plan = |request: &Request| match request {
-            Request::Act { key, action } => {
-                let plan = plan_for(report, key, *action);
+        let plan = |request: &Request| match planned(report, request) {
+            Some(plan) => {
                 let name = (plan.confirmation == Confirmation::FullName).then(|| plan.name.clone());
                 let is_refused = plan.confirmation == Confirmation::Refused;
                 let plan = if is_refused { Err(plan.refusal()) } else { Ok((plan, name)) };
                 Offer { request: request.clone(), plan }
             }
-            Request::Undo { .. } => {
-                Offer { request: request.clone(), plan: Err("claimtop is read-only".to_owned()) }
-            }
+            None => Offer { request: request.clone(), plan: Err("claimtop is read-only".to_owned()) },
         };
         self.offers = self.requests.iter().map(plan).collect();
         self.stage = Stage::ReadOnly;
@@ -245,9 +251,9 @@ impl Sheet {
         if self.stage != Stage::Asking {
             return;
         }
-        let is_same = |offer: &Offer| match (&offer.request, &offer.plan) {
-            (Request::Act { key, action }, Ok((plan, _))) => plan.is_same_as(&plan_for(report, key, *action)),
-            (Request::Act { .. } | Request::Undo { .. }, _) => true,
+        let is_same = |offer: &Offer| match (planned(report, &offer.request), &offer.plan) {
+            (Some(newer), Ok((plan, _))) => plan.is_same_as(&newer),
+            (Some(_), Err(_)) | (None, _) => true,
         };
         if !self.offers.iter().all(is_same) {
             self.stage = Stage::Moved;

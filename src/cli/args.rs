@@ -107,8 +107,9 @@ pub(crate) enum Command {
     },
     /// Print the evidence for one window, record or claim
     Explain {
-        /// A key or the start of one, a PID, or the path of a record
-        #[arg(value_name = "KEY|PID|PATH")]
+        /// Any name on the screen: a key or its start, a window's name, a session or context ID, a
+        /// work item, a PID, a path
+        #[arg(value_name = "NAME")]
         subject: String,
         /// Print JSON
         #[arg(long)]
@@ -126,14 +127,17 @@ pub(crate) enum Command {
     },
     /// Print each change as it happens, until interrupted
     Events {
+        /// Only what is about this: any name on the screen
+        #[arg(value_name = "NAME")]
+        about: Option<String>,
         /// Print one JSON object a line
         #[arg(long)]
         json: bool,
     },
     /// Let a claim go, or end a dead record; the plan is shown first
     Release {
-        /// A key or the start of one, or the path of a record
-        #[arg(value_name = "KEY")]
+        /// Any name on the screen; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
         #[command(flatten)]
@@ -159,8 +163,8 @@ pub(crate) enum Command {
     },
     /// Park a file, also one that its own system cannot read
     Park {
-        /// A key or the start of one, or a path
-        #[arg(value_name = "KEY")]
+        /// Any name on the screen, or a path; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
         #[command(flatten)]

@@ -1,17 +1,21 @@
 //! `events`: what changes, one line for each change, until somebody has had enough.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::interval;
 
+use super::explain::find;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
 use super::look::Looker;
 use super::output::{Paint, Shape, Tone, is_reader_gone, print};
 use super::words;
-use crate::core::change::{Change, Subject, diff};
+use crate::core::change::{self, Change, diff};
+use crate::core::find::Subject;
 use crate::core::json;
+use crate::core::key::Key;
 use crate::core::report::{ClaimStatus, Report};
 
 /// How often to ask whether anybody still reads.
@@ -21,11 +25,12 @@ const READER: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(looker: Looker, shape: Shape) -> Outcome {
-    follow(looker, async |following| stream(following, shape).await)
+pub(crate) fn run(looker: Looker, about: Option<String>, shape: Shape) -> Outcome {
+    follow(looker, async |following| stream(following, about, shape).await)
 }
 
-async fn stream(mut following: Following, shape: Shape) -> Outcome {
+async fn stream(mut following: Following, about: Option<String>, shape: Shape) -> Outcome {
+    let mut topic = about.map(Topic::new);
     let mut ticks = interval(READER);
     let mut before: Option<Arc<Report>> = None;
     loop {
@@ -40,12 +45,56 @@ async fn stream(mut following: Following, shape: Shape) -> Outcome {
         }
         match next.transpose()? {
             Some(Next::Looked(now)) => {
-                print(&lines(&diff(before.as_deref(), &now), shape)?)?;
+                let mut changes = diff(before.as_deref(), &now);
+                if let Some(topic) = &mut topic {
+                    topic.learn(&now)?;
+                    changes.retain(|change| topic.is_told(change));
+                }
+                print(&lines(&changes, shape)?)?;
                 before = Some(now);
             }
             Some(Next::Interrupted) => return Ok(Exit::Fine),
             Some(Next::HintsLost) | None => {}
         }
+    }
+}
+
+/// What the changes must be about: all that a name has meant so far, and what belongs to it.
+struct Topic {
+    name: String,
+    keys: BTreeSet<Key>,
+}
+
+impl Topic {
+    fn new(name: String) -> Self {
+        Self { name, keys: BTreeSet::new() }
+    }
+
+    /// Adds what the name means by now.
+    ///
+    /// # Errors
+    /// At first nothing or several things are called so.
+    fn learn(&mut self, report: &Report) -> Result<(), Failure> {
+        let found = match find::find_all(report, &self.name) {
+            Ok(found) => found,
+            Err(failure) if self.keys.is_empty() => return Err(failure),
+            // What has gone is told all the same, and may come back.
+            Err(_) => return Ok(()),
+        };
+        for subject in found {
+            self.keys.insert(subject.key().clone());
+            if let Subject::Window(window) = subject {
+                self.keys.extend(window.records.iter().chain(&window.claims).cloned());
+            }
+            let key = subject.key();
+            let of_record = report.claims.iter().filter(|claim| claim.record.key == *key);
+            self.keys.extend(of_record.map(|claim| claim.key.clone()));
+        }
+        Ok(())
+    }
+
+    fn is_told(&self, change: &Change) -> bool {
+        change.subject.keys().iter().any(|key| self.keys.contains(key))
     }
 }
 
@@ -68,13 +117,13 @@ fn line(change: &Change, paint: Paint) -> String {
     format!("{time}  {:<15}  {what}", change.event.name())
 }
 
-fn tone(subject: &Subject) -> Tone {
+fn tone(subject: &change::Subject) -> Tone {
     match subject {
-        Subject::Window { state, .. } => words::window_state(*state).1,
-        Subject::Record { verdict, .. } => words::verdict(*verdict).1,
-        Subject::Claim { status, .. } => {
+        change::Subject::Window { state, .. } => words::window_state(*state).1,
+        change::Subject::Record { verdict, .. } => words::verdict(*verdict).1,
+        change::Subject::Claim { status, .. } => {
             status.map_or(Tone::Dim, |status: ClaimStatus| words::status(status).1)
         }
-        Subject::Finding { severity, .. } => words::severity(*severity).1,
+        change::Subject::Finding { severity, .. } => words::severity(*severity).1,
     }
 }

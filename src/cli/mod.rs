@@ -121,7 +121,9 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             scene.shown(json, |mut looker, shape| explain::run(&mut looker, &subject, shape))
         }
-        Command::Events { json } => scene(options, environment)?.shown(json, events::run),
+        Command::Events { about, json } => {
+            scene(options, environment)?.shown(json, |looker, shape| events::run(looker, about, shape))
+        }
         Command::Release { subject, consent } => {
             act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)
         }

@@ -247,10 +247,19 @@ impl History {
         newest_first.filter(move |entry| entry.intent.follows == Some(number) && entry.can_be_undone())
     }
 
+    /// Returns whether there is anything to undo of an entry: one that only holds others together
+    /// has something only for as long as they have.
+    pub fn holds_anything(&self, entry: &Entry) -> bool {
+        let mut held = self.entries.iter().filter(|other| other.intent.follows == Some(entry.number));
+        let is_ended = |held: &Entry| !held.can_be_undone();
+        !entry.intent.movements.is_empty() || !held.clone().all(is_ended) || held.next().is_none()
+    }
+
     /// Returns the newest entry that can be undone; of one action that is the one which all else
     /// followed, and with which it is undone.
     pub fn newest_undoable(&self) -> Option<&Entry> {
-        let newest = self.entries.iter().rev().find(|entry| entry.can_be_undone())?;
+        let newest =
+            self.entries.iter().rev().find(|entry| entry.can_be_undone() && self.holds_anything(entry))?;
         let followed = newest.intent.follows.and_then(|number| self.entry(number));
         Some(followed.filter(|entry| entry.can_be_undone()).unwrap_or(newest))
     }

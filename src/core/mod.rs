@@ -9,6 +9,7 @@ pub mod context;
 pub mod diagnosis;
 pub mod evidence;
 pub mod file;
+pub mod find;
 pub mod finding;
 mod fixed;
 pub mod git;

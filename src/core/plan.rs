@@ -2,6 +2,7 @@
 
 mod about;
 mod holder;
+mod left;
 mod leo;
 mod migration;
 mod never;
@@ -11,6 +12,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::about::{Known, plan_for, releasable};
+pub use self::holder::full_name_of as full_name;
+pub use self::left::{left_by, plan_left};
 use super::journal::Ended;
 use super::key::Key;
 use super::record::Format;
@@ -39,6 +42,11 @@ pub enum Request {
         key: Key,
         /// What to do.
         action: Action,
+    },
+    /// All that an ended window has left and that is proven dead.
+    Left {
+        /// One of the records that it has left.
+        of: Key,
     },
     /// An entry of the journal that is to be taken back.
     Undo {

@@ -16,6 +16,7 @@ mod explain;
 mod formats;
 #[path = "../common/missing.rs"]
 mod missing;
+mod names;
 mod program;
 mod sources;
 #[cfg(target_os = "linux")]

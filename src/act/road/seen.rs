@@ -15,7 +15,7 @@ use crate::act::planned::Planned;
 use crate::act::sight::Sight;
 use crate::act::trouble::Trouble;
 use crate::act::undo;
-use crate::core::plan::{Confirmation, Plan, Request, plan_for};
+use crate::core::plan::{Action, Confirmation, Plan, Request, plan_for, plan_left};
 use crate::core::report::Report;
 
 /// A plan with the prints of all files that it touches.
@@ -58,10 +58,27 @@ impl Seen {
                 let sight = Sight { hands: lock.hands(), rules, now, wait: RefCell::default() };
                 let planned = plan.steps.iter().map(|step| sight.planned(step)).collect::<Result<_, _>>()?;
                 let holder = report.records().find(|record| record.key == plan.record).map(Holder::of);
-                let followers = followers(follow::of_plan(&plan));
+                let followers = followers(follow::of_plan(&plan, Action::Park));
                 let wait = sight.wait.into_inner();
                 plan.why.extend(wait.clone());
                 Ok(Self { followers, wait, ..Self::new(plan, request, rules, planned, holder) })
+            }
+            Request::Left { of } => {
+                let mut plan = plan_left(report, of);
+                if plan.confirmation == Confirmation::Refused {
+                    return Err(Trouble::Never(plan.refusal()));
+                }
+                let followers = followers(follow::of_plan(&plan, Action::Release));
+                let obstacles: Vec<_> = followers.iter().filter_map(Follower::obstacle).collect();
+                let told = |(title, trouble): &(&str, Trouble)| format!("not now: {title}: {trouble}");
+                plan.why.extend(obstacles.iter().map(told));
+                let is_stuck = obstacles.len() == followers.len();
+                let wait = match obstacles.into_iter().next().filter(|_| is_stuck) {
+                    None => None,
+                    Some((_, Trouble::NotNow(wait))) => Some(wait),
+                    Some((_, trouble)) => return Err(trouble),
+                };
+                Ok(Self { followers, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
             }
             Request::Undo { entry, place } => {
                 let (mut plan, planned) = undo::plan(lock, *entry, *place, now)?;

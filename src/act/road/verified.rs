@@ -50,13 +50,14 @@ impl<D: Disk> Verified<'_, '_, D> {
         let intent = Intent {
             action: match seen.request {
                 Request::Act { action, .. } => action,
+                Request::Left { .. } => Action::Release,
                 Request::Undo { .. } => Action::Undo,
             },
             title: seen.plan.what.clone(),
             why,
             movements,
             undoes: match seen.request {
-                Request::Act { .. } => None,
+                Request::Act { .. } | Request::Left { .. } => None,
                 Request::Undo { entry, .. } => Some(entry),
             },
             follows: seen.follows,

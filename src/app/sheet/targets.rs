@@ -1,29 +1,53 @@
 //! What an action on the chosen things is about.
 
-use std::collections::BTreeSet;
-
 use crate::app::lookup::{Index, window_name};
 use crate::app::text::outside;
-use crate::core::finding::{Finding, Remedy};
+use crate::core::finding::{Code, Finding, Remedy};
 use crate::core::key::Key;
-use crate::core::plan::{Action, Request};
+use crate::core::plan::{Action, Request, left_by};
 use crate::core::report::WindowView;
 
 /// Returns the records and claims that an action on the chosen things is about: a record or
 /// claim itself; for a finding whoever its story tells to yield, else the first that it is about;
 /// for a window only what is its own.
-pub(in crate::app) fn targets(index: &Index, chosen: &[Key], action: Action) -> Vec<Key> {
-    let mut targets = Vec::new();
+///
+/// Of a window that has ended it is all that it has left.
+pub(in crate::app) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Request> {
+    let act = |key: Key| Request::Act { key, action };
+    let mut requests = Vec::new();
     for key in chosen {
-        match (index.window(key), index.finding(key)) {
-            (Some(window), _) => targets.extend(of_window(index, window, action)),
-            (None, Some(finding)) => targets.extend(of_finding(index, finding, action)),
-            (None, None) => targets.extend(is_target(index, key, action).then(|| key.clone())),
+        if let Some(of) = left(index, key, action) {
+            requests.push(Request::Left { of });
+            continue;
         }
+        let found: Vec<Request> = match (index.window(key), index.finding(key)) {
+            (Some(window), _) => of_window(index, window, action).into_iter().map(act).collect(),
+            (None, Some(finding)) => of_finding(index, finding, action).into_iter().map(act).collect(),
+            (None, None) if is_target(index, key, action) => vec![act(key.clone())],
+            (None, None) => Vec::new(),
+        };
+        let new: Vec<Request> = found.into_iter().filter(|one| !requests.contains(one)).collect();
+        requests.extend(new);
     }
-    let mut seen = BTreeSet::new();
-    targets.retain(|key| seen.insert(key.clone()));
-    targets
+    requests
+}
+
+/// Returns one of several records that an ended window has left, where a window or a finding about
+/// its death is chosen.
+fn left(index: &Index, key: &Key, action: Action) -> Option<Key> {
+    if !matches!(action, Action::Release | Action::Park) {
+        return None;
+    }
+    let of_dead = |finding: &&Finding| {
+        matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder)
+            && matches!(finding.remedy, Remedy::Release | Remedy::Park)
+    };
+    if let Some(window) = index.window(key) {
+        return window.records.first().filter(|_| index.exited.contains(&window.pid)).cloned();
+    }
+    let first = index.finding(key).filter(of_dead)?.subjects().first()?;
+    let record = index.record(first).or_else(|| Some(&*index.claim(first)?.record))?;
+    (left_by(&index.report, record).len() > 1).then(|| record.key.clone())
 }
 
 /// Returns the one thing that is meant by what is selected: an action, a jump and a copied address
@@ -76,6 +100,8 @@ pub(in crate::app) fn name(index: Option<&Index>, request: &Request) -> String {
     let (index, key) = match (index, request) {
         (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
         (None, Request::Act { key, .. }) => return key.to_string(),
+        (None, Request::Left { of }) => return format!("all that the window of {of} has left"),
+        (Some(index), Request::Left { of }) => return format!("all that goes with {}", index.name(of)),
         (Some(index), Request::Act { key, .. }) => (index, key),
     };
     let record = index.record(key).or_else(|| Some(&*index.claim(key)?.record));

@@ -12,7 +12,7 @@ use anyhow::anyhow;
 use self::told::Told;
 use super::args::Consent;
 use super::ask::said_yes;
-use super::explain::find;
+use super::explain::find::{self, Found};
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape, complain};
 use super::settings::Settings;
@@ -25,10 +25,13 @@ use crate::act::undo::Place;
 use crate::act::witness::Eyes;
 use crate::config::Access;
 use crate::core::assess::Policy;
+use crate::core::find::Subject;
 use crate::core::finding::{Code, Remedy};
+use crate::core::key::Key;
 use crate::core::plan::{Action, Confirmation, Known};
 use crate::core::record::{Format, RecordKind};
 use crate::core::report::{RecordView, Report, VerdictState};
+use crate::core::text::shown;
 use crate::source::{Collector, clock, host};
 
 /// How long a command waits while another claimtop is at work.
@@ -81,10 +84,27 @@ pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], conse
     let report = hand.report();
     let mut requests = Vec::new();
     for subject in subjects {
-        let key = find::find(&report, subject)?.key().clone();
-        requests.push(Request::Act { key, action });
+        requests.extend(asked(find::find(&report, subject)?, action)?);
     }
     carry_out(settings, &mut hand, &report, &requests, consent)
+}
+
+/// Returns what an action on something is about: of a window that lives what it holds, of one that
+/// has ended all that it has left.
+fn asked(found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
+    let act = |key: &Key| Request::Act { key: key.clone(), action };
+    Ok(match (found, action) {
+        (Found::Left(record), Action::Release | Action::Park) => {
+            vec![Request::Left { of: record.key.clone() }]
+        }
+        (Found::Left(record), Action::Migrate | Action::Undo) => vec![act(&record.key)],
+        (Found::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {
+            let error = anyhow!("{} lives and holds nothing", shown(&window.title()));
+            return Err(Failure::new(Exit::Refused, error));
+        }
+        (Found::One(Subject::Window(window)), Action::Release) => window.claims.iter().map(act).collect(),
+        (Found::One(subject), _) => vec![act(subject.key())],
+    })
 }
 
 /// Migrates every legacy record that has a window of its own.

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::find::Subject;
+use super::find::describe;
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::output::{Paint, Tone};
 use crate::cli::{doctor, story, words};
 use crate::core::evidence::Evidence;
+use crate::core::find::Subject;
 use crate::core::finding::Finding;
 use crate::core::report::{ClaimView, HolderView, RecordView, Report, Verdict, WindowView};
 
@@ -15,7 +16,7 @@ type Line = (&'static str, Cell);
 
 /// Lays out everything that is known of one thing.
 pub(crate) fn text(report: &Report, subject: Subject<'_>, findings: &[&Finding], paint: Paint) -> String {
-    let mut out = format!("{}\n", paint.paint(Tone::Heading, &subject.describe()));
+    let mut out = format!("{}\n", paint.paint(Tone::Heading, &describe(report, subject)));
     match subject {
         Subject::Window(window) => out.push_str(&of_window(report, window, paint)),
         Subject::Record(record) => out.push_str(&of_record(report, record, paint)),
@@ -52,7 +53,7 @@ fn of_window(report: &Report, window: &WindowView, paint: Paint) -> String {
         out.push_str(&section("Session", &evidence(report, facts), paint));
     }
     let records = report.records().filter(|record| window.records.contains(&record.key));
-    out.push_str(&keyed("Records", records.map(Subject::Record), paint));
+    out.push_str(&keyed(report, "Records", records.map(Subject::Record), paint));
     out.push_str(&claims(report, |claim| window.claims.contains(&claim.key), paint));
     out
 }
@@ -98,7 +99,7 @@ fn of_claim(report: &Report, claim: &ClaimView, paint: Paint) -> String {
         surfaces.row([Cell::new(surface.name), Cell::new(words::surface(surface.state))]);
     }
     out.push_str(&section("Surfaces", &surfaces, paint));
-    out.push_str(&keyed("Record", std::iter::once(Subject::Record(&claim.record)), paint));
+    out.push_str(&keyed(report, "Record", std::iter::once(Subject::Record(&claim.record)), paint));
     out.push_str(&verdict(report, &claim.record.verdict, paint));
     out
 }
@@ -157,13 +158,18 @@ fn of_findings(findings: &[&Finding], paint: Paint) -> String {
 }
 
 fn claims(report: &Report, is_meant: impl Fn(&ClaimView) -> bool, paint: Paint) -> String {
-    keyed("Claims", report.claims.iter().filter(|claim| is_meant(claim)).map(Subject::Claim), paint)
+    keyed(report, "Claims", report.claims.iter().filter(|claim| is_meant(claim)).map(Subject::Claim), paint)
 }
 
-fn keyed<'a>(title: &str, subjects: impl Iterator<Item = Subject<'a>>, paint: Paint) -> String {
+fn keyed<'a>(
+    report: &Report,
+    title: &str,
+    subjects: impl Iterator<Item = Subject<'a>>,
+    paint: Paint,
+) -> String {
     let mut columns = Columns::new(&[""]);
     for subject in subjects {
-        columns.row([Cell::new(subject.describe())]);
+        columns.row([Cell::new(describe(report, subject))]);
     }
     section(title, &columns, paint)
 }

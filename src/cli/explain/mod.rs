@@ -5,10 +5,10 @@ mod ladder;
 
 use serde::Serialize;
 
-use self::find::Subject;
 use super::failure::{Exit, Outcome};
 use super::look::Looker;
 use super::output::{Shape, print};
+use crate::core::find::Subject;
 use crate::core::finding::Finding;
 use crate::core::json;
 use crate::core::key::Key;
@@ -30,18 +30,37 @@ struct Explanation<'a> {
     findings: Vec<&'a Finding>,
 }
 
+/// What it prints of a window that has ended: each thing that it has left.
+#[derive(Serialize)]
+struct Left<'a> {
+    left: Vec<Explanation<'a>>,
+}
+
 /// Looks once and prints the evidence.
 ///
 /// # Errors
 /// Nothing or several things are meant, or the output cannot be written.
 pub(crate) fn run(looker: &mut Looker, asked: &str, shape: Shape) -> Outcome {
     let report = looker.report();
-    let subject = find::find(&report, asked)?;
-    let findings = findings(&report, subject);
+    let subjects = find::find_all(&report, asked)?;
+    let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {
-        Shape::Text(paint) => print(&ladder::text(&report, subject, &findings, paint))?,
+        Shape::Text(paint) => {
+            let texts: Vec<String> =
+                all.map(|(subject, findings)| ladder::text(&report, subject, &findings, paint)).collect();
+            print(&texts.join("\n"))?;
+        }
         Shape::Json => {
-            print(&format!("{}\n", json::to_string_pretty(&explanation(&report, subject, findings))?))?
+            let mut all: Vec<_> =
+                all.map(|(subject, findings)| explanation(&report, subject, findings)).collect();
+            let text = match (all.len(), all.pop()) {
+                (1, Some(only)) => json::to_string_pretty(&only)?,
+                (_, last) => {
+                    all.extend(last);
+                    json::to_string_pretty(&Left { left: all })?
+                }
+            };
+            print(&format!("{text}\n"))?;
         }
     }
     Ok(Exit::Fine)

@@ -1,0 +1,104 @@
+//! Names that are on the screen, for every command; and all that an ended window has left.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::world::{Answer, World};
+
+const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
+
+/// Writes what a process that has come and gone has left: its registry entry, a record of Maia and
+/// a file of LEO's; returns its PID.
+fn ended_window(world: &World, name: &str, session: &str) -> u32 {
+    let mut child = Command::new("/bin/sleep").arg("600").spawn().unwrap();
+    let pid = child.id();
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let registry = format!(
+        r#"{{"pid":{pid},"sessionId":"{session}","cwd":"/x","startedAt":1,"procStart":"{ticks}","kind":"interactive","name":"{name}","status":"idle"}}"#
+    );
+    world.write(&format!("home/.claude/sessions/{pid}.json"), &registry);
+    let began = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+    let maia = format!(r#"{{"current_agent":"reviewer","session_start":"{began}","version":"1.5"}}"#);
+    world.write(&format!("home/.maia/sessions/swarm_session_{pid}.json"), &maia);
+    pid
+}
+
+/// Asks again for as long as a file is too young to be touched.
+fn settled(world: &World, arguments: &[&str]) -> Answer {
+    loop {
+        let answer = world.run(arguments);
+        if !answer.out.contains("s ago: wait") {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+}
+
+#[test]
+fn an_ended_window_is_let_go_as_one_and_comes_back_as_one() {
+    let world = World::new();
+    let pid = ended_window(&world, "shop-cart", SESSION);
+    let files = [
+        format!("home/.claude/sessions/{pid}.json"),
+        format!("home/.maia/sessions/swarm_session_{pid}.json"),
+    ];
+    let there = || files.each_ref().map(|file| std::fs::exists(world.path(file)).unwrap());
+    let plan = json(&world.run(&["release", "shop-cart", "--dry-run", "--json"]));
+    assert_eq!(plan["plans"].as_array().unwrap().len(), 1, "{plan}");
+    assert_eq!(plan["plans"][0]["confirmation"], "yes");
+    assert_eq!(plan["plans"][0]["follows"].as_array().unwrap().len(), 2, "{plan}");
+    for name in [SESSION, pid.to_string().as_str()] {
+        let same = json(&world.run(&["release", name, "--dry-run", "--json"]));
+        assert_eq!(same["plans"][0]["what"], plan["plans"][0]["what"], "{name}");
+    }
+    assert_eq!(there(), [true, true]);
+    settled(&world, &["release", "shop-cart", "--dry-run"]);
+    let done = world.run(&["release", "shop-cart", "--yes"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(there(), [false, false]);
+    let undone = world.run(&["undo", "--yes"]);
+    assert_eq!((undone.code, there()), (0, [true, true]), "{undone:?}");
+    let again = world.run(&["undo", "--yes"]);
+    assert_eq!(again.code, 3, "one undo took all of it back: {again:?}");
+}
+
+#[test]
+fn several_things_of_one_name_are_listed_with_what_tells_them_apart() {
+    let world = World::new();
+    ended_window(&world, "shop-cart", SESSION);
+    ended_window(&world, "shop-cart", "db4e04a8-9640-4079-8e03-5ac2d1294846");
+    for command in [&["release", "shop-cart", "--yes"][..], &["explain", "shop-cart"], &["park", "shop-cart"]]
+    {
+        let answer = world.run(command);
+        assert_eq!((answer.code, answer.out.as_str()), (2, ""), "{answer:?}");
+        assert!(answer.err.contains("shop-cart can mean 2 things"), "{answer:?}");
+        assert_eq!(answer.err.matches("/.claude/sessions/").count(), 2, "{answer:?}");
+    }
+}
+
+#[test]
+fn an_ended_window_is_explained_record_by_record() {
+    let world = World::new();
+    ended_window(&world, "shop-cart", SESSION);
+    let told = json(&world.run(&["explain", "shop-cart", "--json"]));
+    assert_eq!(told["left"].as_array().unwrap().len(), 2, "{told}");
+    let text = world.run(&["explain", SESSION]).out;
+    assert!(text.contains("/.claude/sessions/") && text.contains("/.maia/sessions/"), "{text}");
+}
+
+#[test]
+fn what_is_called_otherwise_is_followed_by_no_events() {
+    let world = World::new();
+    let answer = world.run(&["events", "nobody"]);
+    assert_eq!(answer.code, 2, "{answer:?}");
+    assert!(answer.err.contains("nothing here is called nobody"), "{answer:?}");
+}
