@@ -5,7 +5,7 @@ use crate::app::msg::Confirmed;
 use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::journal::{Ended, History};
-use crate::core::plan::{Action, Confirmation, Offer, Place, Request, Told, plan_for};
+use crate::core::plan::{Action, Confirmation, Offer, Place, Request, Told, plan_for, plan_left};
 use crate::core::record::Record;
 
 #[test]
@@ -288,15 +288,13 @@ fn pointed_at(view: &str, row: usize) -> (Vec<Request>, Option<String>, Option<S
     let mut state = seen(testing::contested());
     press(&mut state, view);
     press(&mut state, &format!("g{}", "j".repeat(row)));
-    let jumps = press(&mut state, "J");
-    let jump = jumps.into_iter().find_map(|effect| match effect {
-        Effect::Jump(jump) => Some(jump.name),
-        _ => None,
-    });
-    let copied = press(&mut state, "y").into_iter().find_map(|effect| match effect {
-        Effect::Copy(text) => Some(text),
-        _ => None,
-    });
+    let jumps = press(&mut state, "J").into_iter();
+    let jump =
+        jumps.filter_map(|effect| if let Effect::Jump(jump) = effect { Some(jump.name) } else { None });
+    let jump = jump.last();
+    let copies = press(&mut state, "y").into_iter();
+    let copied = copies.filter_map(|effect| if let Effect::Copy(text) = effect { Some(text) } else { None });
+    let copied = copied.last();
     press(&mut state, "r");
     (state.sheet().map(|sheet| sheet.requests.clone()).unwrap_or_default(), jump, copied)
 }
@@ -331,4 +329,31 @@ fn a_sheet_that_takes_from_the_living_says_from_whom_and_asks_for_a_name_of_its_
     assert!(text.contains("type its name cart api/SD-SHOP-014"), "{text}");
     press(&mut state, "SD-SHOP-014\n");
     assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "that is the name of both");
+}
+
+#[test]
+fn of_a_window_that_has_ended_all_that_it_has_left_is_meant() {
+    let mut report = testing::busy();
+    let session = report.records[2].session_id.clone();
+    // Another system's record of the same session.
+    let other = Arc::make_mut(&mut report.records[4]);
+    let read = Arc::make_mut(&mut other.record);
+    (read.session_id, read.has_ended) = (session, false);
+    let mut state = seen(report);
+    press(&mut state, "4g");
+    let row = state.visible().iter().position(|row| row.key.as_str().starts_with('p')).unwrap();
+    let dead = (row..state.visible().len()).find(|_| {
+        press(&mut state, "r");
+        let left =
+            state.sheet().is_some_and(|sheet| sheet.requests == [Request::Left { of: key("r-gamma") }]);
+        press(&mut state, if left { "" } else { "\u{1b}j" });
+        left
+    });
+    assert!(dead.is_some(), "the finding about the dead holder asks for all that it has left");
+    let plan = plan_left(state.report().unwrap(), &key("r-gamma"));
+    let request = Request::Left { of: key("r-gamma") };
+    update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
+    let text = panel_text(&state);
+    assert!(text.contains("y does it") && text.contains("all that"), "{text}");
+    assert!(text.contains("/tmp/gamma aside") && text.contains("/tmp/epsilon"), "{text}");
 }
