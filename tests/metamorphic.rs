@@ -209,6 +209,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.homes.extend(other.homes);
     one.session_files.extend(other.session_files);
     one.plain_folders.extend(other.plain_folders);
+    one.tombstones = claimtop::core::tombstone::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }
 
@@ -291,7 +292,11 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
         let notes = notes
             .flat_map(|note| [format!("session {}", note.session_id.raw()), format!("pid {}", note.pid)]);
         let databases = look.databases.iter().map(|database| format!("database {}", database.name.raw()));
-        records.chain(pids).chain(trees).chain(broken).chain(notes).chain(databases).collect()
+        let stones = look.tombstones.iter().flat_map(|stone| {
+            let session = stone.session_id.as_ref().map(|id| format!("session {}", id.raw()));
+            session.into_iter().chain([format!("pid {}", stone.id.pid)])
+        });
+        records.chain(stones).chain(pids).chain(trees).chain(broken).chain(notes).chain(databases).collect()
     };
     // Some findings are about a machine as a whole: what they count is not the union.
     // A process that cannot be read, or that counts PIDs in a container, could be anybody.

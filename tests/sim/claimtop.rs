@@ -89,7 +89,9 @@ fn work(baton: &Arc<Baton>, me: usize, manner: Manner) {
 
 fn look(eyes: &mut Eyes) -> Report {
     let snapshot = eyes.look();
-    assess(&snapshot, eyes.policy())
+    let report = assess(&snapshot, eyes.policy());
+    eyes.learn(&snapshot, &report);
+    report
 }
 
 fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {

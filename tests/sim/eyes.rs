@@ -9,12 +9,14 @@ use claimtop::core::agent::{Role, Signatures};
 use claimtop::core::assess::Policy;
 use claimtop::core::bound::Notes;
 use claimtop::core::file::{Content, FileImage};
-use claimtop::core::process::{ProcessId, ProcessTable};
+use claimtop::core::process::{InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::record::Format;
+use claimtop::core::report::Report;
 use claimtop::core::snapshot::{
     Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, RepoSort, SeenAgent, Snapshot, Worktree,
 };
 use claimtop::core::text::Untrusted;
+use claimtop::core::tombstone::{Mourner, merged};
 use claimtop::format::{self, FileKind, Parsed, Reading};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -30,12 +32,15 @@ pub(crate) enum Sight {
     Whole,
     /// It lacks some, always the same, and takes its list for complete.
     Lacking,
+    /// It takes those of whom too little could be read for gone: it judges absence without churn.
+    Careless,
 }
 
 pub(crate) struct Eyes {
     baton: Arc<Baton>,
     me: usize,
     sight: Sight,
+    mourner: Mourner,
     seen: BTreeMap<ProcessId, Timestamp>,
 }
 
@@ -47,7 +52,7 @@ fn policy() -> &'static Policy {
 
 impl Eyes {
     pub(crate) fn new(baton: Arc<Baton>, me: usize, sight: Sight) -> Self {
-        Self { baton, me, sight, seen: BTreeMap::new() }
+        Self { baton, me, sight, mourner: Mourner::default(), seen: BTreeMap::new() }
     }
 
     /// Returns whose eyes they are.
@@ -71,6 +76,17 @@ impl Eyes {
         })
     }
 
+    /// Remembers who is proven dead, as all claimtops of a home do in one file.
+    pub(crate) fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
+        let lesson = self.mourner.learn(snapshot, report);
+        self.baton.with(|world| {
+            let stones = merged(std::mem::take(&mut world.stones), &lesson.learnt).into_iter();
+            world.stones = stones.filter(|stone| !lesson.refuted.contains(&stone.id)).collect();
+            lesson.learnt.iter().for_each(|_| world.tally.count("tombstones"));
+            lesson.refuted.iter().for_each(|_| world.tally.count("tombstones refuted"));
+        });
+    }
+
     /// Notes which agents were seen alive, as the collector does.
     fn remember(&mut self, snapshot: &mut Snapshot) {
         for process in snapshot.processes.by_pid.values() {
@@ -88,9 +104,17 @@ impl Witness for Eyes {
     fn look(&mut self) -> Snapshot {
         let mut snapshot = self.records();
         (snapshot.processes, snapshot.taken_at) = self.processes();
-        if self.sight == Sight::Lacking {
-            snapshot.processes.listed.retain(|pid| !pid.is_multiple_of(3));
-            snapshot.processes.by_pid.retain(|pid, _| !pid.is_multiple_of(3));
+        let table = &mut snapshot.processes;
+        match self.sight {
+            Sight::Whole => {}
+            Sight::Lacking => {
+                table.listed.retain(|pid| !pid.is_multiple_of(3));
+                table.by_pid.retain(|pid, _| !pid.is_multiple_of(3));
+            }
+            Sight::Careless => {
+                table.by_pid.retain(|_, process| process.inner_pids().is_some());
+                table.listed = table.by_pid.keys().copied().collect();
+            }
         }
         self.remember(&mut snapshot);
         snapshot
@@ -110,7 +134,48 @@ fn processes(world: &mut World) -> ProcessTable {
     if world.steps_left > 0 && world.dice.happens(world.climate.faults) {
         table.partial = Some("the scan was cut off".to_owned());
     }
+    if world.climate.churn && world.steps_left > 0 {
+        churn(world, &mut table);
+    }
     table
+}
+
+/// Reads less of some processes, as while others come and go, and lists some of those.
+fn churn(world: &mut World, table: &mut ProcessTable) {
+    let mut unlucky: Vec<u32> = table.by_pid.keys().copied().collect();
+    unlucky.retain(|_| world.dice.happens(150));
+    for pid in unlucky {
+        let how_much = world.dice.roll(3);
+        if how_much == 0 {
+            table.by_pid.remove(&pid);
+        } else if let Some(process) = table.by_pid.get_mut(&pid) {
+            (process.details, process.has_exited) = (None, None);
+            if how_much == 1 {
+                process.inner = InnerPids::Unread;
+            }
+        }
+    }
+    if world.dice.happens(300) {
+        let pid = 90 + world.dice.roll(8) as u32;
+        table.listed.insert(pid);
+        table.by_pid.insert(pid, passer_by(pid, world.dice.happens(500)));
+    }
+}
+
+/// Returns a process that has an agent's name, and of which nothing else was read in time.
+fn passer_by(pid: u32, is_placed: bool) -> Process {
+    Process {
+        id: ProcessId { pid, start_ticks: 1 },
+        parent: 1,
+        state: ProcessState::Running,
+        comm: "codex-code-mode".into(),
+        tty: None,
+        session: pid,
+        pidfd_inode: None,
+        has_exited: None,
+        inner: if is_placed { InnerPids::Read([].into()) } else { InnerPids::Unread },
+        details: None,
+    }
 }
 
 fn records(world: &mut World) -> Snapshot {
@@ -127,7 +192,7 @@ fn records(world: &mut World) -> Snapshot {
         bound: Notes::default(),
         homes: Vec::new(),
         session_files: Vec::new(),
-        tombstones: Default::default(),
+        tombstones: world.stones.clone().into(),
         plain_folders: Vec::new(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();

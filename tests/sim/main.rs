@@ -101,6 +101,11 @@ fn taking_a_list_for_complete_that_is_not_is_found_out() {
 }
 
 #[test]
+fn judging_an_absence_without_churn_is_found_out() {
+    check_control(Manner::Real(Sight::Careless), "its owner lives");
+}
+
+#[test]
 fn overwriting_what_lies_at_a_name_is_found_out() {
     check_control(Manner::On(Lie::RenamesOver), "is lost");
 }
@@ -118,9 +123,15 @@ fn a_recovery_that_finds_work_twice_is_found_out() {
 #[test]
 fn everything_that_can_happen_does() {
     let (tally, _) = run_all(0..COMMON_SEEDS, Manner::Real(Sight::Whole), 1);
-    for what in
-        ["release: Done", "release: Changed", "release: never", "migrate: Done", "park: Done", "undo: Done"]
-    {
+    for what in [
+        "release: Done",
+        "release: Changed",
+        "release: never",
+        "migrate: Done",
+        "park: Done",
+        "undo: Done",
+        "tombstones",
+    ] {
         assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());
     }
 }

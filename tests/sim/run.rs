@@ -42,6 +42,7 @@ fn climate(dice: &mut Dice) -> Climate {
         loses_journal: dice.happens(150),
         foreigners: dice.happens(300),
         containers,
+        churn: dice.happens(400),
         tells_taken_first: dice.happens(300),
         claimtops: 1 + dice.roll(3),
         sights: Sights {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
+use claimtop::core::tombstone::Tombstone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::dice::Dice;
@@ -30,6 +31,8 @@ pub(crate) struct Climate {
     /// Whether others' processes and files are about.
     pub(crate) foreigners: bool,
     pub(crate) containers: bool,
+    /// Whether processes come and go so fast that too little can be read of some.
+    pub(crate) churn: bool,
     /// Whether a rename to a taken name on another file system is told to be taken, as by `link`,
     /// and not to cross, as by `renameat2`.
     pub(crate) tells_taken_first: bool,
@@ -50,6 +53,8 @@ pub(crate) struct World {
     pub(crate) removed: BTreeSet<u64>,
     /// Who holds which lock file: its inode, and the number of the hold.
     pub(crate) locks: BTreeMap<u64, u64>,
+    /// Who is known to be dead: the file that all claimtops share.
+    pub(crate) stones: Vec<Tombstone>,
     pub(crate) steps_left: usize,
     pub(crate) tally: Tally,
     pub(crate) breaches: Vec<String>,
@@ -76,6 +81,7 @@ impl World {
             lost_journal: false,
             removed: BTreeSet::new(),
             locks: BTreeMap::new(),
+            stones: Vec::new(),
             steps_left: crate::STEPS,
             tally: Tally::default(),
             breaches: Vec::new(),
