@@ -61,6 +61,7 @@ pub(crate) fn places(
         leo_database: leo_database(effective, environment, file, &home, confined)?,
         home,
         confined,
+        follows_configs: options.home.is_none(),
     })
 }
 
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(places.cache, Path::new("/fast/cache"));
         assert_eq!(places.claude_config, Path::new("/etc/claude"));
         assert_eq!(places.tmp, Path::new("/tmp"));
-        assert!(!places.confined);
+        assert!(!places.confined && places.follows_configs);
     }
 
     #[test]
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(places.claude_config, path.join(".claude"));
         assert_eq!(places.cache, path.join(".cache"));
         assert_eq!(places.roots, Vec::<PathBuf>::new());
-        assert!(places.confined);
+        assert!(places.confined && !places.follows_configs);
     }
 
     #[test]

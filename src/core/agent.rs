@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::process::{Details, Process};
-use super::stand_in::is_stand_in;
 use super::text::Untrusted;
 
 /// The signatures that claimtop ships.
@@ -146,7 +145,7 @@ impl Signatures {
 
     /// Decides which agent a process is and what it is to its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
-        let details = process.details.as_ref().filter(|details| !is_stand_in(details))?;
+        let details = process.details.as_ref().filter(|details| !details.is_stand_in)?;
         let runs = runs(&details.argv);
         self.agents.iter().find_map(|agent| {
             let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
@@ -165,7 +164,7 @@ impl Signatures {
     /// way of installing it, perhaps. Good enough to keep a record, never to make a window.
     pub fn resembles(&self, process: &Process) -> bool {
         let details = process.details.as_ref();
-        if details.is_some_and(is_stand_in) {
+        if details.is_some_and(|details| details.is_stand_in) {
             return false;
         }
         let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));

@@ -125,6 +125,8 @@ codes! {
     FinishedItemClaimed = "finished-item-claimed", Warning;
     /// A claim is past its own lease.
     ExpiredClaim = "expired-claim", Warning;
+    /// A live window's events go to the session of one that is gone.
+    DeadIdentityServed = "dead-identity-served", Warning;
     /// A lock whose holder is gone.
     StaleLock = "stale-lock", Warning;
     /// A record in an old place or form.

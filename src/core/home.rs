@@ -20,8 +20,10 @@ pub const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FolderId {
     /// The device.
+    #[serde(rename = "device")]
     pub dev: u64,
     /// The inode.
+    #[serde(rename = "inode")]
     pub ino: u64,
 }
 

@@ -73,6 +73,12 @@ fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer 
     spared(answer, record, world, ladder)
 }
 
+/// Returns whether it is certain that nobody who lives could own a record.
+pub(in crate::core) fn is_unowned(record: &Record, world: &World<'_>) -> bool {
+    unseen(false, world, &mut Ladder::default()).is_none()
+        && !world.possible_agents.iter().any(|(agent, _)| could_own(record, agent, world))
+}
+
 /// Judges by what the agent's own hook told, which beats all other evidence for life.
 fn by_note(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let session = record.session_id.as_ref().filter(|_| !names_its_process(record))?;

@@ -126,6 +126,9 @@ pub struct Details {
     /// have other names for it; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub homes: Option<BTreeSet<FolderId>>,
+    /// Whether it only plays an agent, in a demo of claimtop's own that is not looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stand_in: bool,
     /// The few environment variables that matter, by name.
     pub env: BTreeMap<String, Untrusted>,
     /// CPU use in percent of one core.

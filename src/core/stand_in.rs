@@ -9,18 +9,18 @@ pub const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
 /// How the name of every stage's folder begins.
 pub const STAGE_PREFIX: &str = "claimtop-demo-";
 
-/// Returns whether a process only plays an agent: it was told to, and its program is one of a stage.
-pub fn is_stand_in(details: &Details) -> bool {
-    let is_stage = |part: &str| part.starts_with(STAGE_PREFIX);
-    details.env.contains_key(STAND_IN_VARIABLE)
-        && details.exe.as_ref().is_some_and(|exe| exe.raw().split('/').any(is_stage))
+/// Marks the processes that only play agents: they were told to, and their program is one of a stage.
+/// Those of the stage that is looked at are taken for what they play.
+pub fn mark(table: &mut ProcessTable, stage: Option<&Path>) {
+    for details in table.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
+        details.is_stand_in = plays(details, stage);
+    }
 }
 
-/// Takes the stand-ins whose programs lie below a stage for the agents that they play.
-pub fn let_play(table: &mut ProcessTable, stage: &Path) {
-    for details in table.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
-        if details.exe.as_ref().is_some_and(|exe| Path::new(exe.raw()).starts_with(stage)) {
-            details.env.remove(STAND_IN_VARIABLE);
-        }
-    }
+fn plays(details: &Details, stage: Option<&Path>) -> bool {
+    let Some(exe) = details.exe.as_ref().map(|exe| Path::new(exe.raw())) else { return false };
+    let is_stage = |part: &str| part.starts_with(STAGE_PREFIX);
+    details.env.contains_key(STAND_IN_VARIABLE)
+        && exe.iter().any(|part| part.to_str().is_some_and(is_stage))
+        && !stage.is_some_and(|stage| exe.starts_with(stage))
 }

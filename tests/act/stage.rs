@@ -87,6 +87,7 @@ impl Stage {
             obra_databases: Vec::new(),
             leo_database: None,
             confined: true,
+            follows_configs: false,
         };
         let collector = Collector::new(places, signatures.clone());
         // Agents of other test runs could rightly be holders too, and whose namespace cannot be read

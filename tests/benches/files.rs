@@ -37,6 +37,7 @@ fn main() {
         obra_databases: Vec::new(),
         leo_database: None,
         confined: true,
+        follows_configs: false,
     };
     let policy = Policy { signatures: signatures.clone() };
     let before_kib = resident_kib();

@@ -89,6 +89,7 @@ fn collector(target: Target) -> Collector {
         bindings: folder.path().join("home/notes"),
         copies: folder.path().join("home/copies"),
         confined: true,
+        follows_configs: false,
         leo_database: Some(target),
         ..Places::default()
     };

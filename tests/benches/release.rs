@@ -41,6 +41,7 @@ fn main() {
         obra_databases: Vec::new(),
         leo_database: None,
         confined: true,
+        follows_configs: false,
     };
     let mut eyes = Eyes {
         collector: Collector::new(places, signatures.clone()),

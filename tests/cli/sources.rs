@@ -39,3 +39,32 @@ fn where_all_was_read_nothing_is_said_of_it() {
     assert_eq!(world.run(&["ls", "claims"]).out, "Nothing is claimed.\n");
     assert_eq!(world.run(&["ls", "sessions"]).out, "No session record was found.\n");
 }
+
+/// Writes a repository at `main` with a linked working tree at `linked`, as git lays them out.
+fn linked_trees(world: &World, main: &str, linked: &str) {
+    let admin = format!("{main}/.git/worktrees/a");
+    world.write(&format!("{main}/.git/HEAD"), "ref: refs/heads/main\n");
+    for below in ["objects", "refs"] {
+        std::fs::create_dir_all(world.path(&format!("{main}/.git/{below}"))).unwrap();
+    }
+    world.write(&format!("{admin}/HEAD"), "ref: refs/heads/a\n");
+    world.write(&format!("{admin}/commondir"), "../..\n");
+    let at = |below: &str| world.path(below).display().to_string();
+    world.write(&format!("{admin}/gitdir"), &format!("{}/.git\n", at(linked)));
+    world.write(&format!("{linked}/.git"), &format!("gitdir: {}\n", at(&admin)));
+}
+
+#[test]
+fn one_working_tree_that_was_named_is_read_without_the_others() {
+    let world = World::new();
+    linked_trees(&world, "shop", "shop-a");
+    for root in ["shop", "shop-a"] {
+        let root = world.path(root).display().to_string();
+        let report = world.run(&["--root", &root, "ls", "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+        for source in report["sources"].as_array().unwrap() {
+            let state = source["state"].as_str().unwrap();
+            assert!(matches!(state, "ok" | "absent"), "{root}: {source}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The processes of a world.
 
 use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::stand_in;
 use claimtop::core::text::Untrusted;
 
 use super::spec::ProcessSpec;
@@ -15,6 +16,7 @@ impl WorldFile {
                 table.by_pid.insert(spec.pid, self.process(spec));
             }
         }
+        stand_in::mark(&mut table, None);
         table
     }
 
@@ -54,7 +56,13 @@ impl WorldFile {
                     .home
                     .as_deref()
                     .map(|home| homes::of_process(home, spec.config.as_deref(), &spec.sees)),
-                env: spec.env.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect(),
+                env: spec
+                    .env
+                    .iter()
+                    .chain(&spec.homes())
+                    .map(|(k, v)| (k.clone(), v.as_str().into()))
+                    .collect(),
+                is_stand_in: false,
                 cpu_percent: None,
                 memory_bytes: None,
             }),

@@ -104,6 +104,14 @@ pub(super) struct ProcessSpec {
     pub(super) hidden: bool,
 }
 
+impl ProcessSpec {
+    /// Returns what its environment says of its home.
+    pub(super) fn homes(&self) -> BTreeMap<String, String> {
+        let named = [("HOME", &self.home), ("CLAUDE_CONFIG_DIR", &self.config)];
+        named.into_iter().filter_map(|(name, path)| Some((name.to_owned(), path.clone()?))).collect()
+    }
+}
+
 fn one() -> u32 {
     1
 }

@@ -21,6 +21,7 @@ pub(crate) fn collector(target: Target) -> Collector {
         bindings: empty.path().join("home/notes"),
         copies: empty.path().join("home/copies"),
         confined: true,
+        follows_configs: false,
         leo_database: Some(target),
         ..Places::default()
     };

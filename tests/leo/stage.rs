@@ -46,6 +46,7 @@ impl Eyes {
             copies: folder.path().join("home/copies"),
             roots: vec![folder.path().join("shop")],
             confined: true,
+            follows_configs: false,
             leo_database: Some(target),
             ..Places::default()
         };

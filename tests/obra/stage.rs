@@ -114,6 +114,7 @@ impl Stage {
             obra_databases: vec![self.database()],
             leo_database: None,
             confined: true,
+            follows_configs: false,
         };
         let collector = Collector::new(places, signatures.clone());
         Eyes { collector, policy: Policy { signatures }, stage: None }

@@ -185,6 +185,7 @@ impl People {
                 ns_pids,
                 has_other_clock: false,
                 homes: None,
+                is_stand_in: false,
                 env: BTreeMap::new(),
                 cpu_percent: None,
                 memory_bytes: None,

@@ -66,6 +66,7 @@ impl World {
             obra_databases: Vec::new(),
             leo_database: None,
             confined: true,
+            follows_configs: false,
         }
     }
 

@@ -10,6 +10,7 @@
 )]
 
 mod bind;
+mod homes;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/pty.rs"]

@@ -1,11 +1,12 @@
 //! Plans about one record, by the rule of its system.
 
 use super::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step, holder, leo, rows};
+use crate::core::context::is_valid_id;
 use crate::core::evidence::Evidence;
 use crate::core::finding::Code;
 use crate::core::heirs::{Heir, Heirs};
 use crate::core::key::Key;
-use crate::core::record::{Format, Generation, Location, RecordKind};
+use crate::core::record::{Format, Generation, Location, RecordKind, TASK};
 use crate::core::report::{ClaimView, RecordView, Releasable, Report, VerdictState};
 use crate::core::text::Untrusted;
 
@@ -86,7 +87,9 @@ pub(super) struct About<'a> {
 impl About<'_> {
     fn plan(self, action: Action) -> Plan {
         if let Some((why, instead)) = self.never(action) {
-            return refused(self.key, why, instead);
+            let command = command(self.record).filter(|_| matches!(action, Action::Release | Action::Park));
+            let command = command.map(|command| format!("{instead}: {command}"));
+            return refused(self.key, why, command.as_deref().unwrap_or(instead));
         }
         match action {
             Action::Migrate => self.migration(),
@@ -161,6 +164,16 @@ pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
         confirmation: Confirmation::Refused,
         written_at: None,
     }
+}
+
+/// Returns what a person runs so that a task's own system lets it go.
+fn command(record: &RecordView) -> Option<String> {
+    let is_task = record.format == Format::ClaudeCode && record.variant == TASK;
+    let list = record.context_id.as_ref().filter(|list| is_task && is_valid_id(list.raw()))?;
+    Some(match &record.session_id {
+        Some(session) => format!("claude --resume {session}, or CLAUDE_CODE_TASK_LIST_ID={list} claude"),
+        None => format!("CLAUDE_CODE_TASK_LIST_ID={list} claude"),
+    })
 }
 
 /// Returns whether a record is a row of a database.

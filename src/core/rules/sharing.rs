@@ -19,6 +19,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     found.extend(same_folder(facts));
     found.extend(overlapping_files(facts));
     found.extend(facts.records.iter().filter_map(|judged| overwritten(judged, facts)));
+    found.extend(facts.records.iter().filter_map(|judged| dead_identity(judged, facts)));
     found.extend(contested_claims(facts));
 }
 
@@ -160,17 +161,7 @@ fn tell_overlap(tree: &Path, one: &Judged, other: &Judged) -> Option<Finding> {
 
 /// Two live windows that write one slot: only the last one's session is kept.
 fn overwritten(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
-    if judged.record.format != Format::Observability || judged.record.kind != RecordKind::Session {
-        return None;
-    }
-    let project = judged.record.context_id.as_ref()?;
-    let writers: Vec<&WindowView> = facts
-        .windows
-        .iter()
-        .filter(|window| {
-            window.agent.contains("claude") && project_of(window).as_deref() == Some(project.raw())
-        })
-        .collect();
+    let writers = slot_users(judged, facts);
     if writers.len() < 2 {
         return None;
     }
@@ -184,6 +175,42 @@ fn overwritten(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let mut evidence = vec![judged.evidence()];
     evidence.extend(writers.iter().map(|window| window_evidence(window)));
     Some(Finding::new(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
+}
+
+/// Returns the windows that keep their session in a slot of the observability system.
+fn slot_users<'a>(judged: &Judged, facts: &'a Facts<'_>) -> Vec<&'a WindowView> {
+    let is_slot = judged.record.format == Format::Observability && judged.record.kind == RecordKind::Session;
+    let Some(project) = judged.record.context_id.as_ref().filter(|_| is_slot) else { return Vec::new() };
+    let is_user = |window: &&WindowView| {
+        window.agent.contains("claude") && project_of(window).as_deref() == Some(project.raw())
+    };
+    facts.windows.iter().filter(is_user).collect()
+}
+
+/// A slot whose session is dead, in a project where a window lives: until the slot is written anew or
+/// is older than its system allows, that window's events are filed under the dead session.
+fn dead_identity(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let session = judged.record.session_id.as_ref()?;
+    let now = facts.world.snapshot.taken_at;
+    let is_served = judged.record.expiry.as_ref().is_none_or(|expiry| expiry.at > now);
+    if judged.verdict.state != VerdictState::Dead || !is_served {
+        return None;
+    }
+    let users = slot_users(judged, facts);
+    let names: Vec<String> = users.iter().map(|window| window_name(window)).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{}: events are filed under session {session} of {}, whose window is gone; release it, and start the \
+         session anew so that its hook writes its own",
+        listed(&names),
+        file_name(judged)
+    );
+    let subjects = users.iter().map(|window| window.key.clone()).chain([judged.key.clone()]);
+    let mut evidence: Vec<Evidence> = judged.all_evidence().to_vec();
+    evidence.extend(users.iter().map(|window| window_evidence(window)));
+    Some(Finding::new(Code::DeadIdentityServed, subjects, message, evidence, Remedy::Release))
 }
 
 /// Returns the observability system's project of a window: the name of the nearest folder

@@ -9,9 +9,11 @@ use super::{Facts, count, file_name, window_evidence, window_name};
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
+use crate::core::home::{HomeFolder, NamedHome};
 use crate::core::key::Key;
 use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
-use crate::core::report::{ClaimStatus, VerdictState};
+use crate::core::report::{ClaimStatus, VerdictState, WindowView};
+use crate::core::text::Untrusted;
 
 /// From how many records of helpers' PIDs on a system counts as flooded.
 const FLOOD: usize = 20;
@@ -201,14 +203,40 @@ fn orphan<'a>(judged: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
 
 /// Live windows that no system knows.
 fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let known: BTreeSet<u32> = facts.records.iter().filter_map(|judged| judged.window_pid).collect();
+    let known: BTreeSet<u32> = facts.records.iter().flat_map(|judged| named_windows(judged, facts)).collect();
     facts.windows.iter().filter(move |window| !known.contains(&window.pid)).map(|window| {
-        let message = format!(
-            "{}: no system has a record of it (a window at the trust question, or an agent that writes none)",
-            window_name(window)
+        let why = unread_config(window, facts).map_or_else(
+            || "a window at the trust question, or an agent that writes none".to_owned(),
+            |config| format!("its own configuration folder, {config}, was not read"),
         );
+        let message = format!("{}: no system has a record of it ({why})", window_name(window));
         Finding::new(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
+}
+
+/// Returns the configuration folder of a window of Claude Code that is another one than was read.
+fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
+    let snapshot = facts.world.snapshot;
+    let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
+    let named = NamedHome::of(details).filter(|_| window.agent == "claude-code")?;
+    let homes = details.homes.as_ref();
+    let is_it = |folder: &HomeFolder| {
+        // By another name it is the same folder, as a container has it.
+        let is_same = homes.is_some_and(|homes| homes.contains(&folder.id));
+        folder.path == named.config || (is_same && folder.path.ends_with(".claude"))
+    };
+    (!snapshot.homes.iter().any(is_it)).then(|| Untrusted::from_path(&named.config))
+}
+
+/// Returns the windows that a record may well be about: its own; and where that cannot be told, those
+/// whose PID it names, here or in the window's own PID namespace.
+fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
+    let world = facts.world;
+    let pid = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Unknown);
+    let here = pid.and_then(|pid| world.snapshot.processes.get(pid));
+    let inside = pid.map_or(&[][..], |pid| world.inner(pid));
+    let named = here.into_iter().chain(inside.iter().copied()).map(|process| process.id.pid);
+    judged.window_pid.into_iter().chain(named).collect()
 }
 
 /// Leaves out that no system knows a window where another finding says which record it uses.

@@ -161,6 +161,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         | Code::GhostMirror
         | Code::GhostOwner
         | Code::StrandedItem
+        | Code::DeadIdentityServed
         | Code::MultipleClaims
         | Code::FinishedItemClaimed
         | Code::ExpiredClaim

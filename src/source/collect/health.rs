@@ -112,15 +112,17 @@ pub(super) fn processes(table: &ProcessTable) -> SourceHealth {
     SourceHealth { id: "processes".to_owned(), state, detail: detail.into() }
 }
 
-/// Returns the badge of one repository.
-pub(super) fn repo(repo: &Repo, problems: &[String]) -> SourceHealth {
+/// Returns the badge of one repository, of whose working trees so many lie outside the folders that
+/// a person has named: those are not read, which is no failure.
+pub(super) fn repo(repo: &Repo, outside: usize, problems: &[String]) -> SourceHealth {
     let id = repo.source_id();
     if problems.is_empty() {
-        SourceHealth {
-            id,
-            state: SourceState::Ok,
-            detail: count(repo.worktrees.len(), "working tree").into(),
-        }
+        let trees = count(repo.worktrees.len(), "working tree");
+        let detail = match outside {
+            0 => trees,
+            outside => format!("{trees}, {outside} of them outside the folders that were named"),
+        };
+        SourceHealth { id, state: SourceState::Ok, detail: detail.into() }
     } else {
         partial(&id, listed(problems))
     }

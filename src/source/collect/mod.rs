@@ -70,6 +70,8 @@ pub struct Collector {
     leo: leo::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
+    /// The configuration folders of Claude Code that the windows of the last look had for themselves.
+    configs: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
     names: Names,
 }
@@ -103,6 +105,7 @@ impl Collector {
             layout: Arc::new(layout),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
+            configs: BTreeSet::new(),
             folders: BTreeSet::new(),
             names: Names::new(),
         }
@@ -202,12 +205,30 @@ impl Collector {
     fn read_processes(&mut self, round: &mut Round<'_>) {
         round.processes = self.scan(round);
         self.working = windows::working(&round.processes, &self.signatures);
-        let has_more = self.obra.follow(&self.working, &round.processes);
+        let has_more = self.obra.follow(&self.working, &round.processes) | self.follow_configs(round);
         if round.found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
             round.databases = self.obra.read(&self.places, &self.fence, &round.reading);
             self.read_repos(round);
             round.processes = self.scan(round);
         }
+    }
+
+    /// Reads the configuration folders that windows have for themselves and that were not read yet;
+    /// returns whether there are any.
+    fn follow_configs(&mut self, round: &mut Round<'_>) -> bool {
+        if !self.places.follows_configs {
+            return false;
+        }
+        let uid = round.reading.host.uid;
+        let mut found = windows::configs(&round.processes, &self.signatures, uid);
+        found.remove(&self.places.claude_config);
+        let mut is_any_new = false;
+        for config in found.difference(&self.configs) {
+            round.pass.read_base(Base::ClaudeConfig, config, &self.fence);
+            is_any_new = true;
+        }
+        self.configs = found;
+        is_any_new
     }
 
     /// Puts together what was read, and reads what only the whole tells where to find.
@@ -239,7 +260,8 @@ impl Collector {
         }
         let mut wanted = windows::wanted(&processes, &self.signatures, reading.host);
         wanted.retain(|window| !windows::is_registered(window.id.pid, &records, &bound));
-        let session_files = self.sessions.read(&self.places, &self.fence, &wanted, reading.now);
+        let places = (&self.places, &self.configs);
+        let session_files = self.sessions.read(places, &self.fence, &wanted, reading.now);
         let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
         Snapshot {
             taken_at,
@@ -277,6 +299,9 @@ impl Collector {
                 pass.read_base(base, folder, &self.fence);
             }
         }
+        for config in &self.configs {
+            pass.read_base(Base::ClaudeConfig, config, &self.fence);
+        }
     }
 
     /// Reads the repositories that were found and not read yet; and once more those that their
@@ -286,11 +311,17 @@ impl Collector {
             round.found.add(round.pass.new_cwds(), &self.fence);
             for located in round.found.unread() {
                 let one = self.reader.read(&located, &self.fence);
-                round.pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
-                for tree in one.repo.worktrees.iter().filter(|tree| tree.exists) {
+                // A linked tree that was named alone has its repository outside the fence.
+                if !located.common_dir.is_file() {
+                    round.pass.read_base(Base::GitCommon, &located.common_dir, &self.fence);
+                }
+                let trees = one.repo.worktrees.iter().filter(|tree| tree.exists);
+                let (inside, outside): (Vec<_>, Vec<_>) =
+                    trees.partition(|tree| self.fence.reaches(&tree.path));
+                for tree in inside {
                     round.pass.read_base(Base::Worktree, &tree.path, &self.fence);
                 }
-                let badge = health::repo(&one.repo, &one.problems);
+                let badge = health::repo(&one.repo, outside.len(), &one.problems);
                 round.repos.insert(located.common_dir, (one.repo, badge));
             }
         }

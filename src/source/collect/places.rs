@@ -30,6 +30,9 @@ pub struct Places {
     /// Whether only these folders are read, and not the repositories that windows and records
     /// elsewhere work in: so with `--home` and `--tmp`.
     pub confined: bool,
+    /// Whether configuration folders of Claude Code that windows have for themselves are read as well:
+    /// not where a person has named the home.
+    pub follows_configs: bool,
 }
 
 impl Places {

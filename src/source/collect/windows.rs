@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::core::agent::{Role, Signatures};
 use crate::core::bound::Notes;
+use crate::core::home::{FolderId, NamedHome};
 use crate::core::process::{Process, ProcessTable};
 use crate::core::record::{Binding, Record};
 use crate::core::snapshot::Host;
-use crate::source::sessions;
+use crate::source::{open, sessions};
 
 /// Returns the processes that are windows, or may be.
 pub(super) fn sessions_of<'a>(
@@ -51,4 +52,18 @@ pub(super) fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet
         .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
         .map(|cwd| PathBuf::from(cwd.raw()))
         .collect()
+}
+
+/// Returns the configuration folders of Claude Code that windows have, by their own environment: those
+/// of this user that mean here the very folder which they mean to the window.
+pub(super) fn configs(table: &ProcessTable, signatures: &Signatures, uid: u32) -> BTreeSet<PathBuf> {
+    let config = |process: &Process| {
+        let details = process.details.as_ref().filter(|details| details.uid == Some(uid))?;
+        let (agent, _) = signatures.classify(process)?;
+        let named = NamedHome::of(details).filter(|_| agent.name == "claude-code")?;
+        let meta = open::look_at(&named.config).filter(|meta| meta.ownership.uid == uid)?;
+        let id = FolderId { dev: meta.dev, ino: meta.ino };
+        details.homes.as_ref()?.contains(&id).then_some(named.config)
+    };
+    sessions_of(table, signatures).filter_map(config).collect()
 }

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, stat, statat};
 use rustix::io::Errno;
 
 pub use self::error::{OpenError, words};
@@ -130,6 +130,11 @@ impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Returns what is known of whatever a path leads to, without opening it.
+pub fn look_at(path: &Path) -> Option<FileMeta> {
+    stat(path).ok().map(|stat| meta_of(&stat))
 }
 
 /// Lists a folder from its start, without opening it once more as [`rustix::fs::Dir`] does.

@@ -104,9 +104,7 @@ impl Scanner {
 
     fn completed(&mut self, mut table: ProcessTable) -> ProcessTable {
         self.homes.fill(&mut table, &self.candidates);
-        if let Some(stage) = &self.stage {
-            stand_in::let_play(&mut table, stage);
-        }
+        stand_in::mark(&mut table, self.stage.as_deref());
         table
     }
 

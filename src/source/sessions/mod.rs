@@ -8,6 +8,7 @@ mod opencode;
 mod per_folder;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -65,7 +66,7 @@ impl Reader {
     /// Finds what may belong to these windows.
     pub(super) fn read(
         &mut self,
-        places: &Places,
+        (places, configs): (&Places, &BTreeSet<PathBuf>),
         fence: &Fence,
         wanted: &[Wanted],
         now: Timestamp,
@@ -75,7 +76,9 @@ impl Reader {
         }
         let of = |agent: &str| wanted.iter().filter(|one| one.agent == agent).collect::<Vec<_>>();
         let mut look = Look { fence, locks: OnceCell::new(), heads: &mut self.heads, found: Vec::new() };
-        per_folder::claude(&mut look, &places.claude_config, &of("claude-code"));
+        for config in std::iter::once(&places.claude_config).chain(configs) {
+            per_folder::claude(&mut look, config, &of("claude-code"));
+        }
         per_folder::qwen(&mut look, &places.home, &of("qwen"));
         per_folder::gemini(&mut look, &places.home, &of("gemini"));
         codex::read(&mut look, &places.home, &of("codex"), now);
