@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::record::{Medium, Ownership};
@@ -27,10 +27,13 @@ pub struct FileImage {
 }
 
 impl FileImage {
-    /// Returns who owns it, and on what kind of file system it lies.
+    /// Returns who owns it, and on what kind of file system it lies. Of one that was changed after its
+    /// last write the owner may be another one by now, as where a mount maps owners.
     pub fn ownership(&self) -> Ownership {
         let known = self.meta.map_or_else(Ownership::default, |meta| meta.ownership);
-        Ownership { medium: self.medium, ..known }
+        let may_be_given = self.meta.is_some_and(|meta| meta.may_have_been_given());
+        let medium = if self.medium == Medium::Local && may_be_given { Medium::Mapped } else { self.medium };
+        Ownership { medium, ..known }
     }
 
     /// Returns its name inside its folder, lossless where it is UTF-8.
@@ -117,7 +120,16 @@ pub struct FileMeta {
     pub changed_at: Timestamp,
 }
 
+/// How long after its last write a file may be renamed and get its mode by whoever wrote it: 2 s.
+const FINISHED_WITHIN: SignedDuration = SignedDuration::from_secs(2);
+
 impl FileMeta {
+    /// Returns whether the file may have been given to another owner since it was last written
+    /// (chown(2) sets the time of change alone).
+    fn may_have_been_given(&self) -> bool {
+        self.changed_at.duration_since(self.modified_at) > FINISHED_WITHIN
+    }
+
     /// Returns the last change of any of it.
     pub fn touched_at(&self) -> Timestamp {
         self.modified_at.max(self.changed_at)

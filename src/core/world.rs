@@ -222,7 +222,7 @@ impl<'a> World<'a> {
     pub fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
         let homes = process.details.as_ref().and_then(|details| details.homes.as_ref());
         let folder = record.location.path().and_then(|path| folder_of(&self.snapshot.homes, path));
-        let pair = homes.zip(folder);
+        let pair = homes.zip(folder).filter(|_| record.medium().is_this_machines());
         pair.is_some_and(|(homes, folder)| !homes.contains(&folder.id))
     }
 

@@ -55,7 +55,7 @@ impl WorldFile {
                 links: 1,
                 size: text.len() as u64,
                 modified_at: written,
-                changed_at: written,
+                changed_at: spec.changed.as_deref().map_or(written, |changed| self.at(changed)),
             }),
             content,
             locked_by: spec.locked_by,

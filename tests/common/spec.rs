@@ -129,6 +129,9 @@ pub(super) struct FileSpec {
     pub(super) text: String,
     #[serde(default = "a_minute_ago")]
     pub(super) written: String,
+    /// When its mode, owner or name was last changed; when it was written where nothing is said.
+    #[serde(default)]
+    pub(super) changed: Option<String>,
     #[serde(default = "private")]
     pub(super) mode: String,
     #[serde(default)]

@@ -229,6 +229,8 @@ fn last_sign(note: &BoundSession, world: &World<'_>) -> Timestamp {
         let start = other.holder.as_ref().and_then(|holder| holder.start_ticks);
         start == Some(note.start_ticks)
     };
+    let now = world.snapshot.taken_at;
     let entries = world.registered(note.pid).iter().filter(is_same);
+    let entries = entries.filter(|entry| entry.medium().is_this_machines() && entry.written_at <= now);
     entries.map(|entry| entry.written_at).chain([note.written_at]).max().unwrap_or(note.written_at)
 }

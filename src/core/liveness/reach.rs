@@ -23,5 +23,6 @@ pub(super) fn is_of_other_user(record: &Record, process: &Process, world: &World
     let uid = process.details.as_ref().and_then(|details| details.uid);
     is_file
         && record.ownership.mode & WRITABLE == 0
+        && record.medium().has_true_owners()
         && uid.is_some_and(|uid| uid != record.ownership.uid && uid != 0)
 }

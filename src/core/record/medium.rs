@@ -9,7 +9,8 @@ pub enum Medium {
     /// Only this machine writes there: file times are by its clock, and owners are its users.
     #[default]
     Local,
-    /// The same, but the mount maps owners, or may do so: they are not those of who wrote.
+    /// The same, but the mount maps owners, or the file may have been given to another one: who owns
+    /// it need not be who wrote it.
     Mapped,
     /// On a network, shared between machines, or carried from one to another (FAT, NTFS): file times
     /// may be by another machine's clock, and owners are mapped or not kept at all.
@@ -36,7 +37,6 @@ impl Medium {
     }
 
     /// Returns whether it is what nearly all files have, which recordings do not repeat.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     pub fn is_local(&self) -> bool {
         *self == Self::Local
     }
