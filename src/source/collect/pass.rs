@@ -118,7 +118,8 @@ impl<'a> Pass<'a> {
         if !matches!(base, Base::Home | Base::ClaudeConfig | Base::Cache) {
             return;
         }
-        for folder in listing::fitting(opened, fixed(dir)).iter().flatten() {
+        let folders = listing::fitting(opened, fixed(dir));
+        for folder in folders.iter().flatten().filter(|folder| folder.has_lasting_id()) {
             if let Ok((dev, ino)) = folder.id() {
                 let id = home::FolderId { dev, ino };
                 self.homes.push(HomeFolder { path: folder.path().to_owned(), id });

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, stat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, fstatfs, openat, stat, statat};
 use rustix::io::Errno;
 
 pub use self::error::{OpenError, words};
@@ -88,6 +88,13 @@ impl Folder {
     pub fn id(&self) -> Result<FolderId, OpenError> {
         let stat = fstat(&self.fd).map_err(|source| self.failed(source))?;
         Ok((meta::wide(stat.st_dev), meta::wide(stat.st_ino)))
+    }
+
+    /// Returns whether [`Folder::id`] lasts: overlayfs may tell the same folder by another number later
+    /// (Documentation/filesystems/overlayfs.rst, "Inode properties").
+    pub fn has_lasting_id(&self) -> bool {
+        const OVERLAY: u64 = 0x794c_7630;
+        fstatfs(&self.fd).is_ok_and(|told| meta::wide(told.f_type) != OVERLAY)
     }
 
     /// Lists every name that `matters`, sorted.

@@ -6,38 +6,35 @@ use std::path::PathBuf;
 use super::system;
 use crate::core::agent::Candidates;
 use crate::core::home::{FolderId, NamedHome};
-use crate::core::process::{Process, ProcessId, ProcessState, ProcessTable};
+use crate::core::process::{Process, ProcessState, ProcessTable};
 use crate::format::Base;
 
-/// Resolves what lies in the homes of processes, each once.
+/// Resolves what lies in the homes of processes, anew for each scan: folders can be moved, linked and
+/// mounted elsewhere at any time.
 #[derive(Default)]
 pub(super) struct Homes {
     /// Where systems keep records in a home: below which of its folders, and the path there.
     pub(super) places: Vec<(Base, String)>,
-    known: HashMap<(ProcessId, NamedHome), BTreeSet<FolderId>>,
 }
 
 impl Homes {
-    /// Forgets what was resolved: folders can be moved, linked and mounted anew.
-    pub(super) fn forget(&mut self) {
-        self.known.clear();
-    }
-
     /// Adds to every possible agent's details where it may keep records.
-    pub(super) fn fill(&mut self, table: &mut ProcessTable, candidates: &Candidates) {
-        let mut before = std::mem::take(&mut self.known);
+    pub(super) fn fill(&self, table: &mut ProcessTable, candidates: &Candidates) {
+        let mut known = HashMap::new();
         for process in table.by_pid.values_mut().filter(|process| may_be_agent(process, candidates)) {
-            let Some(named) = process.details.as_ref().and_then(NamedHome::of) else { continue };
-            let key = (process.id, named);
-            let found = before.remove(&key).or_else(|| self.resolve(process.id, &key.1));
-            if let (Some(found), Some(details)) = (found, process.details.as_mut()) {
-                details.homes = Some(found.clone());
-                self.known.insert(key, found);
-            }
+            let id = process.id;
+            let Some(details) = process.details.as_mut() else { continue };
+            let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
+            details.homes = named.and_then(|named| {
+                let view = system::view_of(id)?;
+                // Most windows of one person see the same.
+                let resolve = || self.resolve(&view, &named);
+                known.entry((view.id(), named.clone())).or_insert_with(resolve).clone()
+            });
         }
     }
 
-    fn resolve(&self, id: ProcessId, named: &NamedHome) -> Option<BTreeSet<FolderId>> {
+    fn resolve(&self, view: &system::View, named: &NamedHome) -> Option<BTreeSet<FolderId>> {
         let base = |base: Base| match base {
             Base::Home => Some(&named.home),
             Base::ClaudeConfig => Some(&named.config),
@@ -46,7 +43,7 @@ impl Homes {
         };
         let below = self.places.iter().filter_map(|(at, dir)| Some(base(*at)?.join(dir)));
         let must_be = [&named.home, &named.config];
-        system::folders_seen_by(id, &must_be, &below.collect::<Vec<PathBuf>>())
+        view.folders(&must_be, &below.collect::<Vec<PathBuf>>())
     }
 }
 

@@ -88,7 +88,6 @@ impl Scanner {
     /// Reads all processes as they are now; in detail possible agents, the processes that
     /// records have `named`, and the ancestors of both.
     pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        self.homes.forget();
         let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole);
         self.completed(table)
     }

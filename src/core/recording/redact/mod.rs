@@ -153,6 +153,7 @@ impl Redactor {
             ns_pids: _,
             has_other_clock: _,
             homes: _,
+            is_stand_in: _,
             env,
             cpu_percent: _,
             memory_bytes: _,

@@ -1,10 +1,11 @@
 //! Which folders paths mean to another process: in its own root and mounts.
 
 use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
 use super::proc::slurp;
@@ -16,39 +17,61 @@ use crate::source::open::meta_of;
 /// How a folder is opened that is only to be named.
 const NAMED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Returns which folders these paths mean to a process, without those that are not there for it;
-/// `None` if one that must be is not, or anything cannot be told.
-pub(in crate::source::processes) fn folders_seen_by(
-    id: ProcessId,
-    must_be: &[&PathBuf],
-    paths: &[PathBuf],
-) -> Option<BTreeSet<FolderId>> {
-    let root = root_of(id)?;
-    let mut all = must_be.iter().map(|path| folder(&root, path).ok()).collect::<Option<BTreeSet<_>>>()?;
-    for path in paths {
-        match folder(&root, path) {
-            Ok(id) => drop(all.insert(id)),
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(_) => return None,
-        }
-    }
-    Some(all)
+/// What a process takes for the file system: its root, in its own mounts.
+pub(in crate::source::processes) struct View {
+    root: OwnedFd,
+    id: ViewId,
 }
+
+/// What is the same for processes that see the same: root, and mount namespace (`/proc/<pid>/ns/mnt`).
+pub(in crate::source::processes) type ViewId = (FolderId, CString);
 
 /// Opens what a process takes for `/` (proc(5), `root`). All is asked through its folder, which
 /// stays that process's own.
-fn root_of(id: ProcessId) -> Option<OwnedFd> {
+pub(in crate::source::processes) fn view_of(id: ProcessId) -> Option<View> {
     let process = openat(CWD, format!("/proc/{}", id.pid), NAMED, Mode::empty()).ok()?;
     let mut text = Vec::new();
     slurp(process.as_fd(), "stat", &mut text, 4 << 10).ok()?;
     let is_same = stat::parse(id.pid, &text)?.process.id == id;
-    openat(&process, "root", NAMED, Mode::empty()).ok().filter(|_| is_same)
+    let root = openat(&process, "root", NAMED, Mode::empty()).ok().filter(|_| is_same)?;
+    let mounts = readlinkat(&process, "ns/mnt", Vec::new()).ok()?;
+    let id = (id_of(&root).ok()?, mounts);
+    Some(View { root, id })
 }
 
-/// Follows a path as one who has this root does: links that begin with `/` lead into it as well
-/// (openat2(2), `RESOLVE_IN_ROOT`).
-fn folder(root: &OwnedFd, path: &Path) -> Result<FolderId, Errno> {
-    let folder = openat2(root, path, NAMED, Mode::empty(), ResolveFlags::IN_ROOT)?;
+impl View {
+    /// Returns what tells it from other views.
+    pub(in crate::source::processes) fn id(&self) -> ViewId {
+        self.id.clone()
+    }
+
+    /// Returns which folders these paths mean here, without those that are not there; `None` if one
+    /// that must be is not, or anything cannot be told.
+    pub(in crate::source::processes) fn folders(
+        &self,
+        must_be: &[&PathBuf],
+        paths: &[PathBuf],
+    ) -> Option<BTreeSet<FolderId>> {
+        let must_be = must_be.iter().map(|path| self.folder(path).ok());
+        let mut all = must_be.collect::<Option<BTreeSet<_>>>()?;
+        for path in paths {
+            match self.folder(path) {
+                Ok(id) => drop(all.insert(id)),
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(all)
+    }
+
+    /// Follows a path as one who has this root does: links that begin with `/` lead into it as well
+    /// (openat2(2), `RESOLVE_IN_ROOT`).
+    fn folder(&self, path: &Path) -> Result<FolderId, Errno> {
+        id_of(&openat2(&self.root, path, NAMED, Mode::empty(), ResolveFlags::IN_ROOT)?)
+    }
+}
+
+fn id_of(folder: &OwnedFd) -> Result<FolderId, Errno> {
     let meta = meta_of(&fstat(folder)?);
     Ok(FolderId { dev: meta.dev, ino: meta.ino })
 }

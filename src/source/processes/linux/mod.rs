@@ -22,7 +22,7 @@ use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
 
 pub(super) use self::chain::chain;
 use self::closer::{Closer, Kept};
-pub(super) use self::folders::folders_seen_by;
+pub(super) use self::folders::{View, view_of};
 use self::known::{Known, KnownProcess};
 use self::namespace::inner_pids;
 pub(super) use self::pidfd::inode_of as pidfd_inode;
