@@ -1,14 +1,12 @@
 //! The movement of rows: copy the database, change all rows or none, read back.
 
-use std::ffi::OsStr;
-
 use rustix::io::Errno;
 
 use super::disk::Disk;
 use super::movement::Hands;
 use super::rows::Standing;
 use super::trouble::Trouble;
-use crate::core::journal::{Ended, Movement, Outcome};
+use crate::core::journal::{Ended, Movement, Outcome, Parked};
 use crate::core::record::Format;
 use crate::core::row::RowChange;
 
@@ -56,19 +54,17 @@ impl<'a> Change<'a> {
 
     fn back_up<D: Disk>(&self, hands: &Hands<'_, D>) -> Result<(), Trouble> {
         let Some(parked) = self.backup else { return Ok(()) };
-        let path = hands.park_path(parked);
+        let park = hands.park(&Parked::in_state(parked))?;
         // The empty file is for the owner only, and SQLite fills it.
-        let mut file = hands.disk.create(hands.in_park(parked)).map_err(Trouble::at("make", &path))?;
-        hands.stores.of(self.format)?.back_up(self.database, &path)?;
-        hands.disk.sync_file(&mut file).map_err(Trouble::at("bring to the disk", &path))?;
-        hands.disk.sync_folder(hands.parked).map_err(Trouble::at("bring to the disk", hands.parked_path))
+        let mut file = hands.disk.create(park.spot()).map_err(Trouble::at("make", &park.path))?;
+        hands.stores.of(self.format)?.back_up(self.database, &park.path)?;
+        hands.disk.sync_file(&mut file).map_err(Trouble::at("bring to the disk", &park.path))?;
+        hands.settle(&park)
     }
 
     /// Removes the copy of a database that was not changed; it is worth nothing.
     fn forget_backup<D: Disk>(&self, hands: &Hands<'_, D>) {
-        if let Some(parked) = self.backup {
-            let _ = hands.disk.remove((hands.parked, OsStr::new(parked)));
-        }
+        let _ = self.remove_backup(hands);
     }
 
     /// Says what is read back once it was done.
@@ -99,10 +95,11 @@ impl<'a> Change<'a> {
     }
 
     fn remove_backup<D: Disk>(&self, hands: &Hands<'_, D>) -> Result<(), Trouble> {
-        let Some(parked) = self.backup else { return Ok(()) };
-        match hands.disk.remove(hands.in_park(parked)) {
+        let parked = self.backup.map(Parked::in_state);
+        let park = parked.map(|parked| hands.park_if_any(&parked)).transpose()?.flatten();
+        match park.as_ref().map_or(Ok(()), |park| hands.disk.remove(park.spot())) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(Trouble::at("remove", &hands.park_path(parked))(errno)),
+            Err(errno) => Err(Trouble::at("remove", &park.map(|park| park.path).unwrap_or_default())(errno)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The calls that an action makes on a disk. Tests put failures and crashes between them.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -16,6 +16,17 @@ pub enum Side {
     Private,
     /// Under a name that others write.
     Public,
+}
+
+/// Who may make and remove names in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// We alone.
+    Ours,
+    /// Everybody may make names, and removes only their own (the sticky bit, inode(7)).
+    Sticky,
+    /// Others, too.
+    Others,
 }
 
 /// A name in an open folder.
@@ -48,11 +59,30 @@ pub trait Disk {
     /// The system refuses; what is no plain file is no error but an image that says so.
     fn image(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<FileImage>, Errno>;
 
-    /// Returns a process that has a file open and can write into it, as far as can be seen.
+    /// Returns whether a rename from one folder reaches another one: not across file systems, and
+    /// not across mounts of one. Nothing is moved.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn reaches(&self, from: &Self::Folder, to: &Self::Folder) -> Result<bool, Errno>;
+
+    /// Returns who may make and remove names in a folder.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn standing(&self, folder: &Self::Folder) -> Result<Standing, Errno>;
+
+    /// Returns the common directory of the repository that a folder lies in, if it lies in one.
+    fn common_dir(&self, folder: &Path) -> Option<PathBuf>;
+
+    /// Returns a number that nobody can guess.
+    fn random(&self) -> u64;
+
+    /// Returns a process that has a file open, as far as can be seen.
     ///
     /// # Errors
     /// The system refuses; that there is no such file is no error.
-    fn writer_of(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<u32>, Errno>;
+    fn opener_of(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<u32>, Errno>;
 
     /// Returns whether a process holds a lock on a file, as far as can be seen.
     ///
@@ -72,7 +102,7 @@ pub trait Disk {
     /// The system refuses; part of them may have been written.
     fn write(&self, file: &mut Self::File, bytes: &[u8]) -> Result<(), Errno>;
 
-    /// Gives a new file the group and the extended attributes of another one.
+    /// Gives a new file the group, the access list and the extended attributes of another one.
     ///
     /// # Errors
     /// What could not be kept, and what the system said.
@@ -120,8 +150,8 @@ pub trait Disk {
     /// The system refuses.
     fn touch(&self, spot: Spot<'_, Self::Folder>, modified_at: Timestamp) -> Result<(), Errno>;
 
-    /// Removes a file for good. Only for copies that claimtop itself made, and for parked things
-    /// past their retention.
+    /// Removes a file for good. Only for what claimtop itself wrote, for the second name of a file,
+    /// and for parked things past their retention.
     ///
     /// # Errors
     /// The system refuses.

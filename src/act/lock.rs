@@ -1,29 +1,40 @@
 //! The state folder, its lock and its journal.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::disk::{Disk, Keeping, Locker, Pace, Patience};
-use super::movement::Hands;
+use super::disk::{Disk, Keeping, Locker, Pace, Patience, Standing};
+use super::movement::{Hands, ParkPlace, not_ours};
+use super::planned::{Planned, lowered};
 use super::recover;
 use super::rows::Stores;
 use super::system::System;
 use super::trouble::Trouble;
-use crate::core::journal::{History, Intent, Line, Outcome, Says};
+use crate::core::journal::{History, Intent, Line, Movement, Outcome, Says};
+use crate::format::Release;
 
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
 const PARKED: &str = "parked";
 
-/// Opens the folder and the one for parked things, and makes what is missing.
-fn folders<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<(D::Folder, D::Folder), Trouble> {
+/// Opens the folder, and makes what is missing. It must be ours alone: whoever else could write
+/// the journal could steer what is put where.
+fn made<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<D::Folder, Trouble> {
     disk.make_folder(parked_path).map_err(Trouble::at("make", parked_path))?;
     let folder = disk.folder(path).map_err(Trouble::at("open", path))?;
-    let parked = disk.folder(parked_path).map_err(Trouble::at("open", parked_path))?;
-    Ok((folder, parked))
+    own(disk, folder, path)
+}
+
+/// Returns a folder if it is ours alone.
+fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, Trouble> {
+    match disk.standing(&folder).map_err(Trouble::at("ask whose is", path))? {
+        Standing::Ours => Ok(folder),
+        Standing::Sticky | Standing::Others => Err(not_ours(path)),
+    }
 }
 
 /// claimtop's own folder: the journal, the lock and everything that is parked.
@@ -33,7 +44,6 @@ pub struct StateFolder<D: Disk> {
     path: PathBuf,
     parked_path: PathBuf,
     folder: D::Folder,
-    parked: D::Folder,
     /// The databases of the systems that have some.
     pub stores: Stores,
     /// How long an action waits while another claimtop is at work.
@@ -52,13 +62,12 @@ impl<D: Disk> StateFolder<D> {
     /// A folder cannot be made or opened.
     pub fn open(disk: D, path: &Path) -> Result<Self, Trouble> {
         let parked_path = path.join(PARKED);
-        let (folder, parked) = folders(&disk, path, &parked_path)?;
+        let folder = made(&disk, path, &parked_path)?;
         Ok(Self {
             disk,
             path: path.to_path_buf(),
             parked_path,
             folder,
-            parked,
             stores: Stores::new(path),
             patience: Patience::Wait,
             on_wait: None,
@@ -149,7 +158,7 @@ impl StateFolder<System> {
         let id = |folder: &<System as Disk>::Folder| folder.id().ok();
         let there = System.folder(&self.path).ok().as_ref().and_then(id);
         if there.is_none() || there != id(&self.folder) {
-            (self.folder, self.parked) = folders(&self.disk, &self.path, &self.parked_path)?;
+            self.folder = made(&self.disk, &self.path, &self.parked_path)?;
         }
         Ok(())
     }
@@ -166,20 +175,18 @@ impl Peek {
     /// Opens what there is; there may be nothing.
     pub(super) fn open(path: &Path) -> Result<Self, Trouble> {
         let parked_path = path.join(PARKED);
-        let there = |path: &Path| match System.folder(path) {
-            Ok(folder) => Ok(Some(folder)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(Trouble::at("open", path)(errno)),
+        let folder = match System.folder(path) {
+            Ok(folder) => Some(own(&System, folder, path)?),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(Trouble::at("open", path)(errno)),
         };
         let any = || System.folder(Path::new("/")).map_err(Trouble::at("open", Path::new("/")));
-        let (folder, parked) = (there(path)?, there(&parked_path)?);
         let is_there = folder.is_some();
         let state = StateFolder {
             disk: System,
             path: path.to_path_buf(),
             parked_path,
             folder: folder.map_or_else(any, Ok)?,
-            parked: parked.map_or_else(any, Ok)?,
             stores: Stores::new(path),
             patience: Patience::None,
             on_wait: None,
@@ -216,12 +223,18 @@ pub struct Lock<'s, D: Disk> {
 impl<'s, D: Disk> Lock<'s, D> {
     pub(super) fn hands(&self) -> Hands<'s, D> {
         let state = self.state;
-        Hands {
-            disk: &state.disk,
-            parked: &state.parked,
-            parked_path: &state.parked_path,
-            stores: &state.stores,
-        }
+        Hands { disk: &state.disk, parked_path: &state.parked_path, stores: &state.stores }
+    }
+
+    /// Gives every movement its place in the park, and every row what it becomes.
+    pub(super) fn lowered(&self, planned: &[Planned], entry: u64, release: Release<'_>) -> Vec<Movement> {
+        let hands = self.hands();
+        let mut known: HashMap<ParkPlace, Option<PathBuf>> = HashMap::new();
+        let mut folder_of = |place: &ParkPlace| {
+            let known = known.entry(place.clone());
+            known.or_insert_with(|| hands.folder_of(place, &self.history)).clone()
+        };
+        lowered(planned, entry, release, &mut folder_of)
     }
 
     /// Journals an intent under a number and brings it to the disk.

@@ -1,14 +1,9 @@
-//! The movements: take, put, exchange. None overwrites; each leaves exactly one copy of every
-//! byte, whatever fails in it and wherever it is cut off.
-//!
-//! Within one file system a movement is one rename that cannot clobber. To another one, the
-//! file is first renamed to a name of claimtop's own in its folder, so that nobody else can open
-//! it. When nobody is seen to have it open for writing, it is copied with its group and what else
-//! people gave it, brought to the disk, read back and compared, with mode and times; and only then
-//! is the first copy removed. What is cut off in between, [`super::recover`] puts back.
+//! The movements: take, put, exchange. None overwrites, and none copies: each is a rename within
+//! one file system, so that whoever has a file open, seen or not, goes on writing into that very
+//! file, wherever it lies by then. What is cut off in between, [`super::recover`] puts back.
 
-mod copy;
 mod exchange;
+mod park;
 mod print;
 mod put;
 mod reverse;
@@ -19,20 +14,20 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+pub(super) use self::park::{ParkPlace, not_ours};
 pub(super) use self::print::{print_of, sha256};
+pub(super) use self::put::far;
 use super::disk::{Disk, Spot};
 use super::rows::Stores;
 use super::trouble::Trouble;
-use crate::core::journal::Movement;
+use crate::core::journal::{Movement, Parked};
 use crate::core::text::Untrusted;
 
 /// A disk with the folder where things are parked.
 pub(super) struct Hands<'a, D: Disk> {
     /// The disk.
     pub(super) disk: &'a D,
-    /// The open parked folder.
-    pub(super) parked: &'a D::Folder,
-    /// Where that is, for people.
+    /// Where the state folder's own parked things lie.
     pub(super) parked_path: &'a Path,
     /// The databases.
     pub(super) stores: &'a Stores,
@@ -60,8 +55,7 @@ pub(super) fn aside(parked: &str) -> String {
     format!(".claimtop-{number}")
 }
 
-/// Returns the name under which old content waits to be exchanged back. It is not the name that
-/// a put to another file system copies to.
+/// Returns the name under which old content waits to be exchanged back.
 pub(super) fn back_name(parked: &str) -> String {
     format!("{}-back", aside(parked))
 }
@@ -76,46 +70,43 @@ impl<D: Disk> Hands<'_, D> {
 
     /// Opens the folder of a file; `None` when it has gone.
     pub(super) fn at_if_any(&self, path: &Path) -> Result<Option<At<D::Folder>>, Trouble> {
-        match self.at(path) {
-            Ok(at) => Ok(Some(at)),
-            Err(Trouble::Failed { errno: Errno::NOENT, .. }) => Ok(None),
-            Err(trouble) => Err(trouble),
-        }
+        if_any(self.at(path))
     }
 
     /// Returns whether nothing lies under the names that a movement makes for itself.
     pub(super) fn is_free(&self, movement: &Movement) -> Result<bool, Trouble> {
         let (parked, from) = match movement {
             Movement::Take { from: path, parked, .. } | Movement::Exchange { path, parked, .. } => {
-                (parked, Some(path))
+                (parked.clone(), Some(path))
             }
-            Movement::Rows { backup: Some(parked), .. } => (parked, None),
+            Movement::Rows { backup: Some(name), .. } => (Parked::in_state(name), None),
             // What is put was taken before, and was parked under its name then.
             Movement::Rows { backup: None, .. } | Movement::Put { .. } => return Ok(true),
         };
-        let is_free = |spot, path: &Path| Ok(self.look(spot, path)?.is_none());
-        let is_parked_free = is_free(self.in_park(parked), &self.park_path(parked))?;
+        if let Some(park) = self.park_if_any(&parked)?
+            && self.look(park.spot(), &park.path)?.is_some()
+        {
+            return Ok(false);
+        }
         let Some(at) = from.map(|from| self.at_if_any(from)).transpose()?.flatten() else {
-            return Ok(is_parked_free);
+            return Ok(true);
         };
-        let [own, back] = [aside(parked), back_name(parked)];
-        Ok(is_parked_free
-            && is_free((&at.folder, OsStr::new(&own)), &at.path)?
-            && is_free((&at.folder, OsStr::new(&back)), &at.path)?)
+        let [own, back] = [aside(&parked.name), back_name(&parked.name)];
+        let is_free = |name: &str| Ok(self.look((&at.folder, OsStr::new(name)), &at.path)?.is_none());
+        Ok(is_free(&own)? && is_free(&back)?)
     }
 
-    pub(super) fn in_park<'b>(&'b self, parked: &'b str) -> Spot<'b, D::Folder> {
-        (self.parked, OsStr::new(parked))
+    /// Brings to the disk what a movement did to the folder of a file.
+    pub(super) fn settle(&self, at: &At<D::Folder>) -> Result<(), Trouble> {
+        self.disk.sync_folder(&at.folder).map_err(Trouble::at("bring to the disk the folder of", &at.path))
     }
+}
 
-    pub(super) fn park_path(&self, parked: &str) -> PathBuf {
-        self.parked_path.join(parked)
-    }
-
-    /// Brings to the disk what a movement did to a folder of the world and to the parked one.
-    pub(super) fn settle(&self, path: &Path) -> Result<(), Trouble> {
-        let at = self.at(path)?;
-        self.disk.sync_folder(&at.folder).map_err(Trouble::at("bring to the disk the folder of", path))
+/// Returns nothing where there is no folder.
+fn if_any<T>(opened: Result<T, Trouble>) -> Result<Option<T>, Trouble> {
+    match opened {
+        Err(Trouble::Failed { errno: Errno::NOENT, .. }) => Ok(None),
+        opened => opened.map(Some),
     }
 }
 

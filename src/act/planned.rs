@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::movement::sha256;
-use crate::core::journal::{Movement, Print};
+use super::movement::{ParkPlace, sha256};
+use crate::core::journal::{Movement, Parked, Print};
 use crate::core::record::Format;
 use crate::core::row::{self, Columns, RowChange};
 use crate::format::{self, Release};
@@ -14,13 +14,13 @@ use crate::format::{self, Release};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Planned {
     /// Take a file and leave it parked.
-    Park { path: PathBuf, print: Print },
+    Park { path: PathBuf, print: Print, place: ParkPlace },
     /// Take a file and put it elsewhere.
-    Move { path: PathBuf, print: Print, to: PathBuf, modified_at: Modified },
+    Move { path: PathBuf, print: Print, place: ParkPlace, to: PathBuf, modified_at: Modified },
     /// End a session in its state file.
-    End { path: PathBuf, print: Print, new: Vec<u8> },
+    End { path: PathBuf, print: Print, place: ParkPlace, new: Vec<u8> },
     /// Put back what an earlier entry parked.
-    Restore { parked: String, print: Print, to: PathBuf },
+    Restore { parked: Parked, print: Print, to: PathBuf },
     /// Change a row.
     Row { format: Format, database: String, table: String, id: String, before: Columns, to: Target },
 }
@@ -32,6 +32,16 @@ pub(super) enum Target {
     Released,
     /// Exactly this.
     State(Columns),
+}
+
+impl Planned {
+    /// Says where its file is parked, when it is elsewhere than in the state folder.
+    pub(super) fn parked_words(&self) -> Option<String> {
+        match self {
+            Self::Park { place, .. } | Self::End { place, .. } => place.words(),
+            Self::Move { .. } | Self::Restore { .. } | Self::Row { .. } => None,
+        }
+    }
 }
 
 impl Target {
@@ -53,21 +63,28 @@ pub(super) enum Modified {
     At(Timestamp),
 }
 
-/// Gives every movement its parked name, and every row what it becomes.
-pub(super) fn lowered(planned: &[Planned], entry: u64, release: Release<'_>) -> Vec<Movement> {
+/// Gives every movement its place in the park, and every row what it becomes.
+pub(super) fn lowered(
+    planned: &[Planned],
+    entry: u64,
+    release: Release<'_>,
+    folder_of: &mut dyn FnMut(&ParkPlace) -> Option<PathBuf>,
+) -> Vec<Movement> {
     let mut movements = Vec::new();
     for (at, planned) in planned.iter().enumerate() {
-        let parked = |path: &Path| {
+        let name = |path: &Path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             format!("{entry}-{}-{name}", at + 1)
         };
+        let mut parked =
+            |path: &Path, place: &ParkPlace| Parked { name: name(path), folder: folder_of(place) };
         match planned.clone() {
-            Planned::Park { path, print } => {
-                let parked = parked(&path);
+            Planned::Park { path, print, place } => {
+                let parked = parked(&path, &place);
                 movements.push(Movement::Take { from: path, parked, print });
             }
-            Planned::Move { path, print, to, modified_at } => {
-                let parked = parked(&path);
+            Planned::Move { path, print, place, to, modified_at } => {
+                let parked = parked(&path, &place);
                 let touched_at = match modified_at {
                     Modified::Now => Some(release.at),
                     Modified::At(at) => Some(at),
@@ -75,8 +92,8 @@ pub(super) fn lowered(planned: &[Planned], entry: u64, release: Release<'_>) -> 
                 movements.push(Movement::Take { from: path, parked: parked.clone(), print: print.clone() });
                 movements.push(Movement::Put { parked, to, print, touched_at });
             }
-            Planned::End { path, print, new } => {
-                let parked = parked(&path);
+            Planned::End { path, print, place, new } => {
+                let parked = parked(&path, &place);
                 movements.push(Movement::Exchange { path, parked, print, new_sha256: sha256(&new) });
             }
             Planned::Restore { parked, print, to } => {
@@ -90,7 +107,7 @@ pub(super) fn lowered(planned: &[Planned], entry: u64, release: Release<'_>) -> 
                     Target::State(state) => state,
                 };
                 let change = RowChange { table, id, before, after };
-                join(&mut movements, format, database, change, parked);
+                join(&mut movements, format, database, change, name);
             }
         }
     }
@@ -103,13 +120,13 @@ fn join(
     format: Format,
     database: String,
     change: RowChange,
-    parked: impl Fn(&Path) -> String,
+    name: impl Fn(&Path) -> String,
 ) {
     if let Some(Movement::Rows { database: own, changes, .. }) = movements.last_mut()
         && *own == database
     {
         return changes.push(change);
     }
-    let backup = format::is_backed_up(format).then(|| parked(Path::new(&database)));
+    let backup = format::is_backed_up(format).then(|| name(Path::new(&database)));
     movements.push(Movement::Rows { format, database, changes: vec![change], backup });
 }

@@ -19,10 +19,10 @@ use self::take::untake;
 use super::change::Change;
 use super::disk::{Disk, Spot};
 use super::lock::Lock;
-use super::movement::{Hands, print_of, shown};
+use super::movement::{At, Hands, print_of, shown};
 use super::trouble::Trouble;
-use crate::core::file::Content;
-use crate::core::journal::{Ended, Entry, Movement, Outcome, Print};
+use crate::core::file::{Content, FileImage};
+use crate::core::journal::{Ended, Entry, Movement, Outcome, Parked, Print};
 
 /// What is said of a place where nothing lies any more.
 const GONE: &str = "has gone";
@@ -63,9 +63,15 @@ fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Ou
         match movement {
             // What follows a put was done, so what came before it was done as well.
             _ if is_done => {}
-            Movement::Take { from, parked, print } => notes.extend(untake(hands, from, parked, print)?),
+            Movement::Take { from, parked, .. } => notes.extend(told(untake(hands, from, parked))?),
             Movement::Put { parked, to, print, touched_at } => {
-                is_done = finish_put(hands, to, parked, print)?;
+                is_done = match finish_put(hands, to, parked, print) {
+                    Err(Trouble::Never(note)) => {
+                        notes.push(note);
+                        false
+                    }
+                    done => done?,
+                };
                 if let Some(touched_at) = touched_at.filter(|_| is_done) {
                     let at = hands.at(to)?;
                     hands.disk.touch(at.spot(), touched_at).map_err(Trouble::at("date", to))?;
@@ -74,7 +80,7 @@ fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Ou
             // Rows are read back before.
             Movement::Rows { .. } => {}
             Movement::Exchange { path, parked, print, new_sha256 } => {
-                notes.extend(unexchange(hands, path, parked, print, new_sha256)?);
+                notes.extend(told(unexchange(hands, path, parked, print, new_sha256))?);
             }
         }
     }
@@ -89,70 +95,53 @@ fn put_right<D: Disk>(hands: &Hands<'_, D>, movements: &[Movement]) -> Result<Ou
     })
 }
 
+/// Notes what is never touched, whatever the journal says: it must not keep anything else from
+/// being put right.
+fn told(note: Result<Option<String>, Trouble>) -> Result<Option<String>, Trouble> {
+    match note {
+        Err(Trouble::Never(why)) => Ok(Some(why)),
+        note => note,
+    }
+}
+
 /// Says where the older content stays, since its place is not what it was, and how to have it back:
 /// an entry that was not done cannot be undone. Nothing when it is not parked.
 fn parked_note<D: Disk>(
     hands: &Hands<'_, D>,
     path: &Path,
-    parked: &str,
+    parked: &Parked,
     since: &str,
 ) -> Result<Option<String>, Trouble> {
-    let is_parked = hands.look(hands.in_park(parked), path)?.is_some();
+    let Some(park) = hands.park_if_any(parked)? else { return Ok(None) };
+    let is_parked = hands.look(park.spot(), path)?.is_some();
     Ok(is_parked.then(|| {
-        let stays = hands.park_path(parked);
         format!(
             "{} {since}, the older content stays parked: copy it back from {}",
             shown(path),
-            shown(&stays)
+            shown(&park.path)
         )
     }))
 }
 
-/// Removes a copy of a parked file that is on its way, or a part of one: it is worth nothing
-/// while the file is parked. What says anything else is a stranger's file and stays.
-fn remove_begun_copy<D: Disk>(
+/// Returns whether a parked file lies in its place as well, under a second name, and removes the
+/// parked one then: where the kernel cannot rename without clobbering, a file is linked first.
+fn has_two_names<D: Disk>(
     hands: &Hands<'_, D>,
-    beside: Spot<'_, D::Folder>,
-    parked: &str,
-    path: &Path,
-) -> Result<(), Trouble> {
-    if is_begun_copy(hands, beside, hands.in_park(parked), path)? {
-        hands.disk.remove(beside).map_err(Trouble::at("remove the copy of", path))?;
-    }
-    Ok(())
-}
-
-/// Returns whether a file holds the beginning of another one, or all of it.
-fn is_begun_copy<D: Disk>(
-    hands: &Hands<'_, D>,
-    copy: Spot<'_, D::Folder>,
-    whole: Spot<'_, D::Folder>,
-    path: &Path,
+    park: &At<D::Folder>,
+    at: &At<D::Folder>,
 ) -> Result<bool, Trouble> {
-    let (copy, whole) = (hands.look(copy, path)?, hands.look(whole, path)?);
-    let (Some(copy), Some(whole)) = (copy, whole) else { return Ok(false) };
-    begins(&copy.content, &whole.content).ok_or_else(|| Trouble::at("read", path)(Errno::IO))
-}
-
-/// Returns whether a content is the beginning of another one; `None` when one of them could not be
-/// read this time.
-fn begins(begun: &Content, whole: &Content) -> Option<bool> {
-    match (begun, whole) {
-        (Content::Failed(_), _) | (_, Content::Failed(_)) => None,
-        (Content::Bytes(begun), Content::Bytes(whole)) => Some(whole.starts_with(begun)),
-        // A link, a folder and the like is no copy.
-        (Content::Refused(_), _) | (_, Content::Refused(_)) => Some(false),
+    let id = |image: FileImage| image.meta.map(|meta| (meta.dev, meta.ino));
+    let parked = hands.look(park.spot(), &park.path)?.and_then(id);
+    if parked.is_none() || parked != hands.look(at.spot(), &at.path)?.and_then(id) {
+        return Ok(false);
     }
+    hands.disk.remove(park.spot()).map_err(Trouble::at("remove the second name of", &at.path))?;
+    Ok(true)
 }
 
 /// Returns whether it is the very file that was meant, whatever it says by now.
 fn is_same_file(lies: &Print, print: &Print) -> bool {
     (lies.dev, lies.ino) == (print.dev, print.ino)
-}
-
-/// Returns whether it is the very file that was meant, as it was.
-fn is_original(lies: &Print, print: &Print) -> bool {
-    is_same_file(lies, print) && lies.sha256 == print.sha256
 }
 
 /// Reads what lies somewhere. What cannot be read must not be taken for anything else.
@@ -174,14 +163,6 @@ fn read<D: Disk>(
             modified_at: Timestamp::UNIX_EPOCH,
             sha256: String::new(),
         })),
-    }
-}
-
-/// Removes a copy from the park; none is fine.
-fn remove<D: Disk>(hands: &Hands<'_, D>, parked: &str) -> Result<(), Trouble> {
-    match hands.disk.remove(hands.in_park(parked)) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(errno) => Err(Trouble::at("remove", &hands.park_path(parked))(errno)),
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::disk::Disk;
 use super::entire;
-use super::movement::{At, Hands, print_of, shown};
+use super::movement::{At, Hands, ParkPlace, far, print_of, shown};
 use super::planned::{Modified, Planned, Target};
 use super::road::Rules;
 use super::trouble::Trouble;
@@ -28,6 +28,15 @@ pub(super) struct Sight<'a, D: Disk> {
     pub(super) wait: RefCell<Option<String>>,
 }
 
+/// A file that may be touched.
+struct File<F> {
+    at: At<F>,
+    print: Print,
+    /// Where it can be parked.
+    place: ParkPlace,
+    bytes: Vec<u8>,
+}
+
 /// Says that a file may still be under way.
 fn young(path: &Path, age: SignedDuration) -> String {
     let path = shown(path);
@@ -42,19 +51,23 @@ impl<D: Disk> Sight<'_, D> {
     pub(super) fn planned(&self, step: &Step) -> Result<Planned, Trouble> {
         Ok(match step {
             Step::Park { path } => {
-                let (path, print, _) = self.file(path.raw())?;
-                Planned::Park { path, print }
+                let File { at, print, place, .. } = self.file(path.raw())?;
+                Planned::Park { path: at.path, print, place }
             }
             Step::Move { path, to } => {
-                let (path, print, _) = self.file(path.raw())?;
-                Planned::Move { path, print, to: self.free(to.raw())?, modified_at: Modified::Now }
+                let File { at, print, place, .. } = self.file(path.raw())?;
+                let to = self.free(to.raw())?;
+                if !self.hands.reaches(&at.folder, to.parent().unwrap_or(&to))? {
+                    return Err(far(&at.path, &to));
+                }
+                Planned::Move { path: at.path, print, place, to, modified_at: Modified::Now }
             }
             Step::Exchange { path, .. } => {
-                let (path, print, bytes) = self.file(path.raw())?;
+                let File { at, print, place, bytes } = self.file(path.raw())?;
                 let new = entire::ended(&bytes, self.now).ok_or_else(|| {
-                    Trouble::Never(format!("{} is not as the entire CLI writes it", shown(&path)))
+                    Trouble::Never(format!("{} is not as the entire CLI writes it", shown(&at.path)))
                 })?;
-                Planned::End { path, print, new }
+                Planned::End { path: at.path, print, place, new }
             }
             Step::Row { format, database, table, id, .. } => {
                 self.row(*format, database.raw(), table, id.raw())?
@@ -105,7 +118,7 @@ impl<D: Disk> Sight<'_, D> {
     }
 
     /// Returns what a file is, if it may be touched at all.
-    fn file(&self, text: &str) -> Result<(PathBuf, Print, Vec<u8>), Trouble> {
+    fn file(&self, text: &str) -> Result<File<D::Folder>, Trouble> {
         let path = self.place(text);
         let at = self.hands.at(&path)?;
         let gone = || Trouble::Changed(format!("{} has gone", shown(&path)));
@@ -113,7 +126,8 @@ impl<D: Disk> Sight<'_, D> {
         self.may_be_touched(&image, &at)?;
         let print = print_of(&image).ok_or_else(gone)?;
         let Content::Bytes(bytes) = image.content else { return Err(gone()) };
-        Ok((path, print, bytes))
+        let place = self.hands.place_for(&at)?;
+        Ok(File { at, print, place, bytes })
     }
 
     fn may_be_touched(&self, image: &FileImage, at: &At<D::Folder>) -> Result<(), Trouble> {

@@ -1,11 +1,13 @@
 //! The disk of the running system.
 
+use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Permissions};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -16,16 +18,22 @@ use rustix::fs::{
     fsetxattr, fstat, fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
+use rustix::process::geteuid;
 
-use super::disk::{Disk, Keeping, Locker, Pace, Patience, Side, Spot};
+use super::disk::{Disk, Keeping, Locker, Pace, Patience, Side, Spot, Standing};
 use crate::core::file::FileImage;
 use crate::core::text::shown;
+use crate::source::fence::Fence;
 use crate::source::open::{self, Entry, Folder, OpenError};
+use crate::source::repos::locate;
 use crate::source::{clock, locks, opener};
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
 const RESERVED: u64 = 64 << 10;
+
+/// The length of a name that no file system can have.
+const NO_NAME: usize = 2_000;
 
 /// How long to pause before a lock is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
@@ -65,8 +73,41 @@ impl Disk for System {
         })
     }
 
-    fn writer_of(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
-        Ok(folder.look_at(name).and_then(|(_, meta)| opener::writer_of(name, &meta)))
+    fn reaches(&self, from: &Folder, to: &Folder) -> Result<bool, Errno> {
+        // No file system has names of this length, so nothing can be moved; that the two are of
+        // different mounts is told before any name is looked up (rename(2)).
+        let name = "x".repeat(NO_NAME);
+        match renameat(from, &*name, to, &*name) {
+            Err(Errno::XDEV) => Ok(false),
+            Err(Errno::NAMETOOLONG | Errno::NOENT) => Ok(true),
+            Err(errno) => Err(errno),
+            Ok(()) => Err(Errno::INVAL),
+        }
+    }
+
+    fn standing(&self, folder: &Folder) -> Result<Standing, Errno> {
+        let (stat, own) = (fstat(folder)?, geteuid().as_raw());
+        let is_set = |bits: u32| stat.st_mode & bits != 0;
+        // A user's private group has the user's number (useradd(8), USERGROUPS_ENAB).
+        let is_shared = is_set(0o002) || is_set(0o020) && stat.st_gid != own;
+        Ok(match stat.st_uid {
+            uid if uid == own && !is_shared => Standing::Ours,
+            uid if (uid == own || uid == 0) && is_set(0o1000) => Standing::Sticky,
+            _ => Standing::Others,
+        })
+    }
+
+    fn common_dir(&self, folder: &Path) -> Option<PathBuf> {
+        locate(folder, &Fence::default()).map(|located| located.common_dir)
+    }
+
+    fn random(&self) -> u64 {
+        // The standard library seeds each of these with the kernel's random numbers.
+        RandomState::new().build_hasher().finish()
+    }
+
+    fn opener_of(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
+        Ok(folder.look_at(name).and_then(|(_, meta)| opener::of(name, &meta)))
     }
 
     fn is_locked(&self, (folder, name): Spot<'_, Folder>) -> Result<bool, Errno> {

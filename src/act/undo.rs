@@ -7,10 +7,10 @@ use jiff::Timestamp;
 
 use super::disk::Disk;
 use super::lock::Lock;
-use super::movement::{Hands, print_of, shown};
+use super::movement::{Hands, ParkPlace, far, print_of, shown};
 use super::planned::{Modified, Planned, Target};
 use super::trouble::Trouble;
-use crate::core::journal::{Entry, Movement, Print};
+use crate::core::journal::{Entry, Movement, Parked, Print};
 use crate::core::key::Key;
 pub use crate::core::plan::Place;
 use crate::core::plan::{Confirmation, Plan, Step};
@@ -34,32 +34,28 @@ pub(super) fn plan<D: Disk>(
         return Err(Trouble::Never(format!("nothing of entry {number} is left to undo")));
     }
     let hands = lock.hands();
-    let mut planned = Vec::new();
+    let (mut planned, mut late) = (Vec::new(), Vec::new());
     let mut movements = entry.intent.movements.iter().rev();
     while let Some(movement) = movements.next() {
         match movement {
             Movement::Take { from, parked, print } => {
-                planned.push(restore(&hands, from, parked, print, place)?);
+                let to = free(&hands, from, place)?;
+                planned.push(restore(&hands, parked, to, print, &mut late)?);
             }
             Movement::Put { to, print, .. } => {
                 // What was put was taken by the movement before it.
                 let Some(Movement::Take { from, .. }) = movements.next() else {
                     return Err(Trouble::Never(format!("entry {number} is not of a known form")));
                 };
-                let there = content_of(&hands, to, &print.sha256)?;
+                let (there, park) = content_of(&hands, to, &print.sha256)?;
+                let (path, free) = (to.clone(), free(&hands, from, place)?);
                 let modified_at = Modified::At(print.modified_at);
-                planned.push(Planned::Move {
-                    path: to.clone(),
-                    print: there,
-                    to: free(&hands, from, place)?,
-                    modified_at,
-                });
+                planned.push(Planned::Move { path, print: there, place: park, to: free, modified_at });
             }
             Movement::Exchange { path, parked, print, new_sha256 } => {
-                let there = content_of(&hands, path, new_sha256)?;
-                let current = hands.current(parked, print)?;
-                planned.push(Planned::Park { path: path.clone(), print: there });
-                planned.push(Planned::Restore { parked: parked.clone(), print: current, to: path.clone() });
+                let (there, park) = content_of(&hands, path, new_sha256)?;
+                planned.push(Planned::Park { path: path.clone(), print: there, place: park });
+                planned.push(restore(&hands, parked, path.clone(), print, &mut late)?);
             }
             Movement::Rows { format, database, changes, .. } => {
                 for change in changes {
@@ -68,7 +64,9 @@ pub(super) fn plan<D: Disk>(
             }
         }
     }
-    Ok((shown_plan(entry, &planned, now), planned))
+    let mut plan = shown_plan(entry, &planned, now);
+    plan.why.extend(late);
+    Ok((plan, planned))
 }
 
 fn why_not(entry: &Entry) -> String {
@@ -81,15 +79,25 @@ fn why_not(entry: &Entry) -> String {
     }
 }
 
+/// Plans to bring back what is parked, as it is now: whoever had it open could still write into it,
+/// which is told in `late`.
 fn restore<D: Disk>(
     hands: &Hands<'_, D>,
-    from: &Path,
-    parked: &str,
+    parked: &Parked,
+    to: PathBuf,
     print: &Print,
-    place: Place,
+    late: &mut Vec<String>,
 ) -> Result<Planned, Trouble> {
-    let print = hands.current(parked, print)?;
-    Ok(Planned::Restore { parked: parked.to_owned(), print, to: free(hands, from, place)? })
+    let park = hands.park(parked)?;
+    if !hands.reaches(&park.folder, to.parent().unwrap_or(&to))? {
+        return Err(far(&park.path, &to));
+    }
+    let lies = hands.lies(parked)?;
+    if lies.sha256 != print.sha256 {
+        let told = format!("{} was written to after it was parked: what is there now comes back", shown(&to));
+        late.push(told);
+    }
+    Ok(Planned::Restore { parked: parked.clone(), print: lies, to })
 }
 
 /// Plans to give a row the values back that it had, if it still has those that it was given.
@@ -136,13 +144,17 @@ fn free<D: Disk>(hands: &Hands<'_, D>, path: &Path, place: Place) -> Result<Path
     }
 }
 
-/// Returns what lies at a path, if it still has this content.
-fn content_of<D: Disk>(hands: &Hands<'_, D>, path: &Path, sha256: &str) -> Result<Print, Trouble> {
+/// Returns what lies at a path, if it still has this content, and where it can be parked.
+fn content_of<D: Disk>(
+    hands: &Hands<'_, D>,
+    path: &Path,
+    sha256: &str,
+) -> Result<(Print, ParkPlace), Trouble> {
     let at = hands.at(path)?;
     let there = hands.look(at.spot(), path)?.and_then(|image| print_of(&image));
-    there
-        .filter(|there| there.sha256 == sha256)
-        .ok_or_else(|| Trouble::Never(format!("{} was written since; the entry is overtaken", shown(path))))
+    let there = there.filter(|there| there.sha256 == sha256);
+    let written = || Trouble::Never(format!("{} was written since; the entry is overtaken", shown(path)));
+    Ok((there.ok_or_else(written)?, hands.place_for(&at)?))
 }
 
 fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
@@ -150,7 +162,7 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
     let steps = planned.iter().map(|planned| match planned {
         Planned::Park { path, .. } | Planned::End { path, .. } => Step::Park { path: text(path) },
         Planned::Move { path, to, .. } => Step::Move { path: text(path), to: text(to) },
-        Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.as_str().into(), to: text(to) },
+        Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.text(), to: text(to) },
         Planned::Row { format, database, table, id, before, to } => Step::Row {
             format: *format,
             database: database.as_str().into(),
@@ -170,7 +182,7 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
         steps: steps.collect(),
         follows: Vec::new(),
         inverse: "do it again".to_owned(),
-        refuses_when: vec!["the place is taken", "what was written or parked has changed since"],
+        refuses_when: vec!["the place is taken", "what was put in its place has changed since"],
         confirmation: Confirmation::Yes,
         written_at: None,
     }

@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Tone, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use super::words;
-use crate::act::prune::Parked;
+use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::journal::{Ended, Entry, History};
 use crate::core::json;
@@ -130,6 +130,9 @@ struct Outdated<'a> {
     name: &'a str,
     size: u64,
     parked_at: Timestamp,
+    /// Why it is kept all the same, with all that its entry has parked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<&'a str>,
 }
 
 /// Shows what is parked past its retention, and removes it for good when that is confirmed.
@@ -144,23 +147,21 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
     let days = settings.effective.config.kept.days;
     let kept_for = SignedDuration::from_hours(24 * i64::from(days));
     let outdated = hand.outdated(kept_for).map_err(failure)?;
+    let number = removable(&outdated).count();
     let is_yes = if json {
         yes
     } else {
         print_if_heard(&listed(&outdated, days, hand.now()))?;
-        yes || (!outdated.is_empty() && said_yes(&question(&outdated))?)
+        let question = format!("Remove {} for good", words::count(number, "file"));
+        yes || (number > 0 && said_yes(&question)?)
     };
-    if is_yes && !outdated.is_empty() {
+    if is_yes && number > 0 {
         hand.prune(&outdated, kept_for).map_err(failure)?;
-        tracing::info!(files = outdated.len(), "pruned");
+        tracing::info!(files = number, "pruned");
     }
-    let told = if json { pruned(&outdated, is_yes)? } else { ended(&outdated, is_yes) };
+    let told = if json { pruned(&outdated, is_yes)? } else { ended(number, is_yes) };
     print_if_heard(&told)?;
-    Ok(if is_yes || outdated.is_empty() { Exit::Fine } else { Exit::Refused })
-}
-
-fn question(outdated: &[Parked]) -> String {
-    format!("Remove {} for good", words::count(outdated.len(), "file"))
+    Ok(if is_yes || number == 0 { Exit::Fine } else { Exit::Refused })
 }
 
 fn listed(outdated: &[Parked], days: u16, now: Timestamp) -> String {
@@ -169,13 +170,14 @@ fn listed(outdated: &[Parked], days: u16, now: Timestamp) -> String {
     }
     let line = |parked: &Parked| {
         let (entry, age, name) = (parked.entry, words::age(parked.since, now), shown(&parked.name));
-        format!("entry {entry}  {age}  {} bytes  {name}\n", parked.size)
+        let kept = parked.kept.as_ref().map_or_else(String::new, |why| format!("  kept: {}", shown(why)));
+        format!("entry {entry}  {age}  {} bytes  {name}{kept}\n", parked.size)
     };
     outdated.iter().map(line).collect()
 }
 
-fn ended(outdated: &[Parked], is_yes: bool) -> String {
-    match (outdated.len(), is_yes) {
+fn ended(removable: usize, is_yes: bool) -> String {
+    match (removable, is_yes) {
         (0, _) => String::new(),
         (_, false) => "not done: --yes removes them for good; then they cannot be undone\n".to_owned(),
         (number, true) => format!("removed {}\n", words::count(number, "parked file")),
@@ -183,12 +185,13 @@ fn ended(outdated: &[Parked], is_yes: bool) -> String {
 }
 
 fn pruned(outdated: &[Parked], is_yes: bool) -> Result<String, Failure> {
-    let removed = is_yes && !outdated.is_empty();
+    let removed = is_yes && removable(outdated).next().is_some();
     let outdated = outdated.iter().map(|parked| Outdated {
         entry: parked.entry,
         name: &parked.name,
         size: parked.size,
         parked_at: parked.since,
+        kept: parked.kept.as_deref(),
     });
     let outdated = outdated.collect();
     let pruned = Pruned { schema: "claimtop.prune.v1", outdated, removed };

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::act::{failure, looking};
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Outcome};
 use super::look::Looker;
@@ -11,6 +12,7 @@ use super::settings::{ConfigFile, Settings};
 use crate::app::msg::Hints;
 use crate::config::layers::Origin;
 use crate::core::agent::Signatures;
+use crate::core::journal::History;
 use crate::core::text::{Untrusted, shown};
 use crate::run::bounds;
 use crate::source::Places;
@@ -137,6 +139,10 @@ fn paths(settings: &Settings) -> Columns {
         ("state", &settings.state),
     ] {
         row(name, path, if path.is_dir() { "" } else { "not there" });
+    }
+    let hand = looking(settings).and_then(|hand| hand.history().map_err(failure));
+    for folder in hand.iter().flat_map(History::parked_folders) {
+        row("parked", folder, if folder.is_dir() { "on its own file system" } else { "not there" });
     }
     for root in &places.roots {
         row("root", root, if root.is_dir() { "" } else { "not there" });

@@ -1,6 +1,6 @@
 //! What the journal says: intents before anything is touched, outcomes after.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::Action;
 use super::record::Format;
 use super::row::RowChange;
+use super::text::Untrusted;
 
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,15 +27,33 @@ pub struct Print {
     pub sha256: String,
 }
 
-impl Print {
-    /// Returns whether another file has the same content, mode and time, wherever it lies.
-    pub fn is_copied_by(&self, other: &Self) -> bool {
-        (self.size, self.mode, self.modified_at) == (other.size, other.mode, other.modified_at)
-            && self.sha256 == other.sha256
+/// Where something is parked: always on the file system that it came from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Parked {
+    /// Its name.
+    #[serde(rename = "parked")]
+    pub name: String,
+    /// The folder that it lies in, where that is not the state folder's own.
+    #[serde(rename = "parked_in", default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+}
+
+impl Parked {
+    /// Names something that is parked in the state folder.
+    pub fn in_state(name: &str) -> Self {
+        Self { name: name.to_owned(), folder: None }
+    }
+
+    /// Returns the name, with its folder where that is not the state folder's own.
+    pub fn text(&self) -> Untrusted {
+        match &self.folder {
+            None => self.name.as_str().into(),
+            Some(folder) => Untrusted::from_path(&folder.join(&self.name)),
+        }
     }
 }
 
-/// One movement of an action. Names without a folder lie in claimtop's own parked folder.
+/// One movement of an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step")]
 pub enum Movement {
@@ -42,15 +61,17 @@ pub enum Movement {
     Take {
         /// Where it lies.
         from: PathBuf,
-        /// Its parked name.
-        parked: String,
+        /// Where it is parked.
+        #[serde(flatten)]
+        parked: Parked,
         /// What it is.
         print: Print,
     },
     /// A parked file is put where nothing lies.
     Put {
-        /// Its parked name.
-        parked: String,
+        /// Where it is parked.
+        #[serde(flatten)]
+        parked: Parked,
         /// Where it goes.
         to: PathBuf,
         /// What it is.
@@ -62,8 +83,9 @@ pub enum Movement {
     Exchange {
         /// Where it lies.
         path: PathBuf,
-        /// The parked name of the old content.
-        parked: String,
+        /// Where the old content is parked.
+        #[serde(flatten)]
+        parked: Parked,
         /// What the old content is.
         print: Print,
         /// The SHA-256 of the new content.
@@ -77,10 +99,22 @@ pub enum Movement {
         database: String,
         /// The rows, with their exact values before and after.
         changes: Vec<RowChange>,
-        /// The parked name of the copy that is made first, where one is.
+        /// The name, in the state folder, of the copy that is made first, where one is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         backup: Option<String>,
     },
+}
+
+impl Movement {
+    /// Returns where the file of a movement is parked.
+    pub fn parked(&self) -> Option<&Parked> {
+        match self {
+            Self::Take { parked, .. } | Self::Put { parked, .. } | Self::Exchange { parked, .. } => {
+                Some(parked)
+            }
+            Self::Rows { .. } => None,
+        }
+    }
 }
 
 /// What was meant to be done, written before anything was touched.
@@ -234,6 +268,19 @@ impl History {
 
     fn entry_mut(&mut self, number: u64) -> Option<&mut Entry> {
         self.entries.iter_mut().rev().find(|entry| entry.number == number)
+    }
+
+    /// Returns the folders outside of the state folder in which something was parked, the newest
+    /// first.
+    pub fn parked_folders(&self) -> Vec<&Path> {
+        let mut folders: Vec<&Path> = Vec::new();
+        let movements = self.entries.iter().rev().flat_map(|entry| &entry.intent.movements);
+        for folder in movements.filter_map(Movement::parked).filter_map(|parked| parked.folder.as_deref()) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     /// Returns the number of the next entry.

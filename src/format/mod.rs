@@ -120,6 +120,15 @@ pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
     here.into_iter().find_map(|place| (place.recognise)(name))
 }
 
+/// Returns whether a system lists a folder of this name outside of repositories, or the folders in
+/// it.
+pub fn is_listed(folder: &Path) -> bool {
+    let is_own = |place: &&Place| !matches!(place.base, Base::GitCommon | Base::Worktree);
+    places().filter(is_own).filter(|place| !place.dir.is_empty()).any(|place| {
+        is_in(folder, place.dir) || place.dir.strip_suffix("/*").is_some_and(|dir| is_in(folder, dir))
+    })
+}
+
 /// Returns whether a folder ends with a place's parts.
 fn is_in(folder: &Path, dir: &str) -> bool {
     let mut above = folder.iter().rev();

@@ -17,7 +17,7 @@ use super::open::{is_sure, meta_of, small};
 use super::processes::own_pid;
 use crate::core::file::FileMeta;
 
-/// How much of what the kernel says of a descriptor is read, in bytes; its flags come second.
+/// How much of what the kernel says of a descriptor is read, in bytes.
 const INFO: usize = 4 << 10;
 
 /// How long it is believed that nobody has a file open: 2 min.
@@ -61,15 +61,10 @@ impl Openers {
     }
 }
 
-/// Returns a process other than ourselves that has a file open: the first that is found.
+/// Returns a process other than ourselves that has a file open: the first that is found. Those of
+/// other users and of PID namespaces above ours are not seen.
 pub(crate) fn of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
     first(name, meta, |_, _| true)
-}
-
-/// Returns a process other than ourselves that has a file open and can write into it: the first
-/// that is found. Those of other users and of PID namespaces above ours are not seen.
-pub(crate) fn writer_of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
-    first(name, meta, can_write)
 }
 
 /// Returns a process other than ourselves that holds a lock on a file by a descriptor of its own:
@@ -154,14 +149,6 @@ fn is_file(fds: &OwnedFd, (of, number): (&str, &CStr), file: &File) -> bool {
 fn is(fds: &OwnedFd, number: &CStr, file: &File) -> bool {
     let meta = statat(fds, number, AtFlags::empty()).map(|stat| meta_of(&stat));
     meta.is_ok_and(|meta| file.id == (meta.dev, meta.ino))
-}
-
-/// Returns whether a descriptor is open for writing, as its flags say; where they cannot be read,
-/// it may be.
-fn can_write(of: &str, number: &CStr) -> bool {
-    let info = info(of, number);
-    let flags = field(&info, "flags:").and_then(|octal| u32::from_str_radix(octal, 8).ok());
-    flags.is_none_or(|flags| flags & OFlags::ACCMODE.bits() != OFlags::RDONLY.bits())
 }
 
 fn has_lock(of: &str, number: &CStr) -> bool {

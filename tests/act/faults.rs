@@ -50,10 +50,12 @@ pub(crate) struct Scene {
     pub(crate) live: u32,
     /// When the file was written.
     written: Cell<Option<SystemTime>>,
+    /// Whether no rename reaches the state folder.
+    is_far: bool,
 }
 
 impl Scene {
-    fn new(stage: Stage, deed: Deed, live: u32, dead: (u32, u64)) -> Self {
+    fn new(stage: Stage, deed: Deed, is_far: bool, live: u32, dead: (u32, u64)) -> Self {
         let session = format!(
             r#"{{"session_id":"db4e04a8-9640-4079-8e03-5ac2d1294846","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"/gone","started_at":"2026-11-20T10:00:00Z","phase":"idle","last_interaction_time":"2026-11-20T11:00:00Z","checkpoint_count":0,"owner":{{"pid":4242,"start":"777","boot":"00000000-0000-0000-0000-000000000000","host":"{}","name":"claude"}}}}"#,
             std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),
@@ -76,16 +78,16 @@ impl Scene {
             ),
         };
         let place = stage.path(&below);
-        let scene = Self { stage, deed, place, text, live, written: Cell::default() };
+        let scene = Self { stage, deed, place, text, live, written: Cell::default(), is_far };
         scene.reset();
         scene
     }
 
     /// Makes the world as it is before the deed.
     pub(crate) fn reset(&self) {
-        for folder in ["home", "tmp", "state"] {
-            let path = self.stage.path(folder);
-            if path.exists() {
+        for entry in std::fs::read_dir(self.stage.path("")).unwrap() {
+            let path = entry.unwrap().path();
+            if !path.ends_with("bin") {
                 std::fs::remove_dir_all(&path).unwrap();
             }
         }
@@ -102,7 +104,7 @@ impl Scene {
         self.stage.write(self.place.strip_prefix(self.stage.path("")).unwrap().to_str().unwrap(), &self.text);
         self.written.set(std::fs::metadata(&self.place).unwrap().modified().ok());
         if matches!(self.deed, Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd) {
-            self.first(System);
+            self.first(Faulty::new(usize::MAX, Fault::Kill, self.far(self.is_far)));
         }
     }
 
@@ -111,7 +113,7 @@ impl Scene {
     }
 
     /// Does what an undo undoes.
-    fn first(&self, disk: System) {
+    fn first(&self, disk: Faulty) {
         let state = StateFolder::open(disk, &self.stage.state_path()).unwrap();
         let mut eyes = self.stage.eyes_over(&["home/shop"]);
         let receipt = act(&state, &mut eyes, &self.stage.rules(), self.forward(), &Answer::Yes).unwrap();
@@ -146,9 +148,9 @@ impl Scene {
     /// Returns every file that matters, by its place.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
-        for folder in ["home", "tmp", "state/parked"] {
-            collect(&self.stage.path(folder), &mut all);
-        }
+        collect(&self.stage.path(""), &mut all);
+        let (program, state) = (self.stage.path("bin"), self.stage.state_path());
+        all.retain(|path, _| !path.starts_with(&program) && path.parent() != Some(&state));
         all.retain(|path, _| !path.ends_with("HEAD") && path.extension().is_none_or(|end| end != "lock"));
         all
     }
@@ -175,7 +177,6 @@ impl Scene {
             assert_ne!(entry.outcome.as_ref().unwrap().ended, Ended::Stuck, "{}", shown());
             entry.outcome.as_ref().unwrap().ended == Ended::Done && entry.intent.undoes.is_some() == is_undo
         });
-        let parked = self.stage.state_path().join("parked");
         let copies: Vec<&PathBuf> =
             files.iter().filter(|(_, text)| **text == self.text).map(|(path, _)| path).collect();
         assert_eq!(copies.len(), 1, "not exactly one copy: {}", shown());
@@ -194,9 +195,7 @@ impl Scene {
                 assert_eq!(others, 1, "{}", shown());
             }
             Deed::UndoEnd => assert!(
-                files
-                    .iter()
-                    .all(|(path, text)| *text == self.text || (path.starts_with(&parked) && *text == new)),
+                files.iter().all(|(path, text)| *text == self.text || (*path != self.place && *text == new)),
                 "{}",
                 shown()
             ),
@@ -222,8 +221,8 @@ fn collect(folder: &Path, all: &mut BTreeMap<PathBuf, String>) {
         if path.is_dir() {
             collect(&path, all);
         } else {
-            let text = std::fs::read_to_string(&path).unwrap();
-            all.insert(path, text);
+            let text = std::fs::read(&path).unwrap();
+            all.insert(path, String::from_utf8_lossy(&text).into_owned());
         }
     }
 }
@@ -237,7 +236,7 @@ pub(crate) fn sweep(mut each: impl FnMut(&Scene, bool)) {
             let dead = stage.agent();
             let dead_id = (dead.id(), start_ticks(dead.id()));
             end(dead);
-            let scene = Scene::new(stage, deed, live.id(), dead_id);
+            let scene = Scene::new(stage, deed, far, live.id(), dead_id);
             each(&scene, far);
             end(live);
         }
@@ -309,7 +308,8 @@ fn child() {
         Deed::Migrate | Deed::UndoMigrate => first_in(&stage.path("tmp")),
         Deed::End | Deed::UndoEnd => first_in(&stage.path("home/shop/.git/entire-sessions")),
     };
-    let scene = Scene { stage, deed, place, text: String::new(), live, written: Cell::default() };
+    let scene =
+        Scene { stage, deed, place, text: String::new(), live, written: Cell::default(), is_far: far };
     let disk = Faulty::new(at, Fault::Kill, scene.far(far));
     scene.run(disk);
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot};
+use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot, Standing};
 use claimtop::act::system::System;
 use claimtop::core::file::FileImage;
 use jiff::Timestamp;
@@ -41,6 +41,10 @@ impl Faulty {
     /// Returns how many calls there were.
     pub(crate) fn calls(&self) -> usize {
         self.calls.get()
+    }
+
+    fn is_far(&self, folder: &Folder) -> bool {
+        self.far.as_deref() == Some(folder.path())
     }
 
     /// Counts a call; the chosen one goes wrong.
@@ -90,9 +94,27 @@ impl Disk for Faulty {
         System.image(spot)
     }
 
-    fn writer_of(&self, spot: Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
+    fn reaches(&self, from: &Folder, to: &Folder) -> Result<bool, Errno> {
         self.call()?;
-        System.writer_of(spot)
+        if self.is_far(from) == self.is_far(to) { System.reaches(from, to) } else { Ok(false) }
+    }
+
+    fn standing(&self, folder: &Folder) -> Result<Standing, Errno> {
+        self.call()?;
+        System.standing(folder)
+    }
+
+    fn common_dir(&self, folder: &Path) -> Option<PathBuf> {
+        System.common_dir(folder)
+    }
+
+    fn random(&self) -> u64 {
+        System.random()
+    }
+
+    fn opener_of(&self, spot: Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
+        self.call()?;
+        System.opener_of(spot)
     }
 
     fn is_locked(&self, spot: Spot<'_, Folder>) -> Result<bool, Errno> {
@@ -135,8 +157,7 @@ impl Disk for Faulty {
 
     fn rename_new(&self, from: Spot<'_, Folder>, to: Spot<'_, Folder>, side: Side) -> Result<(), Errno> {
         self.call()?;
-        let is_parked = |folder: &Folder| self.far.as_deref() == Some(folder.path());
-        if is_parked(from.0) != is_parked(to.0) {
+        if self.is_far(from.0) != self.is_far(to.0) {
             return Err(Errno::XDEV);
         }
         System.rename_new(from, to, side)

@@ -14,6 +14,7 @@ mod faulty;
 mod last_moment;
 #[path = "../common/missing.rs"]
 mod missing;
+mod parking;
 #[path = "../common/program.rs"]
 mod program;
 mod races;

@@ -238,8 +238,8 @@ fn holder(stage: &Stage) -> Option<std::process::Child> {
     let mut command = std::process::Command::new("flock");
     let child = command.args(["--no-fork", "--exclusive"]).arg(&lock).args(["sleep", "600"]).spawn().ok()?;
     let own = std::fs::File::open(&lock).unwrap();
-    while own.try_lock().is_ok() {
-        own.unlock().unwrap();
+    while flock(&own, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        flock(&own, FlockOperation::Unlock).unwrap();
         std::thread::yield_now();
     }
     Some(child)

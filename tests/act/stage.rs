@@ -75,9 +75,14 @@ impl Stage {
     }
 
     pub(crate) fn eyes_over(&self, roots: &[&str]) -> Eyes {
+        self.eyes_at(roots, &self.path("tmp"))
+    }
+
+    /// Looks with a temporary folder elsewhere.
+    pub(crate) fn eyes_at(&self, roots: &[&str], tmp: &Path) -> Eyes {
         let signatures = Signatures::built_in().unwrap();
         let places = Places {
-            tmp: self.path("tmp"),
+            tmp: tmp.to_path_buf(),
             home: self.path("home"),
             claude_config: self.path("home/.claude"),
             cache: self.path("home/.cache"),

@@ -4,14 +4,14 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot};
+use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot, Standing};
 use claimtop::core::file::{Content, FileImage};
 use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::baton::{Baton, Tried};
 use crate::files::USER;
-use crate::world::World;
+use crate::world::{REPO, World};
 use crate::writers;
 
 /// What a disk does otherwise than it says; all but the first are controls that must be found out.
@@ -21,8 +21,8 @@ pub(crate) enum Lie {
     None,
     /// A rename to a free name overwrites what lies there, as the plain rename does.
     RenamesOver,
-    /// What is removed stays.
-    RemovesNothing,
+    /// A rename copies the file and removes the first one.
+    CopiesInstead,
     /// Of a line that need not be synced it keeps the first half.
     TearsOutcomes,
 }
@@ -134,10 +134,34 @@ impl Disk for SimDisk {
         )
     }
 
-    fn writer_of(&self, spot: Spot<'_, PathBuf>) -> Result<Option<u32>, Errno> {
+    fn reaches(&self, from: &PathBuf, to: &PathBuf) -> Result<bool, Errno> {
+        self.call(
+            || format!("does a rename reach {} from {}", to.display(), from.display()),
+            |world| Ok(world.files.device(from)? == world.files.device(to)?),
+        )
+    }
+
+    fn standing(&self, folder: &PathBuf) -> Result<Standing, Errno> {
+        let standing = match folder.to_str() {
+            Some("/tmp") => Standing::Sticky,
+            Some("/" | "/home") => Standing::Others,
+            Some(_) | None => Standing::Ours,
+        };
+        self.call(|| format!("whose is {}", folder.display()), |_| Ok(standing))
+    }
+
+    fn common_dir(&self, folder: &Path) -> Option<PathBuf> {
+        folder.starts_with(REPO).then(|| Path::new(REPO).join(".git"))
+    }
+
+    fn random(&self) -> u64 {
+        self.baton.with(World::new_hold)
+    }
+
+    fn opener_of(&self, spot: Spot<'_, PathBuf>) -> Result<Option<u32>, Errno> {
         let path = path(spot);
         self.call(
-            || format!("who writes {}", path.display()),
+            || format!("who has {} open", path.display()),
             |world| Ok(world.files.at(&path).and_then(|inode| writers::writer_of(world, inode))),
         )
     }
@@ -206,6 +230,10 @@ impl Disk for SimDisk {
                     return Err(Errno::EXIST);
                 }
                 let now = world.now();
+                if self.lie == Lie::CopiesInstead {
+                    world.removed.extend(world.files.at(&from));
+                    return world.files.copy_over(&from, &to, now);
+                }
                 world.files.rename(&from, &to, now)
             },
         )
@@ -239,12 +267,9 @@ impl Disk for SimDisk {
         let path = path(spot);
         self.call(
             || format!("remove {}", path.display()),
-            |world| match self.lie {
-                Lie::RemovesNothing => Ok(()),
-                Lie::None | Lie::RenamesOver | Lie::TearsOutcomes => {
-                    world.removed.extend(world.files.at(&path));
-                    world.files.unlink(&path)
-                }
+            |world| {
+                world.removed.extend(world.files.at(&path));
+                world.files.unlink(&path)
             },
         )
     }

@@ -108,6 +108,15 @@ impl Files {
         Ok(())
     }
 
+    /// Makes a new file with the content of another one, which loses its name.
+    pub(crate) fn copy_over(&mut self, from: &Path, to: &Path, now: Timestamp) -> Result<(), Errno> {
+        let old = self.inode(from).ok_or(Errno::NOENT)?.clone();
+        let new = self.create(to, old.uid, now)?;
+        let device = self.inodes.get(&new).map_or(old.device, |inode| inode.device);
+        self.inodes.insert(new, Inode { device, changed_at: now, ..old });
+        self.unlink(from)
+    }
+
     pub(crate) fn exchange(&mut self, one: &Path, other: &Path, now: Timestamp) -> Result<(), Errno> {
         let (first, second) = (self.at(one).ok_or(Errno::NOENT)?, self.at(other).ok_or(Errno::NOENT)?);
         self.names.insert(one.to_path_buf(), second);

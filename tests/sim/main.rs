@@ -111,8 +111,8 @@ fn overwriting_what_lies_at_a_name_is_found_out() {
 }
 
 #[test]
-fn leaving_a_copy_behind_is_found_out() {
-    check_control(Manner::On(Lie::RemovesNothing), "places");
+fn copying_what_somebody_may_still_write_into_is_found_out() {
+    check_control(Manner::On(Lie::CopiesInstead), "is lost");
 }
 
 #[test]

@@ -7,8 +7,8 @@
 //!
 //! **No byte lost.** Every content that a system wrote whole, and did not itself overwrite or
 //! remove, lies somewhere after every single call; and when nothing is under way any more, it
-//! lies there exactly once. One thing is excused: what a program writes into a file that is being
-//! copied to another file system, when it opened it before and no claimtop can see that it did.
+//! lies there exactly once. Nothing is excused: also what a program writes into a file that it
+//! opened before it was parked, and of which no claimtop can see that it did.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -39,9 +39,19 @@ pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
         return;
     }
     let migrated = migrated(world);
-    let prefix = format!("{STATE}/parked/{}-", receipt.entry);
-    let parked =
-        world.files.all().filter(|(path, _, _)| path.to_str().is_some_and(|p| p.starts_with(&prefix)));
+    let history = history(world);
+    let folders: Vec<_> = history
+        .parked_folders()
+        .into_iter()
+        .chain([Path::new(STATE).join("parked").as_path()])
+        .map(Path::to_path_buf)
+        .collect();
+    let prefix = format!("{}-", receipt.entry);
+    let is_of_it = |path: &Path| {
+        let is_named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        is_named && path.parent().is_some_and(|folder| folders.iter().any(|own| own == folder))
+    };
+    let parked = world.files.all().filter(|(path, _, _)| is_of_it(path));
     let owners: Vec<_> = parked
         .filter(|(_, _, inode)| inode.version.is_none_or(|version| !migrated.contains(&version)))
         .filter_map(|(path, _, inode)| Some((path.to_path_buf(), world.ledger.owner(inode.version?)?)))
@@ -54,10 +64,15 @@ pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
     }
 }
 
+/// Reads the journal.
+fn history(world: &World) -> History {
+    let journal = world.files.inode(format!("{STATE}/journal.jsonl").as_ref());
+    History::read(journal.map_or(b"", |inode| &inode.bytes))
+}
+
 /// Returns what a claimtop has moved for another window, also one that was killed before it knew.
 fn migrated(world: &World) -> BTreeSet<Version> {
-    let journal = world.files.inode(format!("{STATE}/journal.jsonl").as_ref());
-    let history = History::read(journal.map_or(b"", |inode| &inode.bytes));
+    let history = history(world);
     let entries = history.entries.iter().filter(|entry| entry.intent.action == Action::Migrate);
     let prints = entries.flat_map(|entry| &entry.intent.movements).filter_map(|movement| match movement {
         Movement::Put { print, .. } => Some(print),
@@ -72,8 +87,7 @@ pub(crate) fn disown_migrated(world: &mut World, receipt: &Receipt) {
     if receipt.outcome.ended != Ended::Done {
         return;
     }
-    let journal = world.files.inode(format!("{STATE}/journal.jsonl").as_ref());
-    let history = History::read(journal.map_or(b"", |inode| &inode.bytes));
+    let history = history(world);
     let Some(entry) = history.entry(receipt.entry) else { return };
     for movement in &entry.intent.movements {
         if let Movement::Put { to, .. } = movement {
@@ -85,8 +99,7 @@ pub(crate) fn disown_migrated(world: &mut World, receipt: &Receipt) {
 
 /// Checks at the end that everything lies exactly once and that the journal tells it all.
 pub(crate) fn check_rest(world: &mut World) {
-    let journal = world.files.inode(format!("{STATE}/journal.jsonl").as_ref());
-    let history = History::read(journal.map_or(b"", |inode| &inode.bytes));
+    let history = history(world);
     for entry in history.entries.iter().filter(|entry| entry.outcome.is_none()) {
         world.breach(format!("entry {} has no outcome", entry.number));
     }
@@ -149,11 +162,12 @@ fn left_by(world: &World, entry: &Entry) -> Vec<(Version, Vec<PathBuf>)> {
     let mut left: BTreeMap<Version, Vec<PathBuf>> = BTreeMap::new();
     for (path, parked, print) in movements {
         let Some(version) = world.ledger.version_of(&print.sha256) else { continue };
-        let number: Vec<&str> = parked.splitn(3, '-').take(2).collect();
+        let number: Vec<&str> = parked.name.splitn(3, '-').take(2).collect();
         let aside = format!(".claimtop-{}", number.join("-"));
         let places = left.entry(version).or_default();
         places.push(path.clone());
-        places.push(Path::new(STATE).join("parked").join(parked));
+        let own = Path::new(STATE).join("parked");
+        places.push(parked.folder.clone().unwrap_or(own).join(&parked.name));
         places.push(path.with_file_name(&aside));
         places.push(path.with_file_name(format!("{aside}-back")));
     }

@@ -294,6 +294,7 @@ fn disks(dice: &mut Dice) -> Files {
     let home = ["/home/dev", "/home/dev/.claude/sessions", "/home/dev/.maia", "/home/dev/.claude-sessions"];
     let repo = [
         "/home/dev/shop",
+        "/home/dev/shop/.git",
         "/home/dev/shop/.git/entire-sessions",
         "/home/dev/shop/.git/entire-session-locks",
         "/home/dev/shop/.claude/session-identity",

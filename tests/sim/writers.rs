@@ -59,7 +59,7 @@ pub(crate) fn go_on(world: &mut World) {
             world.ledger.retire(old);
             let version = world.ledger.add(life, &bytes);
             world.fill(inode, &bytes);
-            if is_nobodys_fault(world, life, inode) {
+            if is_its_own_fault(world, inode) {
                 world.ledger.retire(Some(version));
             }
         }
@@ -67,17 +67,11 @@ pub(crate) fn go_on(world: &mut World) {
     }
 }
 
-/// Returns whether nobody can find what was written into a file, and no claimtop could help it. One
-/// that removed the file could, if it could see who had it open; on the way to another file system
-/// it is about to.
-fn is_nobodys_fault(world: &World, life: Life, inode: u64) -> bool {
-    let is_unseen = !world.climate.sights.sees_into(&world.people.all[life]);
-    let mut names = world.files.all().filter(|(_, own, _)| *own == inode).map(|(path, _, _)| path).peekable();
-    if names.peek().is_none() {
-        return is_unseen || !world.removed.contains(&inode);
-    }
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    is_unseen && names.all(|path| name(path).is_some_and(|name| name.starts_with(".claimtop-")))
+/// Returns whether nobody can find what was written into a file, and no claimtop has removed it: its
+/// own system has, or has replaced it.
+fn is_its_own_fault(world: &World, inode: u64) -> bool {
+    let has_name = world.files.all().any(|(_, own, _)| own == inode);
+    !has_name && !world.removed.contains(&inode)
 }
 
 /// Returns somebody alive who has a file open to write into it, and of whom that can be seen.
@@ -142,7 +136,7 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     world.fill(inode, b"");
     world.note(|| format!("life {life} opens {} (inode {inode})", target.display()));
     let bytes = sheet.text.into_bytes();
-    if sheet.beside.is_none() && world.dice.happens(100) {
+    if sheet.beside.is_none() && world.dice.happens(300) {
         let half = bytes.len() / 2;
         world.fill(inode, bytes.get(..half).unwrap_or_default());
         world.pending.push(Pending::Fill { life, inode, bytes });

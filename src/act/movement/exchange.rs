@@ -10,7 +10,7 @@ use super::{At, Hands, aside, sha256, shown};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::trouble::Trouble;
 use crate::core::file::FileImage;
-use crate::core::journal::Print;
+use crate::core::journal::{Parked, Print};
 
 impl<D: Disk> Hands<'_, D> {
     /// Gives a file new content at once, and parks the old one if it is what `print` says.
@@ -18,32 +18,23 @@ impl<D: Disk> Hands<'_, D> {
     pub(in crate::act) fn exchange(
         &self,
         path: &Path,
-        parked: &str,
+        parked: &Parked,
         print: &Print,
         new: &[u8],
         now: Timestamp,
     ) -> Result<FileImage, Trouble> {
-        let at = self.at(path)?;
+        let (at, park) = (self.at(path)?, self.park(parked)?);
         self.expect_unlocked(&at)?;
-        let own = aside(parked);
+        let own = aside(&parked.name);
         let beside = (&at.folder, OsStr::new(&own));
-        let failed = |errno| match errno {
-            Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
-            errno => Trouble::at("exchange", path)(errno),
-        };
-        let own_path = path.with_file_name(&own);
-        let print_of_new = Print { modified_at: now, ..print.clone() };
-        self.write_new((beside, &own_path), new, &print_of_new, Some((at.spot(), path)), failed)?;
+        self.write_beside(&at, beside, new, &Print { modified_at: now, ..print.clone() })?;
         if let Err(errno) = self.disk.exchange(&at.folder, at.name(), beside.1) {
             // What was written was never in use.
-            return Err(self.without(beside, &own_path, failed(errno)));
+            return Err(self.without(beside, &path.with_file_name(&own), failed(path, errno)));
         }
         let taken = self.expect(beside, path, print).and_then(|image| {
-            match self.disk.rename_new(beside, self.in_park(parked), Side::Private) {
-                Ok(()) => Ok(image),
-                Err(Errno::XDEV) => self.park_far(beside, path, parked, print),
-                Err(errno) => Err(Trouble::at("park", path)(errno)),
-            }
+            let parked = self.disk.rename_new(beside, park.spot(), Side::Private);
+            parked.map(|()| image).map_err(Trouble::at("park", path))
         });
         taken.map_err(|trouble| self.exchange_back(&at, beside, new, trouble))
     }
@@ -83,5 +74,50 @@ impl<D: Disk> Hands<'_, D> {
         }
         self.disk.exchange(&at.folder, at.name(), beside.1)?;
         Err(Errno::EXIST)
+    }
+
+    /// Writes new content beside a file, with the mode and time of `print`, and with the group, the
+    /// access list and the attributes of the file. When that fails, nothing is left of it; what lay
+    /// there before is not touched.
+    fn write_beside(
+        &self,
+        at: &At<D::Folder>,
+        beside: Spot<'_, D::Folder>,
+        new: &[u8],
+        print: &Print,
+    ) -> Result<(), Trouble> {
+        let failed = |errno| failed(&at.path, errno);
+        let mut file = self.disk.create(beside).map_err(failed)?;
+        let mut fill = || {
+            self.disk.write(&mut file, new).map_err(failed)?;
+            let kept = self.disk.keep(at.spot(), &mut file);
+            kept.map_err(|(what, errno)| match errno {
+                Errno::NOENT => failed(errno),
+                errno => Trouble::at(&format!("keep {what} of"), &at.path)(errno),
+            })?;
+            self.disk.finish(&mut file, print.mode, print.modified_at).map_err(failed)?;
+            self.disk.sync_file(&mut file).map_err(failed)
+        };
+        fill().map_err(|trouble| self.without(beside, &at.path.with_file_name(beside.1), trouble))
+    }
+
+    /// Removes new content that is not in use, after a trouble, and tells where it is when even
+    /// that fails.
+    fn without(&self, new: Spot<'_, D::Folder>, path: &Path, trouble: Trouble) -> Trouble {
+        match self.disk.remove(new) {
+            Ok(()) | Err(Errno::NOENT) => trouble,
+            Err(errno) => {
+                let left = Trouble::at("remove the needless copy", path)(errno);
+                Trouble::Stuck(format!("{trouble}; then {left}"))
+            }
+        }
+    }
+}
+
+/// Says why a file has not got its new content.
+fn failed(path: &Path, errno: Errno) -> Trouble {
+    match errno {
+        Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
+        errno => Trouble::at("exchange", path)(errno),
     }
 }

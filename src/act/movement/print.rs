@@ -8,7 +8,7 @@ use super::{At, Hands, shown};
 use crate::act::disk::{Disk, Spot};
 use crate::act::trouble::Trouble;
 use crate::core::file::{Content, FileImage};
-use crate::core::journal::Print;
+use crate::core::journal::{Parked, Print};
 
 /// Returns the SHA-256 of some bytes in hex digits.
 pub(in crate::act) fn sha256(bytes: &[u8]) -> String {
@@ -73,11 +73,14 @@ impl<D: Disk> Hands<'_, D> {
         image.and_then(|image| print_of(&image)).is_some_and(|print| print.sha256 == sha256)
     }
 
-    /// Returns what a parked file is now: a copy on another file system has its own inode.
-    pub(in crate::act) fn current(&self, parked: &str, print: &Print) -> Result<Print, Trouble> {
-        let path = self.park_path(parked);
-        let there = self.look(self.in_park(parked), &path)?.and_then(|image| print_of(&image));
-        let same = there.filter(|there| there.is_copied_by(print));
-        same.ok_or_else(|| Trouble::Changed(format!("{} is not what was parked", shown(&path))))
+    /// Returns what a parked file is now, also when it was written to since.
+    pub(in crate::act) fn lies(&self, parked: &Parked) -> Result<Print, Trouble> {
+        let park = self.park(parked)?;
+        let path = shown(&park.path);
+        let gone = || Trouble::Changed(format!("{path} has gone"));
+        let image = self.look(park.spot(), &park.path)?.ok_or_else(gone)?;
+        let unread =
+            || Trouble::Changed(format!("{path} is no plain file of up to 1 MiB by now; it stays there"));
+        print_of(&image).ok_or_else(unread)
     }
 }

@@ -3,37 +3,34 @@
 use super::{At, Hands, back_name, print_of, shown};
 use crate::act::disk::Disk;
 use crate::act::trouble::Trouble;
-use crate::core::journal::{Movement, Print};
+use crate::core::journal::{Movement, Parked, Print};
 use crate::core::row::RowChange;
 
 impl<D: Disk> Hands<'_, D> {
-    /// Reverses a movement that was done just now, as part of an action that failed later on.
+    /// Reverses a movement that was done just now, as part of an action that failed later on. What
+    /// was written meanwhile into what was taken comes back with it.
     pub(in crate::act) fn reverse(&self, movement: &Movement) -> Result<(), Trouble> {
         match movement {
-            Movement::Take { from, parked, print } => {
-                let print = self.current(parked, print)?;
-                self.put(parked, from, &print, None)
-            }
+            Movement::Take { from, parked, .. } => self.put(parked, from, &self.lies(parked)?, None),
             Movement::Put { parked, to, print, touched_at } => {
                 let touched = Print { modified_at: touched_at.unwrap_or(print.modified_at), ..print.clone() };
                 let at = self.at(to)?;
                 let there = self.look(at.spot(), to)?.and_then(|image| print_of(&image));
-                match there.filter(|there| there.is_copied_by(&touched)) {
+                match there.filter(|there| *there == touched) {
                     Some(there) => {
                         self.take(to, parked, &there)?;
-                        let parked = self.in_park(parked);
-                        self.disk.touch(parked, print.modified_at).map_err(Trouble::at("touch", to))
+                        let park = self.park(parked)?;
+                        self.disk.touch(park.spot(), print.modified_at).map_err(Trouble::at("touch", to))
                     }
                     None => Err(Trouble::Changed(format!("{} was written since", shown(to)))),
                 }
             }
-            Movement::Exchange { path, parked, print, new_sha256 } => {
+            Movement::Exchange { path, parked, new_sha256, .. } => {
                 let at = self.at(path)?;
                 if !self.has_content(at.spot(), new_sha256) {
                     return Err(Trouble::Changed(format!("{} was written since", shown(path))));
                 }
-                let print = self.current(parked, print)?;
-                self.swap_back(&at, parked, &print, new_sha256)
+                self.swap_back(&at, parked, &self.lies(parked)?, new_sha256)
             }
             Movement::Rows { format, database, changes, .. } => {
                 let reversed: Vec<_> = changes.iter().map(RowChange::reversed).collect();
@@ -46,11 +43,11 @@ impl<D: Disk> Hands<'_, D> {
     fn swap_back(
         &self,
         at: &At<D::Folder>,
-        parked: &str,
+        parked: &Parked,
         print: &Print,
         new_sha256: &str,
     ) -> Result<(), Trouble> {
-        let own = at.path.with_file_name(back_name(parked));
+        let own = at.path.with_file_name(back_name(&parked.name));
         self.put(parked, &own, print, None)?;
         let beside = (&at.folder, own.file_name().unwrap_or_default());
         self.swap(at, beside, new_sha256).map_err(|errno| {

@@ -1,15 +1,14 @@
 //! Taking a file out of the world, to look at it where nobody else has it.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::{At, Hands, aside, shown};
+use super::{At, Hands, shown};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::trouble::Trouble;
 use crate::core::file::FileImage;
-use crate::core::journal::Print;
+use crate::core::journal::{Parked, Print};
 
 impl<D: Disk> Hands<'_, D> {
     /// Takes a file out of the world, and looks at it where nobody else has it: returns what was
@@ -17,33 +16,17 @@ impl<D: Disk> Hands<'_, D> {
     pub(in crate::act) fn take(
         &self,
         from: &Path,
-        parked: &str,
+        parked: &Parked,
         print: &Print,
     ) -> Result<FileImage, Trouble> {
-        let at = self.at(from)?;
+        let (at, park) = (self.at(from)?, self.park(parked)?);
         self.expect_unlocked(&at)?;
-        match self.disk.rename_new(at.spot(), self.in_park(parked), Side::Private) {
+        match self.disk.rename_new(at.spot(), park.spot(), Side::Private) {
             Ok(()) => {}
-            Err(Errno::XDEV) => return self.take_far(&at, parked, print),
             Err(Errno::NOENT) => return Err(Trouble::Changed(format!("{} has gone", shown(from)))),
             Err(errno) => return Err(Trouble::at("take", from)(errno)),
         }
-        match self.expect(self.in_park(parked), from, print) {
-            Ok(image) => Ok(image),
-            Err(trouble) => Err(self.give_back(self.in_park(parked), &at, trouble)),
-        }
-    }
-
-    fn take_far(&self, at: &At<D::Folder>, parked: &str, print: &Print) -> Result<FileImage, Trouble> {
-        let own = aside(parked);
-        let beside = (&at.folder, OsStr::new(&own));
-        match self.disk.rename_new(at.spot(), beside, Side::Private) {
-            Ok(()) => {}
-            Err(Errno::NOENT) => return Err(Trouble::Changed(format!("{} has gone", shown(&at.path)))),
-            Err(errno) => return Err(Trouble::at("take", &at.path)(errno)),
-        }
-        let moved = self.park_far(beside, &at.path, parked, print);
-        moved.map_err(|trouble| self.give_back(beside, at, trouble))
+        self.expect(park.spot(), from, print).map_err(|trouble| self.give_back(park.spot(), &at, trouble))
     }
 
     /// Puts a taken file back and returns the trouble that made it necessary, or a worse one.

@@ -5,61 +5,45 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::{GONE, is_original, is_same_file, parked_note, read, remove, remove_begun_copy};
+use super::{GONE, is_same_file, parked_note, read};
 use crate::act::disk::{Disk, Spot};
 use crate::act::movement::{At, Hands, aside, back_name, shown};
 use crate::act::trouble::Trouble;
-use crate::core::journal::{Movement, Print};
+use crate::core::journal::{Movement, Parked, Print};
 
 /// Undoes an exchange that was cut off; a note when somebody has written meanwhile.
 pub(super) fn unexchange<D: Disk>(
     hands: &Hands<'_, D>,
     path: &Path,
-    parked: &str,
+    parked: &Parked,
     print: &Print,
     new_sha256: &str,
 ) -> Result<Option<String>, Trouble> {
     let Some(at) = hands.at_if_any(path)? else { return parked_note(hands, path, parked, GONE) };
-    let own = aside(parked);
+    let own = aside(&parked.name);
     let beside = (&at.folder, OsStr::new(&own));
     if let Some(ended) = unback(hands, &at, parked, new_sha256)? {
         return Ok(ended);
     }
     let there = read(hands, at.spot(), path)?;
-    let lies_beside = read(hands, beside, path)?;
-    if lies_beside.is_none_or(|lies| !is_same_file(&lies, print)) {
-        // A recovery that was cut off itself may have begun to copy the old content back.
-        remove_begun_copy(hands, beside, parked, path)?;
-    }
+    let is_original = there.as_ref().is_some_and(|there| is_same_file(there, print));
     let Some(lies_beside) = read(hands, beside, path)? else {
-        if there.as_ref().is_some_and(|there| is_original(there, print)) {
-            remove(hands, parked)?;
+        if is_original {
             return Ok(None);
         }
         let since = match there {
             None => Some(GONE),
             Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
         };
-        if let Some(since) = since {
-            return parked_note(hands, path, parked, since);
-        }
-        if read(hands, hands.in_park(parked), path)?.is_none() {
-            return Ok(None);
-        }
-        let exchange = Movement::Exchange {
-            path: path.to_path_buf(),
-            parked: parked.to_owned(),
-            print: print.clone(),
-            new_sha256: new_sha256.to_owned(),
+        return match since {
+            Some(since) => parked_note(hands, path, parked, since),
+            None => unpark(hands, path, parked, print, new_sha256),
         };
-        return hands.reverse(&exchange).map(|()| None);
     };
     if is_same_file(&lies_beside, print) {
-        // The copy in the park is worth nothing while the old content itself is here.
-        remove(hands, parked)?;
         return swap_back(hands, &at, beside, new_sha256);
     }
-    if there.as_ref().is_some_and(|there| is_same_file(there, print)) || lies_beside.sha256 == new_sha256 {
+    if is_original || lies_beside.sha256 == new_sha256 {
         // What lies beside is the new content, or a part of it, and is not in use.
         hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", path))?;
         return Ok(None);
@@ -67,25 +51,41 @@ pub(super) fn unexchange<D: Disk>(
     Ok(Some(written_note(path, &own)))
 }
 
+/// Exchanges what is parked with the new content in its place.
+fn unpark<D: Disk>(
+    hands: &Hands<'_, D>,
+    path: &Path,
+    parked: &Parked,
+    print: &Print,
+    new_sha256: &str,
+) -> Result<Option<String>, Trouble> {
+    let park = hands.park_if_any(parked)?;
+    if park.map_or(Ok(None), |park| read(hands, park.spot(), path))?.is_none() {
+        return Ok(None);
+    }
+    let exchange = Movement::Exchange {
+        path: path.to_path_buf(),
+        parked: parked.clone(),
+        print: print.clone(),
+        new_sha256: new_sha256.to_owned(),
+    };
+    hands.reverse(&exchange).map(|()| None)
+}
+
 /// Finishes what an earlier recovery began: it had put the old content beside under a name of
 /// its own, to exchange the two. `None` when it had not come so far.
 fn unback<D: Disk>(
     hands: &Hands<'_, D>,
     at: &At<D::Folder>,
-    parked: &str,
+    parked: &Parked,
     new_sha256: &str,
 ) -> Result<Option<Option<String>>, Trouble> {
-    let own = back_name(parked);
+    let own = back_name(&parked.name);
     let back = (&at.folder, OsStr::new(&own));
     let Some(lies) = read(hands, back, &at.path)? else { return Ok(None) };
     if lies.sha256 == new_sha256 {
         hands.disk.remove(back).map_err(Trouble::at("remove the new content of", &at.path))?;
         return Ok(Some(None));
-    }
-    let in_park = read(hands, hands.in_park(parked), &at.path)?;
-    if in_park.is_some_and(|in_park| in_park.sha256 == lies.sha256) {
-        hands.disk.remove(back).map_err(Trouble::at("remove the copy of", &at.path))?;
-        return Ok(None);
     }
     swap_back(hands, at, back, new_sha256).map(Some)
 }

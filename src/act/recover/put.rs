@@ -1,32 +1,27 @@
 //! Telling whether a put that was cut off was done, and finishing it.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
-use super::{read, remove, remove_begun_copy};
+use super::{has_two_names, is_same_file, read};
 use crate::act::disk::Disk;
-use crate::act::movement::{Hands, aside};
+use crate::act::movement::Hands;
 use crate::act::trouble::Trouble;
-use crate::core::journal::Print;
+use crate::core::journal::{Parked, Print};
 
 /// Returns whether a put was done, and finishes one that was.
 pub(super) fn finish_put<D: Disk>(
     hands: &Hands<'_, D>,
     to: &Path,
-    parked: &str,
+    parked: &Parked,
     print: &Print,
 ) -> Result<bool, Trouble> {
     let Some(at) = hands.at_if_any(to)? else { return Ok(false) };
-    let own = aside(parked);
-    let beside = (&at.folder, OsStr::new(&own));
-    if hands.look(hands.in_park(parked), to)?.is_none() {
-        // It has left the park: by the put, or it was never taken.
-        return Ok(read(hands, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256));
+    if let Some(park) = hands.park_if_any(parked)?
+        && hands.look(park.spot(), to)?.is_some()
+    {
+        return has_two_names(hands, &park, &at);
     }
-    remove_begun_copy(hands, beside, parked, to)?;
-    if read(hands, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256) {
-        remove(hands, parked)?;
-        return Ok(true);
-    }
-    Ok(false)
+    // It has left the park: by the put, or it was never taken.
+    let there = read(hands, at.spot(), to)?;
+    Ok(there.is_some_and(|there| is_same_file(&there, print) || there.sha256 == print.sha256))
 }

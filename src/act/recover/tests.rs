@@ -1,18 +1,21 @@
 //! What a take left behind that was cut off while it was put back.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
+
 use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use super::begins;
 use crate::act::disk::{Disk, Patience};
 use crate::act::lock::StateFolder;
 use crate::act::movement::print_of;
 use crate::act::system::System;
 use crate::core::file::Content;
-use crate::core::journal::{Ended, Intent, Movement, Outcome, Print};
+use crate::core::journal::{Ended, Intent, Movement, Outcome, Parked, Print};
 use crate::core::plan::Action;
 
 const PARKED: &str = "1-1-claim";
@@ -28,12 +31,11 @@ struct Scene {
 }
 
 impl Scene {
-    /// Makes a claim that was taken to another file system: the copy there is not the file itself.
+    /// Makes a claim that was taken.
     fn new() -> Self {
         let scene = Self::empty();
         scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
-        let print = scene.print(&scene.park(), PARKED);
-        scene.begin(vec![scene.take(Print { ino: print.ino + 1_000_000, ..print })]);
+        scene.begin(vec![scene.take(scene.print(&scene.park(), PARKED))]);
         scene
     }
 
@@ -44,7 +46,7 @@ impl Scene {
     }
 
     fn take(&self, print: Print) -> Movement {
-        Movement::Take { from: self.place("claim"), parked: PARKED.to_owned(), print }
+        Movement::Take { from: self.place("claim"), parked: Parked::in_state(PARKED), print }
     }
 
     /// Journals that movements were begun.
@@ -104,34 +106,33 @@ fn now() -> Timestamp {
 }
 
 #[test]
-fn a_copy_that_is_back_already_is_no_newer_file() {
+fn what_was_only_taken_goes_back() {
     let scene = Scene::new();
-    scene.write(scene.folder.path(), "claim", "the claim", "2026-11-20T20:00:00Z");
     scene.check(Ended::Failed, Some("the claim"), None, None);
 }
 
 #[test]
-fn a_newer_file_of_the_same_content_stays_as_well() {
-    let scene = Scene::new();
-    scene.write(scene.folder.path(), "claim", "the claim", "2026-11-20T21:00:00Z");
-    scene.check(Ended::Stuck, Some("the claim"), None, Some("the claim"));
+fn where_a_newer_file_has_come_the_older_one_is_named() {
+    // Of the same content or not: it is another file.
+    for newer in ["a newer one", "the claim"] {
+        let scene = Scene::new();
+        scene.write(scene.folder.path(), "claim", newer, "2026-11-20T21:59:30Z");
+        scene.check(Ended::Stuck, Some(newer), None, Some("the claim"));
+        let (place, stays) = (scene.place("claim"), scene.park().join(PARKED));
+        let told = format!(
+            "it was cut off; a newer file is at {}, the older stays parked as {}",
+            place.display(),
+            stays.display()
+        );
+        assert_eq!(scene.recovered().detail, told);
+    }
 }
 
 #[test]
-fn a_begun_copy_goes_even_when_a_newer_file_has_come() {
+fn a_file_that_has_two_names_keeps_the_one_in_its_place() {
     let scene = Scene::new();
-    scene.write(scene.folder.path(), ASIDE, "the cl", "2026-11-20T21:59:00Z");
-    scene.write(scene.folder.path(), "claim", "a newer one", "2026-11-20T21:59:30Z");
-    scene.check(Ended::Stuck, Some("a newer one"), None, Some("the claim"));
-}
-
-#[test]
-fn what_cannot_be_read_is_not_taken_for_a_strangers() {
-    let bytes = |text: &str| Content::Bytes(text.into());
-    let (whole, unread) = (bytes("the claim"), Content::Failed("too many open files".to_owned()));
-    assert_eq!(begins(&bytes("the cl"), &whole), Some(true));
-    assert_eq!(begins(&bytes("another"), &whole), Some(false));
-    assert_eq!((begins(&unread, &whole), begins(&bytes("the cl"), &unread)), (None, None));
+    std::fs::hard_link(scene.park().join(PARKED), scene.place("claim")).unwrap();
+    scene.check(Ended::Failed, Some("the claim"), None, None);
 }
 
 #[test]
@@ -141,36 +142,80 @@ fn a_file_of_others_beside_it_stays() {
     scene.check(Ended::Failed, Some("the claim"), Some("somebody's"), None);
 }
 
-/// Makes a take that had come so far that the file itself lies beside its place, and its copy in
-/// the park.
-fn taken_beside() -> Scene {
+/// Makes a claim that was taken and parked in another folder than the state folder's own, of which
+/// the permission bits are these.
+fn parked_in(mode: u32) -> (Scene, Parked) {
     let scene = Scene::empty();
-    scene.write(scene.folder.path(), ASIDE, "the claim", "2026-11-20T20:00:00Z");
-    scene.write(&scene.park(), PARKED, "the cl", "2026-11-20T20:00:00Z");
-    scene.begin(vec![scene.take(scene.print(scene.folder.path(), ASIDE))]);
-    scene
+    let folder = scene.place("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    scene.write(&folder, PARKED, "the claim", "2026-11-20T20:00:00Z");
+    let print = scene.print(&folder, PARKED);
+    std::fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+    let parked = Parked { name: PARKED.to_owned(), folder: Some(folder) };
+    let from = scene.place("claim");
+    scene.begin(vec![Movement::Take { from, parked: parked.clone(), print }]);
+    (scene, parked)
 }
 
 #[test]
-fn a_file_that_lies_beside_its_place_goes_back_itself() {
-    taken_beside().check(Ended::Failed, Some("the claim"), None, None);
+fn what_is_parked_elsewhere_goes_back_as_well() {
+    let (scene, _) = parked_in(0o700);
+    scene.check(Ended::Failed, Some("the claim"), None, None);
 }
 
 #[test]
-fn where_a_newer_file_has_come_the_older_one_is_named() {
-    let scene = taken_beside();
-    scene.write(scene.folder.path(), "claim", "a newer one", "2026-11-20T21:59:30Z");
-    scene.check(Ended::Stuck, Some("a newer one"), Some("the claim"), None);
-    let place = scene.place("claim").display().to_string();
-    let told = format!("it was cut off; a newer file is at {place}, the older lies beside it as {ASIDE}");
+fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
+    let (scene, parked) = parked_in(0o777);
+    scene.check(Ended::Stuck, None, None, None);
+    let folder = parked.folder.unwrap();
+    let told = format!("it was cut off; {} is not yours alone: nothing in it is touched", folder.display());
     assert_eq!(scene.recovered().detail, told);
+    assert_eq!(scene.read(&folder, PARKED).as_deref(), Some("the claim"));
 
-    let scene = Scene::new();
-    scene.write(scene.folder.path(), "claim", "a newer one", "2026-11-20T21:59:30Z");
-    scene.check(Ended::Stuck, Some("a newer one"), None, Some("the claim"));
-    let place = scene.place("claim").display().to_string();
-    let told = format!("it was cut off; a newer file is at {place}, the older stays parked as {PARKED}");
-    assert_eq!(scene.recovered().detail, told);
+    let scene = Scene::empty();
+    let (to, link) = (scene.place("to"), scene.place("link"));
+    std::fs::create_dir(&to).unwrap();
+    scene.write(&to, PARKED, "the claim", "2026-11-20T20:00:00Z");
+    std::os::unix::fs::symlink(&to, &link).unwrap();
+    let (print, parked) = (scene.print(&to, PARKED), Parked { name: PARKED.to_owned(), folder: Some(link) });
+    scene.begin(vec![Movement::Take { from: scene.place("claim"), parked, print }]);
+    assert!(scene.state.lock(Patience::None, now()).is_err(), "a link is followed");
+    assert_eq!(scene.read(&to, PARKED).as_deref(), Some("the claim"));
+}
+
+#[test]
+fn a_parked_name_that_leads_elsewhere_is_refused_and_told() {
+    for name in ["../../secret", "..", ".", "", "a/b", "/etc/passwd"] {
+        let scene = Scene::empty();
+        scene.write(scene.folder.path(), "secret", "not parked", "2026-11-20T20:00:00Z");
+        let print = scene.print(scene.folder.path(), "secret");
+        let take = |name: &str| Movement::Take {
+            from: scene.place("claim"),
+            parked: Parked::in_state(name),
+            print: print.clone(),
+        };
+        scene.begin(vec![take(name)]);
+        let outcome = scene.recovered();
+        assert_eq!(outcome.ended, Ended::Stuck, "{name}");
+        let told = format!(
+            "it was cut off; the journal names {name} as parked, which is no plain name: it is left alone"
+        );
+        assert_eq!(outcome.detail, told);
+        assert_eq!(scene.read(scene.folder.path(), "secret").as_deref(), Some("not parked"));
+        assert_eq!(scene.read(scene.folder.path(), "claim"), None);
+    }
+}
+
+#[test]
+fn a_state_folder_that_others_can_write_is_refused() {
+    let scene = Scene::empty();
+    let state = scene.place("state");
+    std::fs::set_permissions(&state, Permissions::from_mode(0o777)).unwrap();
+    let refused = StateFolder::open(System, &state).err().unwrap();
+    assert_eq!(
+        refused.to_string(),
+        format!("{} is not yours alone: nothing in it is touched", state.display())
+    );
 }
 
 #[test]
@@ -178,7 +223,7 @@ fn where_the_folder_has_gone_the_parked_file_is_named() {
     let scene = Scene::empty();
     scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
     let (from, print) = (scene.place("gone").join("claim"), scene.print(&scene.park(), PARKED));
-    scene.begin(vec![Movement::Take { from: from.clone(), parked: PARKED.to_owned(), print }]);
+    scene.begin(vec![Movement::Take { from: from.clone(), parked: Parked::in_state(PARKED), print }]);
     scene.check(Ended::Stuck, None, None, Some("the claim"));
     let (from, stays) = (from.display(), scene.park().join(PARKED));
     let stays = stays.display();

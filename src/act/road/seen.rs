@@ -56,11 +56,13 @@ impl Seen {
                     return Err(Trouble::Never(plan.refusal()));
                 }
                 let sight = Sight { hands: lock.hands(), rules, now, wait: RefCell::default() };
-                let planned = plan.steps.iter().map(|step| sight.planned(step)).collect::<Result<_, _>>()?;
+                let planned: Vec<_> =
+                    plan.steps.iter().map(|step| sight.planned(step)).collect::<Result<_, _>>()?;
                 let holder = report.records().find(|record| record.key == plan.record).map(Holder::of);
                 let followers = followers(follow::of_plan(&plan, Action::Park));
                 let wait = sight.wait.into_inner();
                 plan.why.extend(wait.clone());
+                plan.inverse = told_where(&plan.inverse, &planned);
                 Ok(Self { followers, wait, ..Self::new(plan, request, rules, planned, holder) })
             }
             Request::Left { of } => {
@@ -141,6 +143,13 @@ impl Seen {
             }
         }
     }
+}
+
+/// Says with how a plan is undone where its files are until then, when that is elsewhere than usual.
+fn told_where(inverse: &str, planned: &[Planned]) -> String {
+    let mut words: Vec<String> = planned.iter().filter_map(Planned::parked_words).collect();
+    words.dedup();
+    std::iter::once(inverse.to_owned()).chain(words).collect::<Vec<_>>().join("; ")
 }
 
 /// Draws the short code of a state from its hash in hex digits.

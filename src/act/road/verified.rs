@@ -6,7 +6,7 @@ use crate::act::disk::Disk;
 use crate::act::entire;
 use crate::act::lock::Lock;
 use crate::act::movement::Hands;
-use crate::act::planned::{Planned, lowered};
+use crate::act::planned::Planned;
 use crate::act::trouble::Trouble;
 use crate::act::witness::Witness;
 use crate::core::file::FileImage;
@@ -45,8 +45,8 @@ impl<D: Disk> Verified<'_, '_, D> {
         let now = witness.now();
         let guard = seen.peer_lock(&lock.hands())?;
         let why = seen.plan.why.first().cloned().unwrap_or_default();
-        let (entry, movements) =
-            free(lock, |entry| lowered(&seen.planned, entry, Release { at: now, why: &why }))?;
+        let release = Release { at: now, why: &why };
+        let (entry, movements) = free(lock, |entry| lock.lowered(&seen.planned, entry, release))?;
         let intent = Intent {
             action: match seen.request {
                 Request::Act { action, .. } => action,
@@ -109,6 +109,10 @@ impl Seen {
         witness: &mut impl Witness,
     ) -> Outcome {
         let (mut done, mut taken) = (Vec::new(), Vec::new());
+        let parked = movements.iter().filter_map(Movement::parked);
+        if let Err(trouble) = parked.into_iter().try_for_each(|parked| hands.make_park(parked)) {
+            return undone(hands, &done, &trouble);
+        }
         for movement in movements {
             let moved = self.carry(hands, movement, &mut taken, witness);
             // A take that was done but not believed counts as done.
@@ -120,11 +124,10 @@ impl Seen {
             }
         }
         let settled = movements.last().map_or(Ok(()), |movement| match movement {
-            Movement::Take { .. } => hands
-                .disk
-                .sync_folder(hands.parked)
-                .map_err(Trouble::at("bring to the disk", hands.parked_path)),
-            Movement::Put { to: path, .. } | Movement::Exchange { path, .. } => hands.settle(path),
+            Movement::Take { parked, .. } => hands.park(parked).and_then(|park| hands.settle(&park)),
+            Movement::Put { to: path, .. } | Movement::Exchange { path, .. } => {
+                hands.at(path).and_then(|at| hands.settle(&at))
+            }
             // A commit has reached the disk when it returns.
             Movement::Rows { .. } => Ok(()),
         });
@@ -148,8 +151,7 @@ impl Seen {
                 self.believe(taken, witness).map_err(|trouble| (trouble, Progress::Moved))
             }
             Movement::Put { parked, to, print, touched_at } => {
-                let print = hands.current(parked, print).map_err(not)?;
-                hands.put(parked, to, &print, *touched_at).map_err(not)
+                hands.put(parked, to, print, *touched_at).map_err(not)
             }
             Movement::Exchange { path, parked, print, .. } => {
                 let new = self.planned.iter().find_map(|planned| match planned {

@@ -27,11 +27,11 @@ pub(in crate::app) fn write(page: &mut Page, entry: &Entry) -> String {
 fn words(movement: &Movement) -> String {
     match movement {
         Movement::Take { from, parked, print } => {
-            format!("took {} ({} bytes) and parked it as {parked}", from.display(), print.size)
+            format!("took {} ({} bytes) and parked it as {}", from.display(), print.size, parked.text().raw())
         }
-        Movement::Put { parked, to, .. } => format!("put {parked} to {}", to.display()),
+        Movement::Put { parked, to, .. } => format!("put {} to {}", parked.text().raw(), to.display()),
         Movement::Exchange { path, parked, .. } => {
-            format!("gave {} new content and parked the old as {parked}", path.display())
+            format!("gave {} new content and parked the old as {}", path.display(), parked.text().raw())
         }
         Movement::Rows { database, changes, backup, .. } => {
             let rows: Vec<String> = changes.iter().map(RowChange::words).collect();

@@ -1,7 +1,5 @@
 //! A move to another place that was cut off: it is finished, or the file goes back.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
-
 use super::*;
 
 /// Makes a claim that was taken and was to be put at `new`.
@@ -15,7 +13,7 @@ fn moved(touched_at: Option<Timestamp>) -> Scene {
 }
 
 fn put(scene: &Scene, parked: &str, to: &str, print: Print, touched_at: Option<Timestamp>) -> Movement {
-    Movement::Put { parked: parked.to_owned(), to: scene.place(to), print, touched_at }
+    Movement::Put { parked: Parked::in_state(parked), to: scene.place(to), print, touched_at }
 }
 
 /// Recovers, and checks how it ends and what lies in the new place, in the old one and in the park.
@@ -43,9 +41,9 @@ fn what_was_put_stays_and_gets_its_time() {
 }
 
 #[test]
-fn of_what_was_copied_there_only_the_parked_one_goes() {
+fn of_what_has_both_names_only_the_parked_one_goes() {
     let scene = moved(None);
-    scene.write(scene.folder.path(), "new", "the claim", "2026-11-20T20:00:00Z");
+    std::fs::hard_link(scene.park().join(PARKED), scene.place("new")).unwrap();
     check(&scene, Ended::Done, Some("the claim"), None);
 }
 

@@ -1,0 +1,181 @@
+//! Where things are parked: always on their own file system, where a rename reaches, so that
+//! whoever still writes into a file writes into the parked one.
+
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use super::{At, Hands, if_any, shown};
+use crate::act::disk::{Disk, Standing};
+use crate::act::trouble::Trouble;
+use crate::core::journal::{History, Parked};
+use crate::format;
+
+/// Where a file can be parked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::act) enum ParkPlace {
+    /// In the state folder.
+    State,
+    /// In `claimtop/` of a repository's common directory: not in a working tree, where `git clean`
+    /// would find it, and not below `worktrees/`, which git prunes.
+    Git(PathBuf),
+    /// In a folder of ours above the file.
+    Above(PathBuf),
+    /// In a folder where everybody may make files and only remove their own, such as `/tmp`.
+    Sticky(PathBuf),
+}
+
+impl ParkPlace {
+    /// Returns the folder in which claimtop's own is made, and how the name of that one begins: no
+    /// system's reader takes such a name for its own. A random number makes it one claimtop's own.
+    fn within(&self) -> Option<(PathBuf, &'static str)> {
+        match self {
+            Self::State => None,
+            Self::Git(common) => Some((common.join("claimtop"), "parked-")),
+            Self::Above(folder) => Some((folder.clone(), ".claimtop-parked-")),
+            Self::Sticky(folder) => Some((folder.clone(), "claimtop-parked-")),
+        }
+    }
+
+    /// Says where a file is parked, when it is elsewhere than in the state folder.
+    pub(in crate::act) fn words(&self) -> Option<String> {
+        Some(match self {
+            Self::State => return None,
+            Self::Git(common) => format!("parked on its own file system, in {}/claimtop", shown(common)),
+            Self::Above(folder) => {
+                format!("parked on its own file system, in a folder of its own in {}", shown(folder))
+            }
+            Self::Sticky(folder) => {
+                let folder = shown(folder);
+                format!(
+                    "parked on its own file system, in a folder of its own in {folder}: a reboot or a cleaner of {folder} may take it"
+                )
+            }
+        })
+    }
+}
+
+impl<D: Disk> Hands<'_, D> {
+    /// Chooses where a file can be parked.
+    ///
+    /// # Errors
+    /// There is no place on its file system.
+    pub(in crate::act) fn place_for(&self, at: &At<D::Folder>) -> Result<ParkPlace, Trouble> {
+        if self.reaches(&at.folder, self.parked_path)? {
+            return Ok(ParkPlace::State);
+        }
+        let folder = at.path.parent().unwrap_or(Path::new("/"));
+        let common = self.disk.common_dir(folder);
+        if let Some(common) = common
+            && self.is_ours(&at.folder, &common)?
+        {
+            return Ok(ParkPlace::Git(common));
+        }
+        for above in folder.ancestors() {
+            match self.standing_at(&at.folder, above)? {
+                Some(Standing::Sticky) => return Ok(ParkPlace::Sticky(above.to_path_buf())),
+                Some(Standing::Ours) if above != folder && self.is_quiet(above) => {
+                    return Ok(ParkPlace::Above(above.to_path_buf()));
+                }
+                Some(Standing::Ours | Standing::Others) => {}
+                None => break,
+            }
+        }
+        Err(Trouble::Never(format!(
+            "{} is on another file system than {}, and there is no folder there to park it in that is yours alone and that nobody watches; claimtop does not copy",
+            shown(&at.path),
+            shown(self.parked_path)
+        )))
+    }
+
+    /// Returns whether nobody's files are looked for in a folder.
+    fn is_quiet(&self, folder: &Path) -> bool {
+        !format::is_listed(folder) && self.disk.common_dir(folder).is_none()
+    }
+
+    fn is_ours(&self, from: &D::Folder, path: &Path) -> Result<bool, Trouble> {
+        Ok(self.standing_at(from, path)? == Some(Standing::Ours))
+    }
+
+    /// Returns whose a folder is; `None` when a rename does not reach it.
+    fn standing_at(&self, from: &D::Folder, path: &Path) -> Result<Option<Standing>, Trouble> {
+        let Ok(folder) = self.disk.folder(path) else { return Ok(Some(Standing::Others)) };
+        match self.disk.reaches(from, &folder).map_err(Trouble::at("ask for the file system of", path))? {
+            true => self.disk.standing(&folder).map(Some).map_err(Trouble::at("ask whose is", path)),
+            false => Ok(None),
+        }
+    }
+
+    /// Returns whether a rename reaches a folder, or the place where it is to be made.
+    pub(in crate::act) fn reaches(&self, from: &D::Folder, path: &Path) -> Result<bool, Trouble> {
+        for above in path.ancestors() {
+            match self.disk.folder(above) {
+                // What is not there, or is something else, is not reached by its own name.
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(errno) => return Err(Trouble::at("open", above)(errno)),
+                Ok(folder) => {
+                    let reaches = self.disk.reaches(from, &folder);
+                    return reaches.map_err(Trouble::at("ask for the file system of", above));
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the folder in which a place parks: the one that it had before, if it is there and
+    /// ours alone, else a new one, which is not made yet.
+    pub(in crate::act) fn folder_of(&self, place: &ParkPlace, history: &History) -> Option<PathBuf> {
+        let (within, begins) = place.within()?;
+        let is_its = |folder: &&Path| {
+            let name = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins));
+            name && folder.parent() == Some(&within)
+        };
+        let is_ours = |folder: &&Path| {
+            let there = self.disk.folder(folder).and_then(|folder| self.disk.standing(&folder));
+            there == Ok(Standing::Ours)
+        };
+        let before = history.parked_folders().into_iter().filter(is_its).find(is_ours);
+        let new = || within.join(format!("{begins}{:016x}", self.disk.random()));
+        Some(before.map_or_else(new, Path::to_path_buf))
+    }
+
+    /// Makes the folder in which something is to be parked.
+    pub(in crate::act) fn make_park(&self, parked: &Parked) -> Result<(), Trouble> {
+        let Some(folder) = &parked.folder else { return Ok(()) };
+        self.disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
+        let parent = folder.parent().unwrap_or(Path::new("/"));
+        match self.disk.folder(parent).and_then(|parent| self.disk.standing(&parent)) {
+            Ok(Standing::Ours | Standing::Sticky) => self.park(parked).map(drop),
+            Ok(Standing::Others) => Err(not_ours(parent)),
+            Err(errno) => Err(Trouble::at("open", parent)(errno)),
+        }
+    }
+
+    /// Opens the folder in which something is parked. It must be ours alone, and the name must be
+    /// one in it: whoever wrote the journal is not asked to be right.
+    pub(in crate::act) fn park(&self, parked: &Parked) -> Result<At<D::Folder>, Trouble> {
+        let name = Path::new(&parked.name);
+        if name.file_name() != Some(name.as_os_str()) {
+            return Err(Trouble::Never(format!(
+                "the journal names {} as parked, which is no plain name: it is left alone",
+                shown(name)
+            )));
+        }
+        let path = parked.folder.as_deref().unwrap_or(self.parked_path);
+        let folder = self.disk.folder(path).map_err(Trouble::at("open", path))?;
+        match self.disk.standing(&folder).map_err(Trouble::at("ask whose is", path))? {
+            Standing::Ours => Ok(At { folder, path: path.join(name) }),
+            Standing::Sticky | Standing::Others => Err(not_ours(path)),
+        }
+    }
+
+    /// Opens the folder in which something is parked; `None` when it has gone.
+    pub(in crate::act) fn park_if_any(&self, parked: &Parked) -> Result<Option<At<D::Folder>>, Trouble> {
+        if_any(self.park(parked))
+    }
+}
+
+/// Says that others could steer what lies in a folder.
+pub(in crate::act) fn not_ours(path: &Path) -> Trouble {
+    Trouble::Never(format!("{} is not yours alone: nothing in it is touched", shown(path)))
+}
