@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use rustix::fs::stat;
+use rustix::process::geteuid;
 
 use super::args::Options;
 use super::environment::Environment;
@@ -65,13 +67,35 @@ pub(crate) fn places(
     })
 }
 
-/// Returns claimtop's own folder: the journal, what is parked, and the notes of hooks.
+/// Where root keeps what is its own about the homes of others (hier(7)).
+const OF_ROOT: &str = "/var/lib";
+
+/// Returns whose a home is that root looks at, when it is another user's.
+pub(crate) fn other_owner(home: &Path) -> Option<u32> {
+    let owner = stat(home).ok()?.st_uid;
+    (geteuid().is_root() && owner != 0).then_some(owner)
+}
+
+/// Returns claimtop's own folder: the journal, what is parked, what was observed, the notes of hooks
+/// and the log. Where root looks at the home of another user, it is root's own: that user could steer
+/// what is written into the home by links.
 pub(crate) fn state(options: &Options, environment: &Environment, home: &Path) -> PathBuf {
+    if let Some(owner) = other_owner(home) {
+        return of_root(environment, owner);
+    }
     let states = match (&options.home, &environment.state) {
         (None, Some(state)) => state.clone(),
         (Some(_), _) | (None, None) => home.join(".local/state"),
     };
     states.join("claimtop")
+}
+
+/// Returns root's own folder about another user's home.
+fn of_root(environment: &Environment, owner: u32) -> PathBuf {
+    let is_roots = |states: &&PathBuf| stat(states.as_path()).is_ok_and(|found| found.st_uid == 0);
+    let states = environment.state.as_ref().filter(is_roots);
+    let states = states.map_or(Path::new(OF_ROOT), PathBuf::as_path);
+    states.join("claimtop").join(format!("home-of-{owner}"))
 }
 
 /// Returns whether only the folders of the options are read.

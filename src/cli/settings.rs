@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.
     pub(crate) state: PathBuf,
+    /// Whose the home is, when root looks at another user's.
+    pub(crate) other_owner: Option<u32>,
     /// What is logged at least; `None` for nothing.
     pub(crate) log_level: Option<tracing::Level>,
 }
@@ -80,6 +82,7 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
     let places = places::places(options, &environment, &effective, &file)?;
     let state = places::state(options, &environment, &home);
     Ok(Settings {
+        other_owner: places::other_owner(&home),
         effective,
         places,
         formats: formats::all(file.formats().as_deref())?,

@@ -17,6 +17,7 @@ mod formats;
 #[path = "../common/missing.rs"]
 mod missing;
 mod names;
+mod other_home;
 mod program;
 mod sources;
 #[cfg(target_os = "linux")]

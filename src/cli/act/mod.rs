@@ -44,8 +44,14 @@ fn complain_of(wait: &str) {
 /// Makes the hand that acts, over the world of these settings.
 ///
 /// # Errors
-/// The state folder cannot be made or opened.
+/// The state folder cannot be made or opened, or the home is another user's.
 pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
+    if let Some(owner) = settings.other_owner {
+        let error =
+            anyhow!("the home belongs to user {owner}, and root acts on nothing that others can steer");
+        let hint = format!("act as that user: setpriv --reuid {owner} --init-groups claimtop ...");
+        return Err(Failure::new(Exit::Refused, error).hint(hint));
+    }
     over(settings, Hand::new).map(|hand| hand.waiting(LOCK_PATIENCE, Some(Box::new(complain_of))))
 }
 

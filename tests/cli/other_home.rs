@@ -1,0 +1,119 @@
+//! Root in the home of another user: it may look, and does nothing that the other could steer.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::act::dead_window;
+use crate::world::World;
+
+/// Who owns the home.
+const OTHER: u32 = 61_234;
+
+/// Returns every name below a folder with its owner and, of files, its content.
+fn all(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = std::fs::symlink_metadata(&path).unwrap();
+        if meta.is_dir() {
+            found.extend(all(&path));
+        }
+        let text = if meta.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        found.insert(path, (meta.uid(), text));
+    }
+    found
+}
+
+fn give_away(folder: &Path) {
+    for path in all(folder).into_keys().chain([folder.to_path_buf()]) {
+        std::os::unix::fs::lchown(path, Some(OTHER), Some(OTHER)).unwrap();
+    }
+}
+
+/// A home of another user, whose journal says that something was taken from elsewhere, and was cut
+/// off.
+fn other_home() -> Option<(World, String)> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can give a home to another user");
+        return None;
+    }
+    let world = World::new();
+    let path = dead_window(&world);
+    let state = "home/.local/state/claimtop";
+    world.write(&format!("{state}/parked/1-1-x"), "planted");
+    let victim = world.path("victim");
+    let print = r#"{"dev":1,"ino":1,"size":7,"mode":384,"modified_at":"2026-11-20T20:00:00Z","sha256":""}"#;
+    let take = format!(r#"{{"step":"take","from":"{}","parked":"1-1-x","print":{print}}}"#, victim.display());
+    let intent = format!(r#"{{"action":"park","title":"t","why":"w","movements":[{take}]}}"#);
+    let intent = format!("{{\"entry\":1,\"at\":\"2026-11-20T20:00:01Z\",\"intent\":{intent}}}\n");
+    world.write(&format!("{state}/journal.jsonl"), &intent);
+    std::fs::create_dir(world.path("roots")).unwrap();
+    symlink(world.path("roots"), world.path(&format!("{state}/log"))).unwrap();
+    give_away(&world.path("home"));
+    chown(world.path("tmp"), Some(OTHER), Some(OTHER)).unwrap();
+    Some((world, path))
+}
+
+#[test]
+fn root_changes_nothing_in_it_and_follows_no_link_there() {
+    let Some((world, path)) = other_home() else { return };
+    let before = all(&world.path("home"));
+    let own = world.path("own");
+    std::fs::create_dir(&own).unwrap();
+    let environment = [("XDG_STATE_HOME", own.to_str().unwrap())];
+    for command in [
+        &["release", &path, "--yes"][..],
+        &["park", &path, "--yes"],
+        &["undo", "--yes"],
+        &["clean", "--yes"],
+        &["journal", "--prune", "--yes"],
+    ] {
+        let answer = world.run_with(command, &environment);
+        assert_eq!(answer.code, 3, "{answer:?}");
+        let told = format!(
+            "claimtop: the home belongs to user {OTHER}, and root acts on nothing that others can steer"
+        );
+        assert_eq!(answer.err.lines().next(), Some(told.as_str()), "{answer:?}");
+        assert!(answer.err.contains(&format!("setpriv --reuid {OTHER}")), "{answer:?}");
+    }
+    let looked = world.run_with(&["ls", "--log-level", "debug"], &environment);
+    assert_eq!(looked.code, 0, "{looked:?}");
+    assert!(own.join(format!("claimtop/home-of-{OTHER}/log/claimtop.log")).exists());
+    assert_eq!(all(&world.path("home")), before);
+    assert!(!world.path("victim").exists());
+    assert_eq!(std::fs::read_dir(world.path("roots")).unwrap().count(), 0);
+}
+
+#[test]
+fn its_own_user_acts_in_it() {
+    let Some((world, path)) = other_home() else { return };
+    // What was planted for root would be put right by its own user; here it is not there.
+    std::fs::remove_dir_all(world.path("home/.local")).unwrap();
+    for open in [world.path(""), world.path("home")] {
+        std::fs::set_permissions(open, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let program = world.path("claimtop");
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_claimtop")).arg(&program).status().unwrap();
+    assert!(copied.success());
+    let run = |arguments: &[&str]| {
+        let id = OTHER.to_string();
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", &id, "--regid", &id, "--clear-groups"]).arg(&program).args(arguments);
+        command.arg("--home").arg(world.path("home")).arg("--tmp").arg(world.path("tmp"));
+        command.env_clear().env("PATH", "/usr/bin:/bin").output()
+    };
+    let Ok(first) = run(&["ls"]) else { return eprintln!("skipped: no setpriv(1)") };
+    assert!(first.status.success(), "{first:?}");
+    loop {
+        let answer = run(&["release", &path, "--yes"]).unwrap();
+        let out = String::from_utf8(answer.stdout).unwrap();
+        if !out.contains("s ago: wait") {
+            assert!(answer.status.success(), "{out}");
+            break;
+        }
+    }
+    assert!(!Path::new(&path).exists());
+    assert!(all(&world.path("home")).values().all(|(owner, _)| *owner == OTHER));
+}
