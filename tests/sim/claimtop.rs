@@ -118,6 +118,7 @@ fn name(request: &Request) -> &'static str {
         Request::Act { action: Action::Migrate, .. } => "migrate",
         Request::Act { action: Action::Park, .. } => "park",
         Request::Act { action: Action::Undo, .. } => "undo of nothing",
+        Request::Left { .. } => "release of all left",
         Request::Undo { .. } => "undo",
     }
 }
@@ -132,7 +133,8 @@ fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Optio
     let pick = |keys: Vec<Key>| baton.with(|world| world.dice.pick(&keys).cloned());
     let request = |action, keys| pick(keys).map(|key| Request::Act { key, action });
     match baton.with(|world| world.dice.roll(16)) {
-        0..=7 => request(Action::Release, keys(&is_dead)),
+        0..=6 => request(Action::Release, keys(&is_dead)),
+        7 => pick(keys(&is_dead)).map(|of| Request::Left { of }),
         8 => request(Action::Release, keys(&|_| true)),
         9 => request(Action::Release, report.claims.iter().map(|claim| claim.key.clone()).collect()),
         10..=11 => request(Action::Migrate, keys(&is_legacy)),
