@@ -26,6 +26,19 @@ fn every_world_comes_out_as_it_says() {
 }
 
 #[test]
+fn no_verdict_states_a_fact_twice() {
+    for path in cases() {
+        let report = common::load(&path).report();
+        for record in report.records() {
+            let facts: Vec<_> = record.verdict.evidence.iter().map(|evidence| evidence.fact()).collect();
+            let distinct: BTreeSet<_> =
+                facts.iter().map(|fact| (fact.fact.raw(), fact.value.raw(), fact.source.raw())).collect();
+            assert_eq!(distinct.len(), facts.len(), "{}: {facts:#?}", path.display());
+        }
+    }
+}
+
+#[test]
 fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
     for path in cases() {
         for finding in common::load(&path).report().findings {

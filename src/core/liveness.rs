@@ -8,6 +8,7 @@ mod absent;
 mod buried;
 mod git;
 mod leo;
+mod machine;
 mod obra;
 mod own;
 mod owners;
@@ -16,7 +17,8 @@ mod session;
 mod tasks;
 
 use self::absent::is_before_boot;
-use self::own::{elsewhere, own_verdict};
+use self::machine::elsewhere;
+use self::own::{by_stated_pid, own_verdict};
 use self::owners::{by_possible_owners, could_own, runs_on, unseen};
 use self::session::{by_context, by_session};
 pub use self::session::{is_uuid, window_of_record};

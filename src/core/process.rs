@@ -146,12 +146,22 @@ pub struct ProcessTable {
     pub partial: Option<String>,
     /// What could be read, by PID.
     pub by_pid: BTreeMap<u32, Process>,
+    /// The numbers of threads that records name, with their processes: below `/proc` they are there and
+    /// not listed (proc(5)). They count as listed.
+    pub threads: BTreeMap<u32, u32>,
 }
 
 impl ProcessTable {
-    /// Returns what was read of `pid`.
+    /// Returns what was read of `pid`, or of the process of which it is a thread.
     pub fn get(&self, pid: u32) -> Option<&Process> {
-        self.by_pid.get(&pid)
+        self.by_pid.get(&pid).or_else(|| self.by_pid.get(self.threads.get(&pid)?))
+    }
+
+    /// Returns whether every process was seen with all its numbers: only then is one that was not seen
+    /// with a number in no PID namespace below this one either.
+    pub fn is_whole(&self) -> bool {
+        let is_read = |pid: &u32| self.get(*pid).is_some_and(|process| process.inner_pids().is_some());
+        self.partial.is_none() && self.listed.iter().all(is_read)
     }
 
     /// Returns whether a complete look proves that no process has this PID.

@@ -1,6 +1,7 @@
 //! Session records: what some system wrote about a window, with its format's own meaning.
 
 mod claim;
+mod domain;
 mod format;
 mod holder;
 mod lease;
@@ -12,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+pub use self::domain::Domain;
 pub use self::format::{DAEMON, EDITOR, Format, LetGo, TASK, TEAM};
 pub use self::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 pub use self::lease::{Deletion, Expiry, Sign, Spares};

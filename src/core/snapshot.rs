@@ -70,7 +70,8 @@ impl Snapshot {
             let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
             exe.is_some_and(|exe| Path::new(exe.raw()).starts_with(stage))
         });
-        table.listed = table.by_pid.keys().copied().collect();
+        table.threads.retain(|_, process| table.by_pid.contains_key(process));
+        table.listed = table.by_pid.keys().chain(table.threads.keys()).copied().collect();
         self.seen_agents.retain(|seen| table.listed.contains(&seen.id.pid));
     }
 }

@@ -10,8 +10,8 @@ use super::bound::Bonds;
 use super::evidence::Evidence;
 use super::home::folder_of;
 use super::process::{InnerPids, Process, ProcessState};
-use super::record::{Binding, Format, Medium, Record, Row};
-use super::snapshot::{Database, INITIAL_TIME_NAMESPACE, Repo, RepoSort, Snapshot, Worktree};
+use super::record::{Binding, Domain, Format, Holder, Medium, Record, Row};
+use super::snapshot::{Database, Host, INITIAL_TIME_NAMESPACE, Repo, RepoSort, Snapshot, Worktree};
 use super::text::Untrusted;
 use super::tombstone::Tombstone;
 use super::window::{Window, windows};
@@ -169,8 +169,7 @@ impl<'a> World<'a> {
 
     /// Returns whether a moment came after another, whatever the clock did in between.
     pub fn is_after(&self, later: Timestamp, earlier: Timestamp) -> bool {
-        let slack = SLACK + self.snapshot.host.clock_doubt;
-        earlier.checked_add(slack).is_ok_and(|earlier| later > earlier)
+        is_after(&self.snapshot.host, later, earlier)
     }
 
     /// Returns the PIDs that are certain to run a session: those of notes, and those of the
@@ -253,7 +252,21 @@ fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {
     let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry)?;
     let pid = holder.pid.as_ref()?.valid()?;
     let process = snapshot.processes.get(pid)?;
-    (holder.start_ticks? == process.id.start_ticks && !has_exited(process)).then_some(pid)
+    let is_the_same = holder.start_ticks? == process.id.start_ticks && !has_exited(process);
+    (is_the_same && counts_here(&snapshot.host, holder)).then_some(pid)
+}
+
+/// Returns whether a holder's PID counts here, as far as the record says.
+fn counts_here(host: &Host, holder: &Holder) -> bool {
+    match holder.domain() {
+        None => true,
+        Some(Domain::Linux { machine, namespace }) => {
+            let is_ours =
+                |machine: &Untrusted| host.machine_id.as_deref().is_some_and(|own| own == machine.raw());
+            machine.as_ref().is_none_or(is_ours) && namespace.is_none_or(|it| Some(it) == host.pid_namespace)
+        }
+        Some(Domain::Other) => false,
+    }
 }
 
 impl PossibleAgent<'_> {
@@ -331,6 +344,16 @@ fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
 }
 
+fn is_after(host: &Host, later: Timestamp, earlier: Timestamp) -> bool {
+    earlier.checked_add(SLACK + host.clock_doubt).is_ok_and(|earlier| later > earlier)
+}
+
+/// Returns whether the machine is certain to have booted since something was written on a medium.
+pub fn has_booted_since(host: &Host, written_at: Timestamp, medium: Medium) -> bool {
+    let is_ours = medium.is_this_machines() && host.time_namespace == Some(INITIAL_TIME_NAMESPACE);
+    is_ours && host.boot_at.is_some_and(|boot_at| is_after(host, boot_at, written_at))
+}
+
 /// Returns when the machine booted; in another time namespace than the initial one nobody knows.
 fn booted(snapshot: &Snapshot) -> Option<(Timestamp, Evidence)> {
     let host = &snapshot.host;
@@ -376,6 +399,7 @@ fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {
     let mut index: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
     for record in &snapshot.records {
         let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry);
+        let holder = holder.filter(|holder| counts_here(&snapshot.host, holder));
         if let Some(pid) = holder.and_then(|holder| holder.pid.as_ref()?.valid()) {
             index.entry(pid).or_default().push(record);
         }

@@ -18,8 +18,8 @@ use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::list::List;
 use crate::core::record::{
-    Binding, Format, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind, Role,
-    StatedClaim, StatedPid, Surface, SurfaceState,
+    Binding, Domain, Format, Holder, HolderNames, Medium, Problem, Record, RecordKind, Resource,
+    ResourceKind, Role, StatedClaim, StatedPid, Surface, SurfaceState,
 };
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -123,7 +123,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.context_id = pid_of(file.name()).map(Untrusted::from);
     record.cwd = object.str("cwd").map(Into::into);
     record.title = title(&object, &record);
-    record.holder = holder(&object, role(&object), Binding::Registry);
+    record.holder = holder(&object, role(&object), Binding::Registry, file);
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
     record.claims = claim(ResourceKind::Session, record.session_id.clone(), "registry", &record);
     record.facts = facts(&object);
@@ -150,7 +150,7 @@ fn role(object: &Object<'_>) -> Role {
     }
 }
 
-fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
+fn holder(object: &Object<'_>, role: Role, binding: Binding, file: &FileImage) -> Option<Holder> {
     let pid = object.pid("pid", false)?;
     let mut holder = Holder::new(pid, role, binding);
     // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`, and then its PID
@@ -159,8 +159,16 @@ fn holder(object: &Object<'_>, role: Role, binding: Binding) -> Option<Holder> {
     holder.start_ticks = start.and_then(|text| text.parse().ok());
     let is_words = start.is_some_and(|text| text.contains(':') && text.contains(' '));
     let host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
-    holder.names = HolderNames { host, ..Default::default() }.kept();
+    let domain = object.str("pidDomain").and_then(|domain| domain_of(domain, file.medium));
+    holder.names = HolderNames { host, domain, ..Default::default() }.kept();
     Some(holder)
+}
+
+/// Returns where a PID counts. A Mac does not say which one it is: in a home that is its own, it is
+/// that one.
+fn domain_of(text: &str, medium: Medium) -> Option<Domain> {
+    let is_own_mac = cfg!(target_os = "macos") && text == "darwin" && medium.is_this_machines();
+    (!is_own_mac).then(|| Domain::parse(text))
 }
 
 fn claim(
@@ -226,7 +234,7 @@ fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.title = "scheduled tasks".into();
     record.session_id = session_id(&object);
     record.cwd = tree.map(Into::into);
-    record.holder = holder(&object, Role::Agent, Binding::Owner);
+    record.holder = holder(&object, Role::Agent, Binding::Owner, file);
     record.started_at = object.int("acquiredAt").and_then(time::epoch_ms);
     let id =
         tree.map(|tree| Untrusted::from(format!("scheduled tasks of {}", Untrusted::from_path(tree).raw())));

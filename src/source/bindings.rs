@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fence::Fence;
-use super::open::{Entry, Folder, OpenError, image};
+use super::open::{Entry, Folder, OpenError, image, medium_at};
 use crate::core::bound::{BoundSession, Notes};
 use crate::core::context::is_valid_id;
 use crate::core::file::{Content, FileMeta};
@@ -51,7 +51,7 @@ impl Reader {
 
     fn read_all(&mut self, folder: &Folder, mut before: HashMap<OsString, Kept>) -> Result<Notes, OpenError> {
         let mut entries = folder.entries(|name| session_of(name).is_some())?;
-        let mut notes = Notes::default();
+        let mut notes = Notes { medium: medium_at(folder.path()), ..Notes::default() };
         if entries.len() > MAX_NOTES {
             notes.partial = Some(format!("more than {MAX_NOTES} notes; the others were not read"));
             entries.truncate(MAX_NOTES);

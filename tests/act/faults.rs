@@ -102,6 +102,9 @@ impl Scene {
         folders.iter().for_each(|folder| std::fs::create_dir_all(self.stage.path(folder)).unwrap());
         self.stage.write("home/shop/.git/HEAD", "ref: refs/heads/main\n");
         self.stage.write(self.place.strip_prefix(self.stage.path("")).unwrap().to_str().unwrap(), &self.text);
+        if matches!(self.deed, Deed::End | Deed::UndoEnd) {
+            Stage::age(&self.place);
+        }
         self.written.set(std::fs::metadata(&self.place).unwrap().modified().ok());
         if matches!(self.deed, Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd) {
             self.first(Faulty::new(usize::MAX, Fault::Kill, self.far(self.is_far)));

@@ -153,6 +153,7 @@ fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
         std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),
     );
     let path = stage.write("home/shop/.git/entire-sessions/db4e04a8-9640-4079-8e03-5ac2d1294846.json", &text);
+    Stage::age(&path);
     (path, text)
 }
 

@@ -53,6 +53,13 @@ impl Stage {
         path
     }
 
+    /// Dates a file to 2023, which is before this machine's boot.
+    pub(crate) fn age(path: &Path) {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        let long_ago = std::time::Duration::from_secs(1_700_000_000);
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + long_ago).unwrap();
+    }
+
     /// Starts a process that looks like Claude Code.
     pub(crate) fn agent(&self) -> Agent {
         let program = self.path("bin/@anthropic-ai/claude-code/claude");

@@ -35,6 +35,7 @@ impl WorldFile {
             notes: sound.into_iter().map(|spec| Arc::new(self.note(spec))).collect(),
             unreadable: broken.into_iter().map(|spec| spec.session.as_str().into()).collect(),
             partial: None,
+            medium: self.binding.first().map(|spec| spec.medium).unwrap_or_default(),
         }
     }
 

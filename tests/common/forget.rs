@@ -39,6 +39,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
             forget_details(details, &mut dice, chance);
         }
     }
+    snapshot.processes.threads.retain(|_, _| dice.roll(chance) != 0);
     snapshot.records.retain(|_| dice.roll(chance) != 0);
     for record in &mut snapshot.records {
         if dice.roll(chance) == 0 {
@@ -48,6 +49,9 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);
     let known = snapshot.bound.notes.len();
     snapshot.bound.notes.retain(|_| dice.roll(chance) != 0);
+    if dice.roll(chance) == 0 {
+        snapshot.bound.medium = Medium::Unknown;
+    }
     if snapshot.bound.notes.len() < known {
         snapshot.bound.partial = Some("forgotten".to_owned());
     }

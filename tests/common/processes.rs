@@ -12,6 +12,8 @@ impl WorldFile {
         let mut table = ProcessTable { partial: self.host.partial_scan.clone(), ..ProcessTable::default() };
         for spec in self.process.iter().filter(|spec| spec.state != "dead") {
             table.listed.insert(spec.pid);
+            table.listed.extend(&spec.threads);
+            table.threads.extend(spec.threads.iter().map(|thread| (*thread, spec.pid)));
             if !spec.hidden {
                 table.by_pid.insert(spec.pid, self.process(spec));
             }

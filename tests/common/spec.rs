@@ -99,6 +99,9 @@ pub(super) struct ProcessSpec {
     /// Its working folder and open files may not be looked at.
     #[serde(default)]
     pub(super) closed: bool,
+    /// The numbers of its threads that records name.
+    #[serde(default)]
+    pub(super) threads: Vec<u32>,
     /// Listed, but nothing can be read of it.
     #[serde(default)]
     pub(super) hidden: bool,
@@ -206,6 +209,9 @@ pub(super) struct BindingSpec {
     pub(super) host: Option<String>,
     #[serde(default)]
     pub(super) pid_namespace: Option<u64>,
+    /// What kind of file system all notes lie on.
+    #[serde(default)]
+    pub(super) medium: Medium,
     /// It is there and makes no sense.
     #[serde(default)]
     pub(super) broken: bool,

@@ -47,3 +47,26 @@ fn a_holder_inside_is_not_dead_from_outside() {
         assert_ne!(verdict(&world.look(&[]), "claude-code").0, "alive");
     }
 }
+
+#[test]
+fn a_holder_from_before_the_zero_of_a_namespace_is_not_born_later() {
+    let up = || -> f64 {
+        let text = std::fs::read_to_string("/proc/uptime").unwrap();
+        text.split(' ').next().unwrap().parse().unwrap()
+    };
+    if !is_allowed("a time namespace", &shifted("-1")) {
+        return;
+    }
+    let world = World::new();
+    let mut agent = world.agent(&[]);
+    world.write_pid_only(agent.inner);
+    let began = up();
+    while up() < began + 2.0 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    // Inside the machine has been up for less than a second, so the agent's start is below zero there.
+    let whole = up().floor();
+    let report = world.look(&shifted(&format!("-{whole}")));
+    check(&report, "maia", ("unknown", "other-clock"));
+    agent.end();
+}

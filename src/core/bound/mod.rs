@@ -18,12 +18,12 @@ pub use self::index::Bonds;
 use crate::core::context::is_valid_id;
 use crate::core::evidence::Evidence;
 use crate::core::process::{Process, ProcessId, ProcessTable};
-use crate::core::record::StatedPid;
+use crate::core::record::{Medium, StatedPid};
 use crate::core::report::Reason;
-use crate::core::snapshot::{Host, Snapshot};
+use crate::core::snapshot::Snapshot;
 use crate::core::text::Untrusted;
 use crate::core::tombstone::Tombstone;
-use crate::core::world::has_exited;
+use crate::core::world::{has_booted_since, has_exited};
 
 /// The name of the note's form.
 pub const SCHEMA: &str = "claimtop.binding.v1";
@@ -69,6 +69,9 @@ pub struct Notes {
     pub unreadable: Vec<Untrusted>,
     /// Why notes may be missing; `None` when all were read.
     pub partial: Option<String>,
+    /// What kind of file system they lie on.
+    #[serde(default, skip_serializing_if = "Medium::is_local")]
+    pub medium: Medium,
 }
 
 impl Notes {
@@ -127,7 +130,7 @@ impl BoundSession {
     /// Decides what became of the process.
     pub fn holder<'a>(&self, snapshot: &'a Snapshot) -> Holder<'a> {
         let holder = self
-            .elsewhere(&snapshot.host)
+            .elsewhere(snapshot)
             .or_else(|| self.by_pidfd(&snapshot.processes))
             .unwrap_or_else(|| self.by_pid(snapshot));
         match self.tombstone(snapshot) {
@@ -156,15 +159,32 @@ impl BoundSession {
 
     /// Judges machine and boot. A folder can be shared with another machine, whose boot differs
     /// as well: so another boot proves something of this machine's own notes only.
-    fn elsewhere<'a>(&self, host: &Host) -> Option<Holder<'a>> {
+    /// And it proves nothing of a note that was written since this machine booted, or whose process
+    /// lives here: containers can have a boot ID of their own.
+    fn elsewhere<'a>(&self, snapshot: &Snapshot) -> Option<Holder<'a>> {
+        let host = &snapshot.host;
         match host.boot_id.as_deref() {
             None => Some(Holder::Unknown(Reason::Unreadable)),
             Some(boot) if boot == self.boot_id.raw() => None,
-            Some(_) if host.name.eq_ignore_ascii_case(self.host.raw()) => {
+            Some(_) if !host.name.eq_ignore_ascii_case(self.host.raw()) => {
+                Some(Holder::Unknown(Reason::OtherHost))
+            }
+            Some(_) if self.may_live_in(&snapshot.processes) => Some(Holder::Unknown(Reason::OtherNamespace)),
+            Some(_) if has_booted_since(host, self.written_at, snapshot.bound.medium) => {
                 Some(Holder::Gone(Reason::OtherBoot))
             }
             Some(_) => Some(Holder::Unknown(Reason::OtherHost)),
         }
+    }
+
+    /// Returns whether a process has PID and start of the note, here or in a namespace of its own, or
+    /// may have them, for all that could be read.
+    fn may_live_in(&self, table: &ProcessTable) -> bool {
+        let has_number = |process: &&Process| {
+            process.id.pid == self.pid || process.inner_pids().unwrap_or_default().contains(&self.pid)
+        };
+        let mut numbered = table.by_pid.values().filter(has_number);
+        !table.is_whole() || numbered.any(|process| process.has_start(self.start_ticks) != Some(false))
     }
 
     /// Finds the process by what names it in every namespace of this boot.
@@ -182,6 +202,10 @@ impl BoundSession {
         match table.get(self.pid) {
             Some(process) if self.is(process) => living(process),
             Some(process) if process.has_start(self.start_ticks).is_none() => {
+                Holder::Unknown(Reason::OtherNamespace)
+            }
+            // The PID was another's before the noted one began, so it counts elsewhere.
+            Some(process) if process.id.start_ticks < self.start_ticks => {
                 Holder::Unknown(Reason::OtherNamespace)
             }
             Some(_) => Holder::Gone(Reason::OtherProcess),

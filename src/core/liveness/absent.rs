@@ -97,7 +97,12 @@ fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
 }
 
 /// Looks for a living process that has this number in its own PID namespace.
-fn named_elsewhere(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(super) fn named_elsewhere(
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
     let process = world.inner(pid).iter().find(|process| may_be(holder, process))?;
     ladder.add(
         "other namespace",

@@ -4,7 +4,7 @@
 //! The precedence of PIDs is LEO's own: a tick's parent, a marker, the end of a terminal ID, the
 //! row's PID. The last of them is the last guess of some writer, so its end proves nothing.
 
-use super::{Answer, Ladder, by_possible_owners, by_session, elsewhere, own_verdict};
+use super::{Answer, Ladder, by_possible_owners, by_session, by_stated_pid, elsewhere};
 use crate::core::record::{Location, Record, RecordKind};
 use crate::core::report::{Reason, VerdictState};
 use crate::core::text::Untrusted;
@@ -45,7 +45,7 @@ fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answ
     let Some(holder) = record.holder.as_ref() else {
         return by_possible_owners(record, world, ladder);
     };
-    if let Some(answer) = elsewhere(holder, world, ladder) {
+    if let Some(answer) = elsewhere(record, holder, world, ladder) {
         return answer;
     }
     if holder.host().is_none() && !is_known_here(record, world) {
@@ -56,7 +56,7 @@ fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answ
         );
         return Answer(VerdictState::Unknown, Reason::OtherHost);
     }
-    let own = holder.pid.as_ref().and_then(|_| own_verdict(record, world, ladder));
+    let own = holder.pid.as_ref().and_then(|_| by_stated_pid(record, world, ladder));
     own.unwrap_or_else(|| by_possible_owners(record, world, ladder))
 }
 

@@ -19,7 +19,7 @@ use crate::core::world::{Born, World, has_exited};
 
 /// Judges one row.
 pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    let by_host = record.holder.as_ref().and_then(|holder| elsewhere(holder, world, ladder));
+    let by_host = record.holder.as_ref().and_then(|holder| elsewhere(record, holder, world, ladder));
 
     by_host
         .or_else(|| by_session(record, world, ladder))

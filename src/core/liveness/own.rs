@@ -1,9 +1,10 @@
 //! Verdicts by the PID that a record itself states.
 
-use super::absent::{absent, gone};
+use super::absent::{absent, gone, named_elsewhere};
 use super::buried::buried;
+use super::machine::elsewhere;
 use super::reach::is_of_other_user;
-use super::{Answer, Ladder, alive, dead, unknown};
+use super::{Answer, Ladder, alive, unknown};
 use crate::core::evidence::{Evidence, Fact};
 use crate::core::process::Process;
 use crate::core::record::{Binding, Holder, Record, Role, StatedPid};
@@ -18,12 +19,21 @@ static OTHER_CLOCK: Fact = Fact::fixed(
     "statfs",
 );
 
+static TAKEN: Fact = Fact::fixed(
+    "other namespace",
+    "the PID was this process's before the recorded one began, so it counts elsewhere",
+    "start ticks",
+);
+
 /// Judges by the record's own PID; `None` when that PID cannot decide.
 pub(super) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let holder = record.holder.as_ref()?;
-    if let Some(answer) = elsewhere(holder, world, ladder) {
-        return Some(answer);
-    }
+    elsewhere(record, holder, world, ladder).or_else(|| by_stated_pid(record, world, ladder))
+}
+
+/// Judges by the record's own PID, which counts here.
+pub(super) fn by_stated_pid(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let holder = record.holder.as_ref()?;
     if holder.binding == Binding::Lock {
         return held(record, world, ladder);
     }
@@ -68,28 +78,6 @@ fn held(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answe
     alive(Reason::ProcessPresent)
 }
 
-/// Judges what the record says about machine and boot.
-pub(super) fn elsewhere(holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
-    let here = &world.snapshot.host;
-    if let Some(host) = holder.host() {
-        ladder.add("host", host.clone(), "record");
-        if !host.raw().eq_ignore_ascii_case(&here.name) {
-            ladder.add("this host", here.name.as_str(), "uname");
-            return unknown(Reason::OtherHost);
-        }
-    }
-    let recorded = holder.boot_id()?;
-    ladder.add("boot", recorded.clone(), "record");
-    match here.boot_id.as_deref() {
-        None => unknown(Reason::Unreadable),
-        Some(boot) if boot == recorded.raw() => None,
-        Some(boot) => {
-            ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
-            dead(Reason::OtherBoot)
-        }
-    }
-}
-
 /// Judges a PID that is there.
 pub(super) fn present(
     record: &Record,
@@ -98,12 +86,20 @@ pub(super) fn present(
     world: &World<'_>,
     ladder: &mut Ladder,
 ) -> Option<Answer> {
+    let pid = holder.pid.as_ref()?.valid()?;
     let source = Untrusted::new(format!("/proc/{}/stat", process.id.pid));
     ladder.add_from(
         "process",
         format!("{} started at tick {}", process.comm, process.id.start_ticks),
         source.clone(),
     );
+    if process.id.pid != pid {
+        ladder.add(
+            "thread",
+            format!("{pid} is one of the threads of process {}", process.id.pid),
+            "Tgid of /proc/<pid>/status",
+        );
+    }
     let is_same = match holder.start_ticks {
         Some(start) => {
             ladder.add("recorded start", format!("tick {start}"), "record");
@@ -115,6 +111,18 @@ pub(super) fn present(
                 );
                 return unknown(Reason::OtherNamespace);
             };
+            if !is_same && process.id.pid != pid {
+                let value = "the PID is that of one of its threads, and a start is the process's own";
+                ladder.add_from("thread", Untrusted::fixed(value), source);
+                return unknown(Reason::ProcessPresent);
+            }
+            if !is_same && process.id.start_ticks < start {
+                if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
+                    return Some(answer);
+                }
+                ladder.add_fixed(&TAKEN);
+                return unknown(Reason::OtherNamespace);
+            }
             is_same
         }
         None => match born(record, process, world, ladder) {

@@ -1,6 +1,7 @@
 //! Verdicts by what binds a record's session, or its context, to a living process.
 
-use super::own::{elsewhere, present};
+use super::machine::elsewhere;
+use super::own::present;
 use super::owners::runs_on;
 use super::tasks;
 use super::{Answer, Ladder, alive};
@@ -46,7 +47,7 @@ pub(super) fn living<'a>(
     world: &World<'a>,
 ) -> Option<&'a Process> {
     let mut ladder = Ladder::default();
-    if elsewhere(holder, world, &mut ladder).is_some() {
+    if elsewhere(other, holder, world, &mut ladder).is_some() {
         return None;
     }
     let pid = holder.pid.as_ref()?.valid()?;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Domain;
 use crate::core::text::Untrusted;
 
 /// Which process a stored PID is.
@@ -110,6 +111,8 @@ pub struct HolderNames {
     pub machine_id: Option<Untrusted>,
     /// The name of the process, if stored.
     pub name: Option<Untrusted>,
+    /// Where the PID counts, if stored.
+    pub domain: Option<Domain>,
 }
 
 impl HolderNames {
@@ -130,12 +133,14 @@ struct HolderParts {
     host: Option<Untrusted>,
     machine_id: Option<Untrusted>,
     name: Option<Untrusted>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    domain: Option<Domain>,
 }
 
 impl From<HolderParts> for Holder {
     fn from(parts: HolderParts) -> Self {
-        let HolderParts { pid, role, binding, start_ticks, boot_id, host, machine_id, name } = parts;
-        let names = HolderNames { boot_id, host, machine_id, name }.kept();
+        let HolderParts { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain } = parts;
+        let names = HolderNames { boot_id, host, machine_id, name, domain }.kept();
         Self { pid, role, binding, start_ticks, names }
     }
 }
@@ -143,9 +148,9 @@ impl From<HolderParts> for Holder {
 impl From<Holder> for HolderParts {
     fn from(holder: Holder) -> Self {
         let Holder { pid, role, binding, start_ticks, names } = holder;
-        let HolderNames { boot_id, host, machine_id, name } =
+        let HolderNames { boot_id, host, machine_id, name, domain } =
             names.map_or_else(Default::default, |names| *names);
-        Self { pid, role, binding, start_ticks, boot_id, host, machine_id, name }
+        Self { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain }
     }
 }
 
@@ -174,6 +179,11 @@ impl Holder {
     /// Returns LEO's machine ID, if stored.
     pub fn machine_id(&self) -> Option<&Untrusted> {
         self.names.as_ref()?.machine_id.as_ref()
+    }
+
+    /// Returns where the PID counts, if stored.
+    pub fn domain(&self) -> Option<&Domain> {
+        self.names.as_ref()?.domain.as_ref()
     }
 
     /// Returns the name of the process, if stored.

@@ -73,6 +73,7 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     let table = &snapshot.processes;
     all.add("host", &snapshot.host)?;
     all.add("listed", &table.listed)?;
+    all.add("threads", &table.threads)?;
     all.add("partial", &table.partial)?;
     all.add("repos", &snapshot.repos)?;
     all.add("databases", &snapshot.databases)?;

@@ -25,6 +25,7 @@ pub(super) struct Parts {
     host: Option<Host>,
     listed: BTreeSet<u32>,
     partial: Option<String>,
+    threads: BTreeMap<u32, u32>,
     repos: Vec<Repo>,
     databases: Vec<Database>,
     bound: Notes,
@@ -71,6 +72,7 @@ impl Parts {
         match id {
             "host" => self.host = Some(read(part)?),
             "listed" => self.listed = read(part)?,
+            "threads" => self.threads = read(part)?,
             "partial" => self.partial = read(part)?,
             "repos" => self.repos = read(part)?,
             "databases" => self.databases = read(part)?,
@@ -109,6 +111,7 @@ impl Parts {
                 listed: self.listed,
                 partial: self.partial,
                 by_pid: self.processes.into_iter().collect(),
+                threads: self.threads,
             },
             records: self.order.iter().filter_map(|id| self.records.get(id).cloned()).collect(),
             broken: self.order.iter().filter_map(|id| self.broken.get(id).cloned()).collect(),

@@ -22,7 +22,7 @@ pub(super) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
         found.extend(wrong_pid(judged, facts));
         found.extend(suspended(judged, facts));
         found.extend(quiet(judged, facts));
-        found.extend(foreign(judged));
+        found.extend(foreign(judged, facts));
     }
 }
 
@@ -189,11 +189,15 @@ fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Tells a holder on another host or in another PID namespace.
-fn foreign(judged: &Judged) -> Option<Finding> {
+fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let what = match judged.verdict.reason {
         Reason::OtherHost => {
-            let host = judged.record.holder.as_ref()?.host().map_or_else(String::new, Untrusted::shown);
-            format!("held on host {host}; its processes cannot be seen from here").into()
+            let host = judged.record.holder.as_ref()?.host().filter(|host| !is_our_name(host, facts));
+            let place = host.map_or_else(
+                || "on another machine or in a container".to_owned(),
+                |host| format!("on host {host}"),
+            );
+            format!("held {place}; its processes cannot be seen from here").into()
         }
         Reason::OtherNamespace => {
             LeanStr::from_static_str("held in another PID namespace, perhaps a container")
@@ -219,6 +223,10 @@ fn foreign(judged: &Judged) -> Option<Finding> {
         | Reason::Unreadable => return None,
     };
     Some(Finding::of_record(Code::ForeignHolder, judged, How::Judged, what, Remedy::None))
+}
+
+fn is_our_name(host: &Untrusted, facts: &Facts<'_>) -> bool {
+    host.raw().eq_ignore_ascii_case(&facts.world.snapshot.host.name)
 }
 
 fn is_inner(judged: &Judged) -> bool {

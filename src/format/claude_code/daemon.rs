@@ -23,7 +23,7 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Metadata, file, reading);
     record.variant = DAEMON;
     record.title = "Claude Code's daemon".into();
-    record.holder = holder(&object, Role::Daemon, Binding::Owner);
+    record.holder = holder(&object, Role::Daemon, Binding::Owner, file);
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
     record.claims = claim(ResourceKind::Lock, Some("Claude Code's daemon".into()), "lock file", &record);
     let by = object.object("spawnedBy");

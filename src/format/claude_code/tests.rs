@@ -26,6 +26,20 @@ fn a_registry_file_states_session_process_and_start() {
 }
 
 #[test]
+fn a_registry_file_says_where_its_pid_counts() {
+    let domain = |stated: &str| {
+        let text = REAL.replacen('{', &format!(r#"{{"pidDomain":"{stated}","#), 1);
+        let file = sample::image("12187.json", text.as_bytes(), 60);
+        let record = sample::record(sample::read(|reading| read(Kind::Session, &file, reading)));
+        record.holder.and_then(|holder| holder.domain().cloned())
+    };
+    let (machine, namespace) = (Some("0af3".into()), Some(4_026_531_836));
+    assert_eq!(domain("linux:0af3:pid:[4026531836]"), Some(Domain::Linux { machine, namespace }));
+    assert_eq!(domain("linux::"), Some(Domain::Linux { machine: None, namespace: None }));
+    assert_eq!(domain("win32:BOX"), Some(Domain::Other));
+}
+
+#[test]
 fn what_does_not_fit_is_told() {
     check(
         "7.json",
@@ -60,7 +74,9 @@ fn the_schedulers_lock_has_pid_and_start() {
 #[test]
 fn only_numbers_name_a_session() {
     assert_eq!(pid_of("12187.json"), Some("12187"));
-    for name in [".json", "a.json", "12187.json.tmp", "12187", "-1.json"] {
+    // Beside an entry lies a key, which is a secret and nobody's to open.
+    let key = "12187.9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.key";
+    for name in [".json", "a.json", "12187.json.tmp", "12187", "-1.json", key] {
         assert_eq!(pid_of(name), None, "{name}");
     }
 }

@@ -102,7 +102,7 @@ impl Tally {
 
 /// Returns the badge of the process table.
 pub(super) fn processes(table: &ProcessTable) -> SourceHealth {
-    let number = table.listed.len();
+    let number = table.listed.len().saturating_sub(table.threads.len());
     let counted = format!("{number} {}", if number == 1 { "process" } else { "processes" });
     let (state, detail) = match &table.partial {
         None => (SourceState::Ok, counted),

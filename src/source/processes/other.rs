@@ -84,6 +84,7 @@ impl Scanner {
             listed: by_pid.keys().copied().collect(),
             partial: Some("nobody has proven this system's list of processes complete".to_owned()),
             by_pid,
+            ..ProcessTable::default()
         }
     }
 }
@@ -97,7 +98,8 @@ pub(super) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
         .take(MAX_DEPTH)
         .map(|process| (process.id.pid, process.clone()))
         .collect();
-    ProcessTable { listed: by_pid.keys().copied().collect(), partial: all.partial, by_pid }
+    let listed = by_pid.keys().copied().collect();
+    ProcessTable { listed, partial: all.partial, by_pid, ..ProcessTable::default() }
 }
 
 fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {

@@ -25,7 +25,7 @@ use crate::core::key::Key;
 use crate::core::list::List;
 use crate::core::process::{Details, Process, ProcessTable};
 use crate::core::record::{
-    Holder, HolderNames, Location, Problem, Record, Resource, Row, StatedClaim, StatedPid,
+    Domain, Holder, HolderNames, Location, Problem, Record, Resource, Row, StatedClaim, StatedPid,
 };
 use crate::core::session::{SessionFile, Tie};
 use crate::core::snapshot::{BrokenFile, Database, Host, Repo, Snapshot, SourceHealth, Worktree};
@@ -121,7 +121,7 @@ impl Redactor {
     }
 
     fn processes(&mut self, table: &mut ProcessTable) {
-        let ProcessTable { listed: _, partial, by_pid } = table;
+        let ProcessTable { listed: _, partial, by_pid, threads: _ } = table;
         partial.iter_mut().for_each(|why| self.string(why));
         by_pid.values_mut().for_each(|process| self.process(process));
     }
@@ -230,11 +230,16 @@ impl Redactor {
             self.untrusted(text);
         }
         if let Some(names) = names {
-            let HolderNames { boot_id, host, machine_id, name } = &mut **names;
+            let HolderNames { boot_id, host, machine_id, name, domain } = &mut **names;
+            let machine = match domain {
+                Some(Domain::Linux { machine, namespace: _ }) => machine.as_mut(),
+                Some(Domain::Other) | None => None,
+            };
             boot_id
                 .iter_mut()
                 .chain(host)
                 .chain(machine_id)
+                .chain(machine)
                 .chain(name)
                 .for_each(|text| self.untrusted(text));
         }
@@ -288,7 +293,7 @@ impl Redactor {
     }
 
     fn notes(&mut self, notes: &mut Notes) {
-        let Notes { notes, unreadable, partial } = notes;
+        let Notes { notes, unreadable, partial, medium: _ } = notes;
         notes.iter_mut().for_each(|note| self.note(Arc::make_mut(note)));
         unreadable.iter_mut().for_each(|session| self.untrusted(session));
         partial.iter_mut().for_each(|why| self.string(why));

@@ -138,6 +138,16 @@ pub(super) fn ns_pids(at: BorrowedFd<'_>, path: &str) -> Reading<Vec<u32>> {
     }
 }
 
+/// Reads the PID of the process that a number stands for, its own or one of its threads'.
+pub(super) fn process_of(at: BorrowedFd<'_>, path: &str) -> Reading<Option<u32>> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, STATUS) {
+        Ok(()) => Reading::Read(numbers(&text, b"Tgid:").first().copied()),
+        Err(error) if is_gone(error) => Reading::Gone,
+        Err(_) => Reading::Unreadable,
+    }
+}
+
 /// Reads the effective user and the PIDs in each namespace.
 fn status(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
     let mut text = Vec::new();
@@ -147,14 +157,16 @@ fn status(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
     }
 }
 
+/// Returns the numbers of one line.
+fn numbers(text: &[u8], name: &[u8]) -> Vec<u32> {
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
+    let line = line.and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+    line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
 fn user_and_pids(text: &[u8]) -> (Option<u32>, Vec<u32>) {
-    let numbers = |name: &[u8]| -> Vec<u32> {
-        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
-        let line = line.and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
-        line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
-    };
     // Real, effective, saved and file system user.
-    (numbers(b"Uid:").get(1).copied(), numbers(b"NSpid:"))
+    (numbers(text, b"Uid:").get(1).copied(), numbers(text, b"NSpid:"))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod namespace;
 mod pidfd;
 mod proc;
 mod stat;
+mod threads;
 mod tty;
 
 use std::collections::{BTreeSet, HashMap};
@@ -95,9 +96,11 @@ impl Scanner {
         }
         table.by_pid = entries.into_iter().collect();
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
+        table.threads = threads::threads(&proc, wanted.named, &table.listed);
         let those = those_who_matter(&table, wanted, renamed);
         self.look_closer(&mut proc, &mut table, those, depth);
         self.look_twice(&mut proc, &mut table);
+        table.listed.extend(table.threads.keys());
         table
     }
 
@@ -203,7 +206,7 @@ fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>, renamed: Vec<u32>)
     };
     let matters = |process: &&Process| wanted.matters(process.comm.raw()) || is_named(process);
     let candidates = table.by_pid.values().filter(matters);
-    let named = wanted.named.iter().filter(|pid| table.by_pid.contains_key(pid)).copied();
+    let named = wanted.named.iter().filter_map(|pid| table.get(*pid)).map(|process| process.id.pid);
     let mut those = BTreeSet::new();
     for pid in candidates.map(|process| process.id.pid).chain(renamed).chain(named) {
         if those.contains(&pid) {
