@@ -160,8 +160,14 @@ impl ProcessTable {
     /// Returns whether every process was seen with all its numbers: only then is one that was not seen
     /// with a number in no PID namespace below this one either.
     pub fn is_whole(&self) -> bool {
+        self.partial.is_none() && self.are_listed_read()
+    }
+
+    /// Returns whether everybody who was listed was read with all numbers, whether or not the list is
+    /// complete.
+    pub fn are_listed_read(&self) -> bool {
         let is_read = |pid: &u32| self.get(*pid).is_some_and(|process| process.inner_pids().is_some());
-        self.partial.is_none() && self.listed.iter().all(is_read)
+        self.listed.iter().all(is_read)
     }
 
     /// Returns whether a complete look proves that no process has this PID.

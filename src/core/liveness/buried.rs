@@ -14,7 +14,8 @@ pub(super) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut 
     let stone = world.snapshot.tombstone(ProcessId { pid, start_ticks })?;
     let table = &world.snapshot.processes;
     let own = table.get(pid);
-    if own.is_none() && table.listed.contains(&pid) {
+    // Whoever is there and could not be read may be it, by this number or by that in a container.
+    if !table.are_listed_read() {
         return None;
     }
     ladder.facts.push(stone.evidence());
