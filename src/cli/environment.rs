@@ -22,6 +22,8 @@ pub(crate) struct Environment {
     pub(crate) cache: Option<PathBuf>,
     /// The folder of states (`XDG_STATE_HOME`, or the platform's own).
     pub(crate) state: Option<PathBuf>,
+    /// The folders of `PATH`.
+    pub(crate) programs: Vec<PathBuf>,
     /// `CLAUDE_CONFIG_DIR`.
     pub(crate) claude_config: Option<PathBuf>,
     /// `CLAUDE_SESSION_ID`: the context ID that a person or a system gave.
@@ -55,6 +57,7 @@ impl Environment {
             config: folders.as_ref().map(|folders| folders.config_dir().to_path_buf()),
             cache: variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),
             state: folders.as_ref().and_then(|folders| folders.state_dir().map(PathBuf::from)),
+            programs: variable("PATH").iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute()).collect(),
             claude_config: variable("CLAUDE_CONFIG_DIR").map(PathBuf::from),
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),

@@ -56,9 +56,14 @@ impl run::Looker for Looker {
         self.collector.has_news()
     }
 
+    fn has_convert(&mut self) -> bool {
+        self.collector.has_convert()
+    }
+
     fn follow(&mut self) -> Watched {
         let Some(watch) = &mut self.watch else { return Watched::default() };
         watch.expect(self.collector.names());
+        watch.expect_programs(self.collector.programs());
         watch.follow(&self.collector.folders(), &std::mem::take(&mut self.holders));
         watch.watched()
     }

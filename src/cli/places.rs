@@ -61,6 +61,7 @@ pub(crate) fn places(
         roots: roots(effective, confined)?,
         obra_databases: obra_databases(effective, confined)?,
         leo_database: leo_database(effective, environment, file, &home, confined)?,
+        programs: if confined { Vec::new() } else { environment.programs.clone() },
         home,
         confined,
         follows_configs: options.home.is_none(),

@@ -143,6 +143,13 @@ impl Signatures {
         }
     }
 
+    /// Returns the names under which agents are called.
+    pub fn commands(&self) -> BTreeSet<&str> {
+        let patterns = self.agents.iter().flat_map(|agent| &agent.matches);
+        let names = patterns.flat_map(|pattern| pattern.comm.iter().chain(&pattern.exe_name));
+        names.chain(self.agents.iter().map(|agent| &agent.name)).map(String::as_str).collect()
+    }
+
     /// Decides which agent a process is and what it is to its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
         let details = process.details.as_ref().filter(|details| !details.is_stand_in)?;
@@ -196,6 +203,17 @@ impl Signatures {
             && self.classify(&named).is_none()
             && !self.resembles(&named)
     }
+}
+
+/// Returns the file that is opened when the program of a process starts: the executable, or what an
+/// interpreter runs.
+pub fn program(process: &Process) -> Option<&str> {
+    let details = process.details.as_ref()?;
+    let exe = details.exe.as_ref()?.raw();
+    if !INTERPRETERS.iter().any(|name| is_version_of(file_name(exe), name)) {
+        return Some(exe);
+    }
+    runs(&details.argv).into_iter().map(|run| run.script).find(|script| script.starts_with('/'))
 }
 
 /// The thread names that make a process worth a closer look.

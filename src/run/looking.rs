@@ -26,6 +26,11 @@ const UNTOLD: Duration = Duration::from_secs(2);
 /// How often to ask for newcomers at first, and at most how seldom while none comes.
 const GLANCES: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(6)];
 
+/// How long after a program was opened to ask who has become it: the kernel opens it first.
+const BECOMING: Duration = Duration::from_millis(300);
+/// How often at most: agents open their own programs many times a minute.
+const ASKED_AGAIN: Duration = Duration::from_millis(1_200);
+
 /// How much of what changes is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
@@ -78,7 +83,7 @@ fn keep_looking(
     mut say: impl FnMut(Said) -> Audience,
 ) {
     let told = if hints.is_some() { Told::All } else { Told::InPart };
-    let mut ear = Ear { hints, told };
+    let mut ear = Ear { hints, told, becoming: Becoming::default() };
     if told == Told::InPart && say(Said::HintsLost) == Audience::Gone {
         return;
     }
@@ -155,6 +160,31 @@ struct Ear {
     /// `None` when the channel is closed.
     hints: Option<Receiver<Hint>>,
     told: Told,
+    becoming: Becoming,
+}
+
+/// When to ask whether an old process has become an agent.
+#[derive(Default)]
+struct Becoming {
+    ask_at: Option<Instant>,
+    asked_at: Option<Instant>,
+}
+
+impl Becoming {
+    /// Notes that an agent's program was opened.
+    fn expect(&mut self, now: Instant) {
+        let earliest = self.asked_at.map_or(now, |at| at + ASKED_AGAIN);
+        self.ask_at.get_or_insert(earliest.max(now + BECOMING));
+    }
+
+    /// Returns whether to ask now, and is answered by that.
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = self.ask_at.is_some_and(|at| at <= now);
+        if is_due {
+            *self = Self { ask_at: None, asked_at: Some(now) };
+        }
+        is_due
+    }
 }
 
 /// What ends the waiting for a hint.
@@ -163,6 +193,8 @@ enum Heard {
     Death(ProcessId),
     /// Somebody waits for a look.
     Asked,
+    /// A program of an agent's was opened.
+    Program,
     /// Files have changed, or something was missed.
     Change,
     /// Nothing until the time was up, or ever again.
@@ -186,14 +218,21 @@ impl Ear {
         let mut is_pending = false;
         loop {
             let until = if is_pending { rested_at } else { glance_at.min(over_at) };
-            match self.hear(until) {
+            let until = self.becoming.ask_at.map_or(until, |at| at.min(until));
+            let heard = self.hear(until);
+            if self.becoming.is_due(clock::steady()) && looker.has_convert() {
+                return None;
+            }
+            match heard {
                 Heard::Death(id) => return Some(id),
                 Heard::Asked => return None,
+                Heard::Program => self.becoming.expect(clock::steady()),
                 Heard::Change if clock::steady() >= rested_at => return None,
                 Heard::Change => is_pending = true,
-                Heard::Nothing if is_pending || clock::steady() >= over_at || looker.has_news() => {
-                    return None;
-                }
+                Heard::Nothing if is_pending && clock::steady() >= rested_at => return None,
+                Heard::Nothing if clock::steady() >= over_at => return None,
+                Heard::Nothing if is_pending || clock::steady() < glance_at => {}
+                Heard::Nothing if looker.has_news() => return None,
                 Heard::Nothing => {
                     glance_after = (glance_after * 2).min(seldom);
                     glance_at = clock::steady() + glance_after;
@@ -205,8 +244,11 @@ impl Ear {
     /// Hears what else was said: the next look answers all of it.
     fn hear_the_rest(&mut self) {
         while let Some(Ok(hint)) = self.hints.as_ref().map(Receiver::try_recv) {
-            if let Hint::Lost(_) = hint {
-                self.told = Told::InPart;
+            match hint {
+                Hint::Lost(_) => self.told = Told::InPart,
+                // A look does not read everybody again.
+                Hint::Program => self.becoming.expect(clock::steady()),
+                Hint::Files | Hint::Process(_) | Hint::Asked => {}
             }
         }
     }
@@ -221,6 +263,7 @@ impl Ear {
             Err(RecvTimeoutError::Timeout) => Heard::Nothing,
             Ok(Hint::Process(id)) => Heard::Death(id),
             Ok(Hint::Asked) => Heard::Asked,
+            Ok(Hint::Program) => Heard::Program,
             Ok(Hint::Files) => Heard::Change,
             Ok(Hint::Lost(why)) => {
                 tracing::warn!(why, "not all changes are told");
@@ -335,10 +378,46 @@ mod tests {
         let id = ProcessId { pid: 77, start_ticks: 1 };
         hint.send(Hint::Process(id)).unwrap();
         let rested_at = clock::steady() + Duration::from_secs(3_600);
-        let mut ear = Ear { hints: Some(hints), told: Told::All };
+        let mut ear = Ear { hints: Some(hints), told: Told::All, becoming: Becoming::default() };
         assert_eq!(ear.wait(rested_at, rested_at, &mut Hurried), Some(id));
         hint.send(Hint::Asked).unwrap();
         assert_eq!(ear.wait(rested_at, rested_at, &mut Hurried), None, "nor does who asks");
+    }
+
+    /// Somebody has become an agent, and nobody has come.
+    struct Converted;
+
+    impl Looker for Converted {
+        fn look(&mut self) -> Arc<Report> {
+            Arc::new(testing::quiet())
+        }
+
+        fn has_convert(&mut self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn who_becomes_an_agent_is_asked_for_when_its_program_was_opened_and_also_before_the_last_look() {
+        let (hint, hints) = sync_channel(64);
+        let mut ear = Ear { hints: Some(hints), told: Told::All, becoming: Becoming::default() };
+        let never = clock::steady() + Duration::from_secs(3_600);
+        hint.send(Hint::Program).unwrap();
+        assert_eq!(ear.wait(never, never, &mut Converted), None);
+        hint.send(Hint::Program).unwrap();
+        ear.hear_the_rest();
+        assert_eq!(ear.wait(never, never, &mut Converted), None, "what was heard during a look counts");
+    }
+
+    #[test]
+    fn openings_of_programs_make_few_questions() {
+        let now = clock::steady();
+        let mut becoming = Becoming::default();
+        (0..100).for_each(|_| becoming.expect(now));
+        assert!(!becoming.is_due(now), "the kernel opens a program before it runs");
+        assert!(becoming.is_due(now + BECOMING) && !becoming.is_due(now + BECOMING * 2));
+        becoming.expect(now + BECOMING);
+        assert!(!becoming.is_due(now + BECOMING * 2) && becoming.is_due(now + BECOMING + ASKED_AGAIN));
     }
 
     #[test]

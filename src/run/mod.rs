@@ -56,6 +56,12 @@ pub trait Looker {
         false
     }
 
+    /// Returns whether a process that was there before has become a possible agent since, without a
+    /// fork: that costs one `stat` of everybody.
+    fn has_convert(&mut self) -> bool {
+        false
+    }
+
     /// Watches from now on what the last look has found; returns what is watched. Whoever waited
     /// for that look has it by now.
     fn follow(&mut self) -> Watched {

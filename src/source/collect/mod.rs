@@ -72,6 +72,8 @@ pub struct Collector {
     working: BTreeSet<PathBuf>,
     /// The configuration folders of Claude Code that the windows of the last look had for themselves.
     configs: BTreeSet<PathBuf>,
+    /// The programs that they run.
+    programs: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
     names: Names,
 }
@@ -106,6 +108,7 @@ impl Collector {
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
             configs: BTreeSet::new(),
+            programs: BTreeSet::new(),
             folders: BTreeSet::new(),
             names: Names::new(),
         }
@@ -136,6 +139,11 @@ impl Collector {
     /// cheaper than a look.
     pub fn has_news(&mut self) -> bool {
         self.scanner.has_news() || self.leo.has_news()
+    }
+
+    /// Returns whether a process that was there before has become a possible agent since.
+    pub fn has_convert(&mut self) -> bool {
+        self.scanner.has_convert()
     }
 
     /// Lets later looks know what this one has taught about the dead.
@@ -205,6 +213,7 @@ impl Collector {
     fn read_processes(&mut self, round: &mut Round<'_>) {
         round.processes = self.scan(round);
         self.working = windows::working(&round.processes, &self.signatures);
+        self.programs = windows::programs(&round.processes, &self.signatures);
         let has_more = self.obra.follow(&self.working, &round.processes) | self.follow_configs(round);
         if round.found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
             round.databases = self.obra.read(&self.places, &self.fence, &round.reading);
@@ -291,6 +300,15 @@ impl Collector {
     /// formats know.
     pub fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// Returns the programs of agents, as far as they are known: whoever starts one opens it. Some
+    /// of them may not be there.
+    pub fn programs(&self) -> Vec<PathBuf> {
+        let commands = self.signatures.commands();
+        let folders = self.places.programs.iter();
+        let called = folders.flat_map(|folder| commands.iter().map(|name| folder.join(name)));
+        called.chain(self.programs.iter().cloned()).collect()
     }
 
     fn read_places(&self, pass: &mut Pass<'_>) {

@@ -27,6 +27,8 @@ pub struct Places {
     pub obra_databases: Vec<PathBuf>,
     /// LEO's database, if a person named it.
     pub leo_database: Option<Target>,
+    /// Where programs are found by their names.
+    pub programs: Vec<PathBuf>,
     /// Whether only these folders are read, and not the repositories that windows and records
     /// elsewhere work in: so with `--home` and `--tmp`.
     pub confined: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::core::agent::{Role, Signatures};
+use crate::core::agent::{Role, Signatures, program};
 use crate::core::bound::Notes;
 use crate::core::home::{FolderId, NamedHome};
 use crate::core::process::{Process, ProcessTable};
@@ -44,6 +44,11 @@ pub(super) fn is_registered(pid: u32, records: &[Arc<Record>], bound: &Notes) ->
         is_registry && record.pid() == Some(pid)
     };
     bound.notes.iter().any(|note| note.pid == pid) || records.iter().any(names)
+}
+
+/// Returns the programs that the windows run.
+pub(super) fn programs(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
+    sessions_of(table, signatures).filter_map(program).map(PathBuf::from).collect()
 }
 
 /// Returns where the windows work.

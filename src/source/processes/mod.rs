@@ -109,7 +109,13 @@ impl Scanner {
 
     /// Returns whether a possible agent has come, stopped or gone on since the last look.
     pub fn has_news(&mut self) -> bool {
-        self.system.has_news(&self.candidates)
+        self.system.has_news(&self.candidates, Depth::Changes)
+    }
+
+    /// Returns the same, of everybody: an old process may have become an agent without a fork
+    /// (execve(2)).
+    pub fn has_convert(&mut self) -> bool {
+        self.system.has_news(&self.candidates, Depth::Whole)
     }
 
     /// Adds CPU and memory use to the details of these processes. CPU use is what was used since

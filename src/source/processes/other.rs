@@ -55,7 +55,7 @@ pub(super) struct Scanner {
 
 impl Scanner {
     /// Returns whether a possible agent has come: it may always have.
-    pub(super) fn has_news(&mut self, _candidates: &Candidates) -> bool {
+    pub(super) fn has_news(&mut self, _candidates: &Candidates, _depth: Depth) -> bool {
         true
     }
 

@@ -33,6 +33,8 @@ pub enum Hint {
     Files,
     /// This process has exited.
     Process(ProcessId),
+    /// A program of an agent's was opened: some process may become an agent now, without a fork.
+    Program,
     /// Somebody waits for a look.
     Asked,
     /// Changes were or will be missed; why, in words. Looking now and then helps.
@@ -77,6 +79,11 @@ impl Watch {
     /// are followed.
     pub fn expect(&mut self, names: &Names) {
         self.files.expect(names);
+    }
+
+    /// Takes the opening of these programs for a hint as well, from the next [`Watch::follow`] on.
+    pub fn expect_programs(&mut self, programs: Vec<PathBuf>) {
+        self.files.expect_programs(programs);
     }
 
     /// Follows these folders and processes, and no others any more. To be called after each

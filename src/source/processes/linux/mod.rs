@@ -105,8 +105,9 @@ impl Scanner {
     }
 
     /// Returns whether a possible agent has come, stopped or gone on since the last look. It costs
-    /// one listing of `/proc`, and one `stat` of each possible agent and of whoever is young.
-    pub(super) fn has_news(&mut self, candidates: &Candidates) -> bool {
+    /// one listing of `/proc`, and one `stat` of each possible agent and of whoever is young, or of
+    /// everybody but the kernel's own.
+    pub(super) fn has_news(&mut self, candidates: &Candidates, depth: Depth) -> bool {
         let Ok(mut proc) = Proc::open() else { return false };
         let (listing, _) = proc.list();
         self.known.tell_time();
@@ -114,7 +115,10 @@ impl Scanner {
         for (pid, inode) in listing {
             let known = self.known.get(pid, inode);
             let before = known.filter(|known| known.may_be_agent).map(|known| known.process.state);
-            if before.is_none() && known.is_some_and(|known| known.is_settled) {
+            let lasts = |known: &KnownProcess| {
+                known.is_settled && (known.is_kernels || depth == Depth::Changes)
+            };
+            if before.is_none() && known.is_some_and(lasts) {
                 continue;
             }
             if let Reading::Read(mut line) = proc.process(pid) {

@@ -69,6 +69,7 @@ impl Watcher {
         let fate = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
         let changes = match scope {
             Scope::Fate => fate,
+            Scope::Openings => WatchFlags::OPEN,
             Scope::Contents => {
                 fate | WatchFlags::CLOSE_WRITE
                     | WatchFlags::CREATE
@@ -136,29 +137,36 @@ fn follow(fd: &OwnedFd, stop: &OwnedFd, paths: &Paths, interests: &Interests, no
         }
         std::thread::sleep(GATHER);
         match read(fd, paths, interests) {
-            Ok(true) => notice.tell(Hint::Files),
-            Ok(false) => {}
+            Ok(heard) => heard.iter().for_each(|hint| notice.tell(hint.clone())),
             Err(errno) => return notice.lost(format!("failed to watch files: {}", words(errno))),
         }
     }
 }
 
-/// Reads all events that wait, and returns whether one of them matters.
-fn read(fd: &OwnedFd, paths: &Paths, interests: &Interests) -> Result<bool, Errno> {
+/// Reads all events that wait, and returns what those of them mean that matter.
+fn read(fd: &OwnedFd, paths: &Paths, interests: &Interests) -> Result<Vec<Hint>, Errno> {
     let mut buffer = [const { MaybeUninit::uninit() }; BUFFER];
     let mut reader = Reader::new(fd, &mut buffer);
     let (mut paths, interests) = (held(paths), lock(interests));
-    let mut is_any = false;
+    let (mut is_any, mut is_opened) = (false, false);
     loop {
         let event = match reader.next() {
             Ok(event) => event,
-            Err(Errno::AGAIN) => return Ok(is_any),
+            Err(Errno::AGAIN) => {
+                let hints = [is_any.then_some(Hint::Files), is_opened.then_some(Hint::Program)];
+                return Ok(hints.into_iter().flatten().collect());
+            }
             Err(Errno::INTR) => continue,
             Err(errno) => return Err(errno),
         };
         // When events were dropped, or a folder was unmounted, anything may have changed; and
         // every look reads everything, so nothing is lost.
         is_any |= event.events().intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT);
+        // Only programs are watched for that: of folders our own looks would raise it.
+        if event.events().contains(ReadFlags::OPEN) {
+            is_opened = true;
+            continue;
+        }
         if event.events().contains(ReadFlags::IGNORED) {
             if let Some(folder) = paths.by_number.remove(&event.wd()) {
                 is_any |= matters(&Change::Folder(&folder), &interests);

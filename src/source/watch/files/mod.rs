@@ -45,6 +45,8 @@ enum Scope {
     Contents,
     /// Whether it moves away or is removed.
     Fate,
+    /// It is a file, and whether somebody opens it.
+    Openings,
 }
 
 /// A folder that is watched: what its path was when it was taken up, since one that replaces it
@@ -58,6 +60,7 @@ pub(super) struct Files {
     watched: BTreeMap<PathBuf, Held>,
     interests: Interests,
     names: Names,
+    programs: Vec<PathBuf>,
     notice: Notice,
     /// How many folders should be watched and are not.
     refused: usize,
@@ -74,6 +77,7 @@ impl Files {
             watched: BTreeMap::new(),
             interests,
             names: Names::new(),
+            programs: Vec::new(),
             notice,
             refused: 0,
         }
@@ -81,7 +85,7 @@ impl Files {
 
     /// Returns how many folders are watched.
     pub(super) fn count(&self) -> usize {
-        self.watched.len()
+        self.watched.values().filter(|(_, scope)| *scope != Scope::Openings).count()
     }
 
     /// Returns how many folders should be watched for what is in them, and are not.
@@ -94,10 +98,16 @@ impl Files {
         self.names.clone_from(names);
     }
 
+    /// Takes the opening of these files for a hint as well.
+    pub(super) fn expect_programs(&mut self, programs: Vec<PathBuf>) {
+        self.programs = programs;
+    }
+
     /// Watches these folders and no others; returns whether one was taken up anew.
     pub(super) fn follow(&mut self, folders: &[PathBuf]) -> bool {
         let (interests, mut held) = distinct(wanted(folders, &self.names));
         let needed = of_contents(held.iter().map(|(_, held)| held));
+        held.extend(programs(&self.programs));
         self.bound(&mut held);
         let mut shared = lock(&self.interests);
         if *shared != interests {
@@ -151,7 +161,8 @@ impl Files {
                 true
             }
             // Of those above few may be ours to read; where one of them moves, the next look tells.
-            Err(Unwatched::Refused(_)) if held.1 == Scope::Fate => false,
+            // And of a program that cannot be watched the next whole look tells.
+            Err(Unwatched::Refused(_)) if held.1 != Scope::Contents => false,
             Err(Unwatched::Gone) => false,
             Err(Unwatched::Refused(why)) => {
                 self.notice.lost(format!("failed to watch {}: {why}", Untrusted::from_path(&path)));
@@ -159,6 +170,12 @@ impl Files {
             }
         }
     }
+}
+
+/// Returns the programs that are there, each once whatever links lead to it.
+fn programs(paths: &[PathBuf]) -> Vec<(PathBuf, Held)> {
+    let files: BTreeMap<FolderId, &PathBuf> = paths.iter().filter_map(|path| Some((id(path)?, path))).collect();
+    files.into_iter().map(|(id, path)| (path.clone(), (id, Scope::Openings))).collect()
 }
 
 /// Joins paths that are the same folder, since the kernel watches folders and not paths.
