@@ -85,6 +85,7 @@ fn look(world: &Path) -> Snapshot {
         leo_database: None,
         confined: true,
         follows_configs: false,
+        programs: Vec::new(),
     };
     // What was copied just now counts as being written until it has lain for a second.
     std::thread::sleep(Duration::from_millis(1_200));

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess, assess_after};
 use claimtop::core::git::{WORKTREE_LOCK, tree_of};
+use claimtop::core::liveness::is_uuid;
 use claimtop::core::record::Record;
 use claimtop::core::report::Report;
 use claimtop::core::snapshot::Snapshot;
@@ -233,7 +234,10 @@ fn strangers_change_nothing() {
         // Anybody may be in a locked tree of which nobody knows where it is.
         let is_lost =
             |record: &Arc<Record>| record.variant == WORKTREE_LOCK && tree_of(record, &own.repos).is_none();
-        if own.records.iter().any(is_lost) {
+        // A younger window may go on with a session of which its agent's registry knows nothing.
+        let is_of_another =
+            |record: &Arc<Record>| record.session_id.as_ref().is_some_and(|session| !is_uuid(session.raw()));
+        if own.records.iter().any(|record| is_lost(record) || is_of_another(record)) {
             continue;
         }
         let stranger = stranger("3 seconds ago");

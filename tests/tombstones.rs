@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::process::{InnerPids, Process};
+use claimtop::core::process::{Details, InnerPids, Process};
 use claimtop::core::record::{Format, Role};
 use claimtop::core::report::{Reason, VerdictState};
 use claimtop::core::snapshot::Snapshot;
@@ -103,14 +103,22 @@ fn a_known_tombstone_is_not_learnt_again() {
     assert!(learn(&mut Mourner::default(), &look).is_empty());
 }
 
-/// A process of which nobody knows anything, and a list that is not whole.
+/// A list that is not whole, and a process of an unknown namespace that began at no holder's start.
 fn doubtful(mut look: Snapshot) -> Snapshot {
     look.processes.partial = Some("doubt".to_owned());
-    look.processes.listed.insert(4_100_001);
     let any = look.processes.by_pid.values().next().cloned();
     if let Some(any) = any {
-        let id = claimtop::core::process::ProcessId { pid: 4_100_002, start_ticks: any.id.start_ticks };
-        let nobody = Process { id, inner: InnerPids::Unread, details: None, has_exited: None, ..any };
+        let id = claimtop::core::process::ProcessId {
+            pid: 4_100_002,
+            start_ticks: any.id.start_ticks + 7_777_777,
+        };
+        let nobody = Process {
+            id,
+            inner: InnerPids::Unread,
+            details: Some(Details::default()),
+            has_exited: None,
+            ..any
+        };
         look.processes.listed.insert(id.pid);
         look.processes.by_pid.insert(id.pid, nobody);
     }

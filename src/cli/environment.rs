@@ -57,7 +57,11 @@ impl Environment {
             config: folders.as_ref().map(|folders| folders.config_dir().to_path_buf()),
             cache: variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),
             state: folders.as_ref().and_then(|folders| folders.state_dir().map(PathBuf::from)),
-            programs: variable("PATH").iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute()).collect(),
+            programs: variable("PATH")
+                .iter()
+                .flat_map(std::env::split_paths)
+                .filter(|path| path.is_absolute())
+                .collect(),
             claude_config: variable("CLAUDE_CONFIG_DIR").map(PathBuf::from),
             context_id: text(CONTEXT_VARIABLE),
             session_id: text(SESSION_VARIABLE),

@@ -159,6 +159,8 @@ codes! {
     OrphanCompanion = "orphan-companion", Warning;
     /// A process keeps a database's transaction open.
     StuckWriter = "stuck-writer", Warning;
+    /// Live windows whose entries another program removed from their agent's registry.
+    SweptRegistry = "swept-registry", Warning;
     /// A source could not be read at all.
     SourceFailed = "source-failed", Warning;
     /// Not all processes could be seen.

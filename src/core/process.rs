@@ -94,6 +94,16 @@ impl Process {
         }
     }
 
+    /// Returns whether its PID namespace is known; nobody asked for that of those who did not matter to
+    /// older versions.
+    pub fn is_placed(&self) -> bool {
+        match &self.inner {
+            InnerPids::Read(_) => true,
+            InnerPids::Unread => false,
+            InnerPids::Unasked => self.details.as_ref().is_none_or(|details| !details.ns_pids.is_empty()),
+        }
+    }
+
     /// Returns whether this process started at this tick, as it or its like would have recorded
     /// it; `None` where the numbers differ and may count in different time namespaces, which only
     /// a closer look tells.
@@ -160,14 +170,8 @@ impl ProcessTable {
     /// Returns whether every process was seen with all its numbers: only then is one that was not seen
     /// with a number in no PID namespace below this one either.
     pub fn is_whole(&self) -> bool {
-        self.partial.is_none() && self.are_listed_read()
-    }
-
-    /// Returns whether everybody who was listed was read with all numbers, whether or not the list is
-    /// complete.
-    pub fn are_listed_read(&self) -> bool {
-        let is_read = |pid: &u32| self.get(*pid).is_some_and(|process| process.inner_pids().is_some());
-        self.listed.iter().all(is_read)
+        let is_read = |pid: &u32| self.get(*pid).is_some_and(Process::is_placed);
+        self.partial.is_none() && self.listed.iter().all(is_read)
     }
 
     /// Returns whether a complete look proves that no process has this PID.

@@ -313,4 +313,7 @@ pub struct SeenAgent {
     pub id: ProcessId,
     /// When it was last seen alive.
     pub last_seen_at: Timestamp,
+    /// When it last had its entry in the agent's own registry, if ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registered_at: Option<Timestamp>,
 }

@@ -100,6 +100,7 @@ impl Stage {
             leo_database: None,
             confined: true,
             follows_configs: false,
+            programs: Vec::new(),
         };
         let collector = Collector::new(places, signatures.clone());
         // Agents of other test runs could rightly be holders too, and whose namespace cannot be read

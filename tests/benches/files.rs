@@ -38,6 +38,7 @@ fn main() {
         leo_database: None,
         confined: true,
         follows_configs: false,
+        programs: Vec::new(),
     };
     let policy = Policy { signatures: signatures.clone() };
     let before_kib = resident_kib();

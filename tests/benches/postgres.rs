@@ -90,6 +90,7 @@ fn collector(target: Target) -> Collector {
         copies: folder.path().join("home/copies"),
         confined: true,
         follows_configs: false,
+        programs: Vec::new(),
         leo_database: Some(target),
         ..Places::default()
     };

@@ -42,6 +42,7 @@ fn main() {
         leo_database: None,
         confined: true,
         follows_configs: false,
+        programs: Vec::new(),
     };
     let mut eyes = Eyes {
         collector: Collector::new(places, signatures.clone()),

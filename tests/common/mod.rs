@@ -182,6 +182,7 @@ impl WorldFile {
                 .map(|seen| SeenAgent {
                     id: ProcessId { pid: seen.pid, start_ticks: self.ticks(&seen.started) },
                     last_seen_at: seen.until.as_deref().map_or(self.now(), |until| self.at(until)),
+                    registered_at: seen.registered.as_deref().map(|at| self.at(at)),
                 })
                 .collect(),
             bound: self.notes(),

@@ -187,6 +187,9 @@ pub(super) struct SeenSpec {
     /// When it was last seen; now where nothing is said.
     #[serde(default)]
     pub(super) until: Option<String>,
+    /// When it last had its entry in the agent's own registry.
+    #[serde(default)]
+    pub(super) registered: Option<String>,
 }
 
 /// A note that `claimtop bind` left.

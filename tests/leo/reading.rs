@@ -22,6 +22,7 @@ pub(crate) fn collector(target: Target) -> Collector {
         copies: empty.path().join("home/copies"),
         confined: true,
         follows_configs: false,
+        programs: Vec::new(),
         leo_database: Some(target),
         ..Places::default()
     };

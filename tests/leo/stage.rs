@@ -47,6 +47,7 @@ impl Eyes {
             roots: vec![folder.path().join("shop")],
             confined: true,
             follows_configs: false,
+            programs: Vec::new(),
             leo_database: Some(target),
             ..Places::default()
         };

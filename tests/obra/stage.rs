@@ -115,6 +115,7 @@ impl Stage {
             leo_database: None,
             confined: true,
             follows_configs: false,
+            programs: Vec::new(),
         };
         let collector = Collector::new(places, signatures.clone());
         Eyes { collector, policy: Policy { signatures }, stage: None }

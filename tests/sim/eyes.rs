@@ -95,7 +95,8 @@ impl Eyes {
                 self.seen.insert(process.id, snapshot.taken_at);
             }
         }
-        let seen = self.seen.iter().map(|(id, at)| SeenAgent { id: *id, last_seen_at: *at });
+        let seen =
+            self.seen.iter().map(|(id, at)| SeenAgent { id: *id, last_seen_at: *at, registered_at: None });
         snapshot.seen_agents = seen.collect();
     }
 }

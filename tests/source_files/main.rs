@@ -67,6 +67,7 @@ impl World {
             leo_database: None,
             confined: true,
             follows_configs: false,
+            programs: Vec::new(),
         }
     }
 

@@ -231,12 +231,12 @@ fn whoever_has_the_pid_by_now_is_not_waited_for() {
 fn a_program_that_somebody_starts_is_a_hint_and_a_look_at_it_is_none() {
     let world = tempfile::tempdir().unwrap();
     let program = world.path().join("agent");
-    fs::copy("/bin/true", &program).unwrap();
+    std::fs::copy("/bin/true", &program).unwrap();
     let mut watched = Watched::new();
     watched.watch.expect_programs(vec![program.clone(), world.path().join("not-there")]);
     watched.follow(&[]);
     watched.expect(&Hint::Files);
-    fs::metadata(&program).unwrap();
+    std::fs::metadata(&program).unwrap();
     watched.expect_nothing();
     assert!(Command::new(&program).status().unwrap().success());
     watched.expect(&Hint::Program);

@@ -15,7 +15,11 @@ pub(super) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut 
     let table = &world.snapshot.processes;
     let own = table.get(pid);
     // Whoever is there and could not be read may be it, by this number or by that in a container.
-    if !table.are_listed_read() {
+    let is_doubtful = |listed: &u32| match table.get(*listed) {
+        Some(process) => !process.is_placed() && may_be(process, start_ticks),
+        None => true,
+    };
+    if table.listed.iter().any(is_doubtful) {
         return None;
     }
     ladder.facts.push(stone.evidence());

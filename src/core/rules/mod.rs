@@ -8,6 +8,7 @@ mod identity;
 mod leo;
 mod obra;
 mod places;
+mod registry;
 mod sharing;
 mod staleness;
 mod tasks;
@@ -16,6 +17,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 pub(super) use self::holders::says_dead;
+pub(super) use self::registry::{entries, gone_entry};
 use super::assess::Judged;
 use super::evidence::Evidence;
 use super::finding::Finding;
@@ -97,11 +99,12 @@ pub(super) fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
 type Family = for<'a> fn(&'a Facts<'a>, &mut Vec<Finding>);
 
 /// Every family.
-const FAMILIES: [Family; 11] = [
+const FAMILIES: [Family; 12] = [
     identity::findings,
     sharing::findings,
     places::findings,
     holders::findings,
+    registry::findings,
     generations::findings,
     staleness::findings,
     files::findings,

@@ -12,7 +12,7 @@ use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
 use crate::core::home::{HomeFolder, NamedHome};
 use crate::core::key::Key;
 use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
-use crate::core::report::{ClaimStatus, VerdictState, WindowView};
+use crate::core::report::{ClaimStatus, Reason, VerdictState, WindowView};
 use crate::core::text::Untrusted;
 
 /// From how many records of helpers' PIDs on a system counts as flooded.
@@ -232,7 +232,9 @@ fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
 /// whose PID it names, here or in the window's own PID namespace.
 fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
     let world = facts.world;
-    let pid = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Unknown);
+    // On another machine the number is another process's.
+    let is_open = judged.verdict.state == VerdictState::Unknown && judged.verdict.reason != Reason::OtherHost;
+    let pid = judged.record.pid().filter(|_| is_open);
     let here = pid.and_then(|pid| world.snapshot.processes.get(pid));
     let inside = pid.map_or(&[][..], |pid| world.inner(pid));
     let named = here.into_iter().chain(inside.iter().copied()).map(|process| process.id.pid);
@@ -242,7 +244,10 @@ fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
 /// Leaves out that no system knows a window where another finding says which record it uses.
 pub(super) fn leave_out_users(found: &mut Vec<Finding>) {
     let says_so = |finding: &&Finding| {
-        matches!(finding.code, Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord)
+        matches!(
+            finding.code,
+            Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord | Code::SweptRegistry
+        )
     };
     let users: BTreeSet<Key> =
         found.iter().filter(says_so).flat_map(|finding| finding.subjects().iter().cloned()).collect();

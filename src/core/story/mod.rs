@@ -7,6 +7,7 @@ mod chain;
 mod identity;
 mod owners;
 mod places;
+mod registry;
 mod scene;
 
 use jiff::Timestamp;
@@ -58,6 +59,8 @@ pub enum Cause {
     UnknownId,
     /// One file for the whole machine waits for the next window.
     GlobalLegacy,
+    /// A program that cannot see some windows removed their entries from the agent's registry.
+    RegistrySwept,
 }
 
 impl Cause {
@@ -81,6 +84,7 @@ impl Cause {
             Self::DoubleClaim => "double-claim",
             Self::UnknownId => "unknown-id",
             Self::GlobalLegacy => "global-legacy",
+            Self::RegistrySwept => "registry-swept",
         }
     }
 }
@@ -154,6 +158,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         Code::WrongPid => owners::wrong_pid(&scene()),
         Code::UnknownSession => owners::unknown_session(&scene()),
         Code::AmbiguousLegacy => owners::ambiguous(&scene()),
+        Code::SweptRegistry => registry::swept(&scene()),
         Code::DeadHolder
         | Code::RebootedHolder
         | Code::SuspendedHolder

@@ -271,7 +271,7 @@ impl Collector {
         wanted.retain(|window| !windows::is_registered(window.id.pid, &records, &bound));
         let places = (&self.places, &self.configs);
         let session_files = self.sessions.read(places, &self.fence, &wanted, reading.now);
-        let seen_agents = self.seen.update(&processes, &self.signatures, taken_at);
+        let seen_agents = self.seen.update((&processes, &records), &self.signatures, taken_at);
         Snapshot {
             taken_at,
             host: reading.host.clone(),

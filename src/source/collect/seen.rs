@@ -1,11 +1,13 @@
 //! The agents that were seen alive, also in earlier looks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::core::agent::{Role, Signatures};
 use crate::core::process::{Process, ProcessId, ProcessState, ProcessTable};
+use crate::core::record::{Binding, Holder, Record};
 use crate::core::snapshot::SeenAgent;
 
 /// How many agents are remembered; the longest unseen are forgotten first.
@@ -14,32 +16,44 @@ const MAX_SEEN: usize = 4_096;
 /// Who was seen, and when last.
 #[derive(Default)]
 pub(super) struct Seen {
-    last_seen_at: HashMap<ProcessId, Timestamp>,
+    agents: HashMap<ProcessId, SeenAgent>,
 }
 
 impl Seen {
     /// Notes who is alive now, and returns everybody who is remembered.
     pub(super) fn update(
         &mut self,
-        table: &ProcessTable,
+        (table, records): (&ProcessTable, &[Arc<Record>]),
         signatures: &Signatures,
         now: Timestamp,
     ) -> Vec<SeenAgent> {
         let agents = table.by_pid.values().filter(|process| {
             is_alive(process) && signatures.classify(process).is_some_and(|(_, role)| role == Role::Agent)
         });
-        self.last_seen_at.extend(agents.map(|process| (process.id, now)));
-        let mut all: Vec<SeenAgent> = self
-            .last_seen_at
-            .iter()
-            .map(|(id, last_seen_at)| SeenAgent { id: *id, last_seen_at: *last_seen_at })
-            .collect();
+        let registered = registered(records);
+        for id in agents.map(|process| process.id) {
+            let registered_at = registered.contains(&id).then_some(now);
+            let before = self.agents.get(&id).and_then(|seen| seen.registered_at);
+            let seen = SeenAgent { id, last_seen_at: now, registered_at: registered_at.or(before) };
+            self.agents.insert(id, seen);
+        }
+        let mut all: Vec<SeenAgent> = self.agents.values().copied().collect();
         all.sort_unstable_by_key(|seen| (std::cmp::Reverse(seen.last_seen_at), seen.id));
         for forgotten in all.drain(MAX_SEEN.min(all.len())..) {
-            self.last_seen_at.remove(&forgotten.id);
+            self.agents.remove(&forgotten.id);
         }
         all
     }
+}
+
+/// Returns the processes that have an entry in their agent's own registry.
+fn registered(records: &[Arc<Record>]) -> HashSet<ProcessId> {
+    let entries = records.iter().filter_map(|record| record.holder.as_ref().map(|holder| (record, holder)));
+    let entries = entries.filter(|(_, holder)| holder.binding == Binding::Registry);
+    let id = |(record, holder): (&Arc<Record>, &Holder)| {
+        Some(ProcessId { pid: record.pid()?, start_ticks: holder.start_ticks? })
+    };
+    entries.filter_map(id).collect()
 }
 
 fn is_alive(process: &Process) -> bool {

@@ -115,9 +115,8 @@ impl Scanner {
         for (pid, inode) in listing {
             let known = self.known.get(pid, inode);
             let before = known.filter(|known| known.may_be_agent).map(|known| known.process.state);
-            let lasts = |known: &KnownProcess| {
-                known.is_settled && (known.is_kernels || depth == Depth::Changes)
-            };
+            let lasts =
+                |known: &KnownProcess| known.is_settled && (known.is_kernels || depth == Depth::Changes);
             if before.is_none() && known.is_some_and(lasts) {
                 continue;
             }

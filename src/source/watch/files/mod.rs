@@ -174,7 +174,8 @@ impl Files {
 
 /// Returns the programs that are there, each once whatever links lead to it.
 fn programs(paths: &[PathBuf]) -> Vec<(PathBuf, Held)> {
-    let files: BTreeMap<FolderId, &PathBuf> = paths.iter().filter_map(|path| Some((id(path)?, path))).collect();
+    let files: BTreeMap<FolderId, &PathBuf> =
+        paths.iter().filter_map(|path| Some((id(path)?, path))).collect();
     files.into_iter().map(|(id, path)| (path.clone(), (id, Scope::Openings))).collect()
 }
 
