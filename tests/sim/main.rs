@@ -43,7 +43,7 @@ const STEPS: usize = 200;
 const SEEDS: u64 = 2_000;
 
 /// How many seeds a control may take to be found out.
-const CONTROL_SEEDS: u64 = 400;
+const CONTROL_SEEDS: u64 = 2_000;
 
 /// In how many seeds everything comes about that actions can end as.
 const COMMON_SEEDS: u64 = 100;
