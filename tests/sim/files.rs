@@ -149,7 +149,7 @@ impl Files {
             meta: Some(FileMeta {
                 dev: inode.device,
                 ino: number,
-                ownership: Ownership::new(inode.uid, u16::try_from(inode.mode).expect("permission bits")),
+                ownership: Ownership::new(inode.uid, u16::try_from(inode.mode).unwrap_or(u16::MAX)),
                 links: 1,
                 size: inode.bytes.len() as u64,
                 modified_at: inode.modified_at,

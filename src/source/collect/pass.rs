@@ -51,12 +51,15 @@ pub(super) struct Pass<'a> {
     pub(super) has_news: bool,
 }
 
+/// What one look leaves for the next.
+pub(super) type Remembered = (Kept, Media, Openers);
+
 impl<'a> Pass<'a> {
     /// Begins a pass.
     pub(super) fn new(
         reading: Reading<'a>,
         layout: &'a Layout,
-        (before, media, openers): (Kept, Media, Openers),
+        (before, media, openers): Remembered,
     ) -> Self {
         Self {
             reading,
@@ -84,7 +87,7 @@ impl<'a> Pass<'a> {
         self,
         folders: &mut BTreeSet<PathBuf>,
         names: &mut Names,
-    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, (Kept, Media, Openers)) {
+    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Remembered) {
         (*folders, *names) = (self.folders, self.names);
         (self.records, self.broken, (self.kept, self.media, self.openers))
     }

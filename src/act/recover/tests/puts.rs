@@ -54,8 +54,9 @@ fn a_file_of_others_in_the_new_place_is_not_what_was_put() {
     check(&scene, Ended::Failed, Some("another"), Some("the claim"));
 
     let scene = moved(None);
-    std::fs::remove_file(scene.park().join(PARKED)).unwrap();
+    // Written before the other one goes, or it could get the very number of that.
     scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
+    std::fs::remove_file(scene.park().join(PARKED)).unwrap();
     check(&scene, Ended::Failed, Some("another"), None);
 }
 
