@@ -61,26 +61,29 @@
 //! again; the intent is journalled and brought to the disk; each file is renamed away without
 //! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
 //! more; on any difference it is renamed back. What follows an action as a part of it
-//! ([`act::follow`]) takes the same road by itself once that is done, and is undone with it. Nothing is deleted but copies that claimtop itself
-//! made on the way to another file system, and what a person prunes by name.
+//! ([`act::follow`]) takes the same road by itself once that is done, and is undone with it. What is
+//! parked never leaves its file system, so whoever still writes into it writes into the parked file.
+//! Nothing is deleted but what a person prunes by name.
 //!
 //! # How a verdict is reached
 //!
 //! [`core::liveness`] judges each record step by step and stops at the first that decides:
 //!
 //! 0. **What an agent's own hook told** ([`core::bound`]): a session that it bound to a process
-//!    lives as long as that process does. Such a note proves life and never excludes an owner.
+//!    lives as long as that process does. The newest note of Claude Code also says that a process
+//!    runs no other session, unless one says that it has run that too.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
-//!    as an agent, or the agent's own registry names it): host and boot are compared, then the
-//!    start in raw clock ticks, then whether a pidfd says that it has exited. A number that
-//!    could count in another PID namespace decides nothing.
+//!    as an agent, or the agent's own registry names it): machine, host and boot are compared, then
+//!    whether it was proven dead before ([`core::tombstone`]), then the start in raw clock ticks,
+//!    then whether a pidfd says that it has exited. A number that could count in another PID
+//!    namespace decides nothing, and neither do times that another machine's clock wrote.
 //! 2. **Its session**: a registry, marker, tick or argument that binds the session to a living
 //!    process keeps every record of that session alive, whatever became of a helper's PID; so does
 //!    a window that has the record's context ID in its environment.
 //! 3. **Who could own it**: a shell's or hook's PID that is gone proves nothing. The record is
-//!    dead only if no living process could be its owner: an agent of that system, of the same
-//!    user, old enough, and not certain to run another session. A process of which too little
-//!    could be read counts as a possible owner.
+//!    dead only if no living process could be its owner: an agent of that system that could have
+//!    written it, with the same home, and not certain to run another session. A process of which
+//!    too little could be read counts as a possible owner.
 //!
 //! That makes a rule that is tested as a property: *forgetting any fact may turn a verdict into
 //! unknown, never into dead.*

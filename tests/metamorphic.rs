@@ -242,7 +242,9 @@ fn strangers_change_nothing() {
         }
         let stranger = stranger("3 seconds ago");
         let expected = both(&own, &stranger);
-        let found = meaning(&judged(&merged(own, stranger)));
+        let mut found = meaning(&judged(&merged(own, stranger)));
+        // A stranger that has its entry shows that another window's was swept away.
+        found.retain(|line| !line.starts_with("swept-registry"));
         assert_eq!(found, expected, "{}: a stranger changes it", world.path.display());
         checked += 1;
     }

@@ -14,6 +14,7 @@ mod missing;
 mod program;
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -370,4 +371,30 @@ fn who_comes_and_who_stops_is_news_once() {
     assert!(wait_for_news(&mut scanner), "it has stopped");
     agent.kill().unwrap();
     agent.wait().unwrap();
+}
+
+#[test]
+fn an_old_shell_that_becomes_an_agent_is_found_once_everybody_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("@anthropic-ai/claude-code");
+    std::fs::create_dir_all(&package).unwrap();
+    let agent = program(&package, "claude");
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "read line; exec \"$0\" 600"]).arg(&agent).stdin(Stdio::piped());
+    let mut shell = Stand(shell.spawn().unwrap());
+    // A process is read at every look until it is 10 s old.
+    std::thread::sleep(Duration::from_secs(11));
+    let mut scanner = scanner();
+    scanner.scan(&BTreeSet::new());
+    writeln!(shell.0.stdin.take().unwrap()).unwrap();
+    let comm = format!("/proc/{}/comm", shell.pid());
+    while std::fs::read_to_string(&comm).unwrap() != "claude\n" {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let signatures = Signatures::built_in().unwrap();
+    let is_agent =
+        |table: &ProcessTable| table.get(shell.pid()).is_some_and(|one| signatures.classify(one).is_some());
+    assert!(!is_agent(&scanner.rescan(&BTreeSet::new())), "an old process is not read at every look");
+    assert!(scanner.has_convert());
+    assert!(is_agent(&scanner.rescan(&BTreeSet::new())));
 }

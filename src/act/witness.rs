@@ -7,12 +7,13 @@ use jiff::Timestamp;
 
 use super::trouble::Trouble;
 use crate::core::assess::{Policy, assess};
-use crate::core::file::FileImage;
-use crate::core::record::{Format, Record};
+use crate::core::file::{FileImage, FileMeta};
+use crate::core::record::{Format, Medium, Record};
 use crate::core::report::{Report, Verdict};
 use crate::core::snapshot::{Database, Snapshot};
 use crate::core::text::shown;
 use crate::format::{self, Parsed, Reading};
+use crate::source::open::{Folder, Media};
 use crate::source::{Collector, clock, opener};
 
 /// Takes looks at the world.
@@ -84,11 +85,22 @@ pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> O
     }
 }
 
-/// Returns a file with who has it open where that is its holder: git's locks name no other.
-fn opened(format: Format, image: &FileImage) -> FileImage {
+/// Returns a taken file as it was in its place: on the file system of its folder, not changed by our own
+/// rename, and with who has it open where that is its holder, as git's locks name no other.
+fn in_place(format: Format, image: &FileImage, media: &mut Media) -> FileImage {
     let meta = image.meta.filter(|_| format == Format::Git);
     let name = image.path.file_name().unwrap_or_default();
-    FileImage { locked_by: meta.and_then(|meta| opener::of(name, &meta)), ..image.clone() }
+    let folder = || Folder::open(image.path.parent()?).ok();
+    let medium = match image.medium {
+        Medium::Unknown => folder().and_then(|folder| Some(media.of(&folder, folder.id().ok()?))),
+        known @ (Medium::Local | Medium::Mapped | Medium::Shared) => Some(known),
+    };
+    FileImage {
+        meta: image.meta.map(|meta| FileMeta { changed_at: meta.modified_at, ..meta }),
+        locked_by: meta.and_then(|meta| opener::of(name, &meta)),
+        medium: medium.unwrap_or(Medium::Unknown),
+        ..image.clone()
+    }
 }
 
 /// Judges the last of some records that are no longer in their places, as if they still were:
@@ -100,8 +112,10 @@ pub(super) fn judge_taken(
 ) -> Option<Verdict> {
     let image = images.last()?;
     let mut snapshot = witness.look_again();
-    let taken: Vec<_> =
-        images.iter().filter_map(|image| parse(format, &opened(format, image), &snapshot)).collect();
+    let mut media = Media::default();
+    let taken: Vec<_> = (images.iter())
+        .filter_map(|image| parse(format, &in_place(format, image, &mut media), &snapshot))
+        .collect();
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);
     let report = assess(&snapshot, witness.policy());

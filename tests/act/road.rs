@@ -302,12 +302,12 @@ fn what_is_not_asked_for_is_no_confirmation() {
     let mut eyes = stage.eyes();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let key = record(&report(&mut eyes), &name).key.clone();
-    assert_eq!(wanted(&state, &mut eyes, &stage, &key).as_deref(), Some("sre_agent"));
+    assert_eq!(wanted(&state, &mut eyes, &stage, &key).as_deref(), Some("home (claude-code)/sre_agent"));
     for answer in [Answer::Yes, Answer::Typed("y".to_owned())] {
         let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap_err();
         assert!(matches!(refused, Trouble::NotConfirmed(_)), "{refused}");
     }
-    let named = Answer::Typed("sre_agent".to_owned());
+    let named = Answer::Typed("home (claude-code)/sre_agent".to_owned());
     let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &named).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     let (path, _) = dead_entire_session(&stage);

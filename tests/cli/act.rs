@@ -27,7 +27,7 @@ pub(crate) fn dead_window(world: &World) -> String {
 fn settled(world: &World, arguments: &[&str]) -> Answer {
     loop {
         let answer = world.run(arguments);
-        if !answer.out.contains("s ago: wait") {
+        if answer.code == 0 || !answer.out.contains("s ago: wait") {
             return answer;
         }
         std::thread::sleep(Duration::from_millis(50));

@@ -11,7 +11,7 @@ const PID_FILE: &str = include_str!("../../assets/formats/pid-file.toml");
 fn settled(world: &World, arguments: &[&str]) -> Answer {
     loop {
         let answer = world.run(arguments);
-        if !answer.out.contains("s ago: wait") {
+        if answer.code == 0 || !answer.out.contains("s ago: wait") {
             return answer;
         }
         std::thread::sleep(Duration::from_millis(50));

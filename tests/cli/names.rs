@@ -32,7 +32,7 @@ fn ended_window(world: &World, name: &str, session: &str) -> u32 {
 fn settled(world: &World, arguments: &[&str]) -> Answer {
     loop {
         let answer = world.run(arguments);
-        if !answer.out.contains("s ago: wait") {
+        if answer.code == 0 || !answer.out.contains("s ago: wait") {
             return answer;
         }
         std::thread::sleep(Duration::from_millis(100));
