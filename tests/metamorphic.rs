@@ -241,10 +241,14 @@ fn strangers_change_nothing() {
             continue;
         }
         let stranger = stranger("3 seconds ago");
-        let expected = both(&own, &stranger);
+        let mut expected = both(&own, &stranger);
         let mut found = meaning(&judged(&merged(own, stranger)));
         // A stranger that has its entry shows that another window's was swept away.
-        found.retain(|line| !line.starts_with("swept-registry"));
+        if found.iter().any(|line| line.starts_with("swept-registry")) {
+            [&mut found, &mut expected].into_iter().for_each(|all| {
+                all.retain(|line| !line.starts_with("swept-registry") && !line.starts_with("no-record"));
+            });
+        }
         assert_eq!(found, expected, "{}: a stranger changes it", world.path.display());
         checked += 1;
     }

@@ -104,6 +104,10 @@ fn a_recording_of_every_version_still_opens() {
         found.sort_unstable();
         let mut expected = common::load(&root().join("assets/demo.toml")).expect.findings;
         expected.sort_unstable();
+        // Which folders lie in no repository is recorded since then.
+        if version == 1 {
+            expected.retain(|code| code != "same-folder");
+        }
         assert_eq!(found, expected, "version {version}");
     }
 }

@@ -86,6 +86,12 @@ fn root_changes_nothing_in_it_and_follows_no_link_there() {
     assert_eq!(std::fs::read_dir(world.path("roots")).unwrap().count(), 0);
 }
 
+/// Becomes another user's program. Where the tests run in a PID namespace of their own, only root can
+/// let it find the name that the test itself finds.
+const AS_OTHER: &str = "own=$1 id=$2; shift 2
+[ \"$(readlink $own/pid)\" = \"$(readlink /proc/self/ns/pid)\" ] || mount --rbind $own /proc/$$/ns
+exec setpriv --reuid $id --regid $id --clear-groups \"$0\" \"$@\"";
+
 #[test]
 fn its_own_user_acts_in_it() {
     let Some((world, path)) = other_home() else { return };
@@ -99,12 +105,13 @@ fn its_own_user_acts_in_it() {
     assert!(copied.success());
     let run = |arguments: &[&str]| {
         let id = OTHER.to_string();
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", &id, "--regid", &id, "--clear-groups"]).arg(&program).args(arguments);
+        let own = format!("/proc/{}/ns", std::process::id());
+        let mut command = Command::new("sh");
+        command.args(["-c", AS_OTHER]).arg(&program).args([&own, &id]).args(arguments);
         command.arg("--home").arg(world.path("home")).arg("--tmp").arg(world.path("tmp"));
         command.env_clear().env("PATH", "/usr/bin:/bin").output()
     };
-    let Ok(first) = run(&["ls"]) else { return eprintln!("skipped: no setpriv(1)") };
+    let first = run(&["ls"]).unwrap();
     assert!(first.status.success(), "{first:?}");
     loop {
         let answer = run(&["release", &path, "--yes"]).unwrap();

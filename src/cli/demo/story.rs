@@ -24,6 +24,9 @@ pub(super) struct Story {
     /// What lies where.
     #[serde(rename = "file")]
     pub(super) files: Vec<File>,
+    /// What a machine would say of itself; the tests read it.
+    #[serde(rename = "host")]
+    _host: IgnoredAny,
     /// What must be found; the tests read it.
     #[serde(rename = "expect")]
     _expect: IgnoredAny,
