@@ -120,8 +120,9 @@ pub struct FileMeta {
     pub changed_at: Timestamp,
 }
 
-/// How long after its last write a file may be renamed and get its mode by whoever wrote it: 2 s.
-const FINISHED_WITHIN: SignedDuration = SignedDuration::from_secs(2);
+/// How long after its last write a file may be renamed and get its mode by whoever wrote it: 100 ms.
+/// Where that takes longer, the owner proves nothing, which only leaves more unknown.
+const FINISHED_WITHIN: SignedDuration = SignedDuration::from_millis(100);
 
 impl FileMeta {
     /// Returns whether the file may have been given to another owner since it was last written
