@@ -211,7 +211,7 @@ fn a_secret_in_arguments_never_gets_into_a_recording() {
     let program = world.path().join("claude/versions/claude");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::fs::copy("/bin/sh", &program).unwrap();
-    let secrets = ["hush-hush", "ghp_0123456789abcdefABCD", "quiet"];
+    let secrets = ["hush-hush", "ghp_0123456789abcdefABCD", "mum-is-the-word"];
     let header = format!("{{\"Authorization\":\"Bearer {}\"}}", secrets[2]);
     let mut window = Command::new(&program)
         .args(["-c", "read end", "x", "--api-key", secrets[0], "--mcp", &header, secrets[1]])
