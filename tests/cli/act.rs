@@ -23,14 +23,16 @@ pub(crate) fn dead_window(world: &World) -> String {
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Asks again for as long as the file is too young to be touched.
-fn settled(world: &World, arguments: &[&str]) -> Answer {
-    loop {
-        let answer = world.run(arguments);
-        if answer.code == 0 || !answer.out.contains("s ago: wait") {
-            return answer;
+impl World {
+    /// Runs the program again for as long as a file is too young to be touched.
+    pub(crate) fn settled(&self, arguments: &[&str]) -> Answer {
+        loop {
+            let answer = self.run(arguments);
+            if answer.code == 0 || !answer.out.contains("s ago: wait") {
+                return answer;
+            }
+            std::thread::sleep(Duration::from_millis(50));
         }
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -76,7 +78,7 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
 
     let young = world.run(&["release", &path, "--yes"]);
     assert_eq!(young.code, 3, "{young:?}");
-    let shown = settled(&world, &["release", &path, "--dry-run"]);
+    let shown = world.settled(&["release", &path, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(shown.out.contains("steps    1. put"), "{shown:?}");
     assert!(shown.out.contains("  confirm  --yes does it\n"), "{shown:?}");
@@ -115,7 +117,7 @@ fn looking_makes_nothing_and_needs_no_state_folder() {
     for arguments in [&["journal"][..], &["clean", "--dry-run"], &["--read-only", "clean", "--dry-run"]] {
         assert_eq!(world.run(arguments).code, 0, "{arguments:?}");
     }
-    assert_eq!(settled(&world, &["release", &path, "--dry-run"]).code, 0);
+    assert_eq!(world.settled(&["release", &path, "--dry-run"]).code, 0);
     assert_eq!(world.run(&["undo", "--dry-run"]).code, 3);
     assert!(!std::fs::exists(world.path("home/.local")).unwrap());
 
@@ -132,7 +134,7 @@ fn looking_makes_nothing_and_needs_no_state_folder() {
 fn a_dry_run_reads_the_journal_and_adds_nothing_to_it() {
     let world = World::new();
     let path = dead_window(&world);
-    settled(&world, &["release", &path, "--yes"]);
+    world.settled(&["release", &path, "--yes"]);
     // What breaks off in it is put right by whoever acts next.
     let journal = world.path("home/.local/state/claimtop/journal.jsonl");
     let kept = [std::fs::read(&journal).unwrap(), b"{\"entry".to_vec()].concat();
@@ -152,7 +154,7 @@ fn the_log_tells_of_actions_and_of_looks_and_not_of_what_was_read() {
     let path = dead_window(&world);
     let log = || std::fs::read_to_string(world.path("home/.local/state/claimtop/log/claimtop.log")).unwrap();
     let level = |level: &'static str| ["--log-level", level];
-    settled(&world, &["release", &path, "--dry-run"]);
+    world.settled(&["release", &path, "--dry-run"]);
     let look = [&["ls"], &level("info")[..]].concat();
     assert_eq!(world.run(&look).code, 0);
     assert_eq!(log(), "", "a look is no action");
@@ -177,7 +179,7 @@ fn a_reader_that_has_gone_stops_nothing_of_what_is_done() {
     let world = World::new();
     let paths = [dead_window(&world), dead_window(&world)];
     for path in &paths {
-        settled(&world, &["release", path, "--dry-run"]);
+        world.settled(&["release", path, "--dry-run"]);
     }
     assert_eq!(unheard(&world, &["release", &paths[0]]), Some(3), "nobody has confirmed it");
     assert!(std::fs::exists(&paths[0]).unwrap());
@@ -197,7 +199,7 @@ fn a_live_holder_is_not_released_by_a_plain_yes() {
     let path =
         world.write("home/.maia/sessions/swarm_session_notes.json", r#"{"current_agent":"sre_agent"}"#);
     let path = path.canonicalize().unwrap().to_str().unwrap().to_owned();
-    let refused = settled(&world, &["release", &path, "--yes"]);
+    let refused = world.settled(&["release", &path, "--yes"]);
     // Whether it is unknown or dead depends on who else runs here; it is never done by chance.
     let done = json(&world.run(&["journal", "--json"]));
     if refused.code == 3 {
@@ -214,14 +216,14 @@ fn a_code_is_good_for_one_state_only() {
     let world = World::new();
     let path = world.write("home/.claude-sessions/session_43ea1cf4_win39623_4301.json", "[5]");
     let path = path.canonicalize().unwrap().to_str().unwrap().to_owned();
-    let shown = settled(&world, &["park", &path, "--dry-run"]);
+    let shown = world.settled(&["park", &path, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
     let code = code.as_str().unwrap().to_owned();
     let confirm = format!("  confirm  --confirm {code} does it, for this state only\n");
     assert!(shown.out.contains(&confirm), "{shown:?}");
     std::fs::write(&path, "[6]").unwrap();
-    let refused = settled(&world, &["park", &path, "--confirm", &code]);
+    let refused = world.settled(&["park", &path, "--confirm", &code]);
     assert_eq!(refused.code, 3, "{refused:?}");
     assert!(refused.out.contains("the code of this very state"), "{refused:?}");
     let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
@@ -234,7 +236,7 @@ fn a_code_is_good_for_one_state_only() {
 fn what_is_kept_long_enough_is_pruned_when_asked_for() {
     let world = World::new();
     let path = dead_window(&world);
-    settled(&world, &["release", &path, "--yes"]);
+    world.settled(&["release", &path, "--yes"]);
     assert!(world.run(&["journal", "--prune", "--yes"]).out.contains("Nothing is parked for longer"));
     let config = world.write("config.toml", "keep_parked_days = 0\n");
     let config = ["--config", config.to_str().unwrap()];

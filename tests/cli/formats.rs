@@ -1,22 +1,11 @@
 //! Formats of a person's own: checked on real files, shown beside the others, parked when dead.
 
 use std::process::Command;
-use std::time::Duration;
 
 use crate::missing::skip_for_want_of;
-use crate::world::{Answer, World};
+use crate::world::World;
 
 const PID_FILE: &str = include_str!("../../assets/formats/pid-file.toml");
-
-fn settled(world: &World, arguments: &[&str]) -> Answer {
-    loop {
-        let answer = world.run(arguments);
-        if answer.code == 0 || !answer.out.contains("s ago: wait") {
-            return answer;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
 
 #[test]
 fn a_description_is_tried_on_the_files_that_it_names() {
@@ -80,7 +69,7 @@ fn what_is_dead_is_parked_where_the_description_says_so() {
     world.write("home/.config/claimtop/formats/pid-file.toml", PID_FILE);
     let listed = world.run(&["ls", "sessions", "--json"]);
     assert!(listed.out.contains(r#""format": "pid-file""#), "{listed:?}");
-    let done = settled(&world, &["release", &path, "--yes"]);
+    let done = world.settled(&["release", &path, "--yes"]);
     assert_eq!(done.code, 0, "{done:?}");
     assert!(!std::fs::exists(&path).unwrap());
     assert_eq!(world.run(&["undo", "--yes"]).code, 0);

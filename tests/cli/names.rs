@@ -1,7 +1,6 @@
 //! Names that are on the screen, for every command; and all that an ended window has left.
 
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -28,17 +27,6 @@ fn ended_window(world: &World, name: &str, session: &str) -> u32 {
     pid
 }
 
-/// Asks again for as long as a file is too young to be touched.
-fn settled(world: &World, arguments: &[&str]) -> Answer {
-    loop {
-        let answer = world.run(arguments);
-        if answer.code == 0 || !answer.out.contains("s ago: wait") {
-            return answer;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 fn json(answer: &Answer) -> Value {
     serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
 }
@@ -61,7 +49,7 @@ fn an_ended_window_is_let_go_as_one_and_comes_back_as_one() {
         assert_eq!(same["plans"][0]["what"], plan["plans"][0]["what"], "{name}");
     }
     assert_eq!(there(), [true, true]);
-    settled(&world, &["release", "shop-cart", "--dry-run"]);
+    world.settled(&["release", "shop-cart", "--dry-run"]);
     let done = world.run(&["release", "shop-cart", "--yes"]);
     assert_eq!(done.code, 0, "{done:?}");
     assert_eq!(there(), [false, false]);
