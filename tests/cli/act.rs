@@ -1,25 +1,16 @@
 //! The commands that act, over records whose holders are dead for certain: their PIDs were those
 //! of processes that the test started and reaped.
 
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::ended::{SESSION, ended_window};
 use crate::world::{Answer, World};
 
 /// Writes the registry entry of a process that has come and gone, and returns its file's path.
 pub(crate) fn dead_window(world: &World) -> String {
-    let mut child = Command::new("/bin/sleep").arg("600").spawn().unwrap();
-    let pid = child.id();
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let text = format!(
-        r#"{{"pid":{pid},"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/x","startedAt":1,"procStart":"{ticks}","kind":"interactive","name":"alpha","status":"idle"}}"#
-    );
-    let path = world.write(&format!("home/.claude/sessions/{pid}.json"), &text);
+    let (_, path) = ended_window(world, "alpha", SESSION);
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 

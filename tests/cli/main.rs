@@ -12,6 +12,7 @@ mod act;
 #[path = "../common/apart.rs"]
 mod apart;
 mod context;
+mod ended;
 mod explain;
 mod formats;
 #[path = "../common/missing.rs"]

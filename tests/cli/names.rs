@@ -1,26 +1,14 @@
 //! Names that are on the screen, for every command; and all that an ended window has left.
 
-use std::process::Command;
-
 use serde_json::Value;
 
+use crate::ended::{SESSION, ended_window};
 use crate::world::{Answer, World};
 
-const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
-
-/// Writes what a process that has come and gone has left: its registry entry, a record of Maia and
-/// a file of LEO's; returns its PID.
-fn ended_window(world: &World, name: &str, session: &str) -> u32 {
-    let mut child = Command::new("/bin/sleep").arg("600").spawn().unwrap();
-    let pid = child.id();
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let registry = format!(
-        r#"{{"pid":{pid},"sessionId":"{session}","cwd":"/x","startedAt":1,"procStart":"{ticks}","kind":"interactive","name":"{name}","status":"idle"}}"#
-    );
-    world.write(&format!("home/.claude/sessions/{pid}.json"), &registry);
+/// Writes what a process that has come and gone has left: its registry entry and a record of Maia;
+/// returns its PID.
+fn left_by_a_window(world: &World, name: &str, session: &str) -> u32 {
+    let (pid, _) = ended_window(world, name, session);
     let began = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
     let maia = format!(r#"{{"current_agent":"reviewer","session_start":"{began}","version":"1.5"}}"#);
     world.write(&format!("home/.maia/sessions/swarm_session_{pid}.json"), &maia);
@@ -34,7 +22,7 @@ fn json(answer: &Answer) -> Value {
 #[test]
 fn an_ended_window_is_let_go_as_one_and_comes_back_as_one() {
     let world = World::new();
-    let pid = ended_window(&world, "shop-cart", SESSION);
+    let pid = left_by_a_window(&world, "shop-cart", SESSION);
     let files = [
         format!("home/.claude/sessions/{pid}.json"),
         format!("home/.maia/sessions/swarm_session_{pid}.json"),
@@ -62,8 +50,8 @@ fn an_ended_window_is_let_go_as_one_and_comes_back_as_one() {
 #[test]
 fn several_things_of_one_name_are_listed_with_what_tells_them_apart() {
     let world = World::new();
-    ended_window(&world, "shop-cart", SESSION);
-    ended_window(&world, "shop-cart", "db4e04a8-9640-4079-8e03-5ac2d1294846");
+    left_by_a_window(&world, "shop-cart", SESSION);
+    left_by_a_window(&world, "shop-cart", "db4e04a8-9640-4079-8e03-5ac2d1294846");
     for command in [&["release", "shop-cart", "--yes"][..], &["explain", "shop-cart"], &["park", "shop-cart"]]
     {
         let answer = world.run(command);
@@ -76,7 +64,7 @@ fn several_things_of_one_name_are_listed_with_what_tells_them_apart() {
 #[test]
 fn an_ended_window_is_explained_record_by_record() {
     let world = World::new();
-    ended_window(&world, "shop-cart", SESSION);
+    left_by_a_window(&world, "shop-cart", SESSION);
     let told = json(&world.run(&["explain", "shop-cart", "--json"]));
     assert_eq!(told["left"].as_array().unwrap().len(), 2, "{told}");
     let text = world.run(&["explain", SESSION]).out;
