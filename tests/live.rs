@@ -11,13 +11,17 @@
     reason = "tests start processes and say by panicking what is wrong"
 )]
 
+#[path = "common/missing.rs"]
+mod missing;
 #[path = "common/program.rs"]
 mod program;
 #[path = "common/pty.rs"]
 mod pty;
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use pty::Screen;
@@ -71,6 +75,11 @@ impl World {
         vec!["--home".into(), text("home"), "--tmp".into(), text("tmp")]
     }
 
+    /// Returns the arguments for a home that the environment names: only then is `PATH` looked at.
+    fn at_home(&self) -> Vec<String> {
+        self.arguments().split_off(2)
+    }
+
     fn screen(&self, columns: u16, rows: u16) -> Screen {
         Screen::start(pty::claimtop(&self.arguments()), columns, rows)
     }
@@ -83,6 +92,24 @@ impl World {
             .unwrap();
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         serde_json::from_slice(&out.stdout).unwrap()
+    }
+}
+
+/// A process that ends with its test.
+struct Stand(Child);
+
+impl Stand {
+    fn read_line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -188,6 +215,127 @@ fn a_late_and_a_vanishing_folder_are_followed() {
     std::fs::remove_dir_all(world.path("home/.maia")).unwrap();
     screen.wait_until("the record gone with its folder", |screen| !screen.shows("late_agent"));
     assert_eq!(screen.end(), 0);
+}
+
+/// How old a process must be to be read no more at every look, and a second (`SETTLED_AFTER`).
+const OLD: Duration = Duration::from_secs(11);
+
+/// Starts a shell that becomes the agent when its input has a line, and lets it grow old: nobody comes
+/// then, and who was there is read in full only every other minute.
+fn old_shell(world: &World) -> Stand {
+    let cwd = world.path("becoming");
+    std::fs::create_dir(&cwd).unwrap();
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "read line; exec claude 600"]).env_clear().env("PATH", on_path(world));
+    shell.env("HOME", world.path("home")).current_dir(cwd).stdin(Stdio::piped());
+    let shell = Stand(shell.spawn().unwrap());
+    std::thread::sleep(OLD);
+    shell
+}
+
+fn on_path(world: &World) -> PathBuf {
+    world.agent().parent().unwrap().to_path_buf()
+}
+
+fn become_agent(shell: &mut Stand) {
+    writeln!(shell.0.stdin.take().unwrap()).unwrap();
+}
+
+fn write_record(world: &World, name: &str) {
+    let sessions = world.path("home/.maia/sessions");
+    std::fs::create_dir_all(&sessions).unwrap();
+    let text = format!(r#"{{"current_agent":"{name}","session_start":"2026-11-20T21:40:34.370794"}}"#);
+    std::fs::write(sessions.join(format!("swarm_session_{name}.json")), text).unwrap();
+}
+
+#[test]
+fn the_screen_shows_an_old_shell_that_becomes_an_agent() {
+    let world = World::new();
+    let mut shell = old_shell(&world);
+    write_record(&world, "early_agent");
+    let mut command = pty::claimtop(&world.at_home());
+    command.env("HOME", world.path("home"));
+    command.env("PATH", on_path(&world));
+    let mut screen = Screen::start(command, 120, 30);
+    screen.wait_for("claimtop");
+    screen.press("2");
+    screen.wait_for("early_agent");
+    // What was written after one look is in another one, and between them everything was followed.
+    write_record(&world, "later_agent");
+    screen.wait_for("later_agent");
+    screen.press("1");
+    assert!(!screen.shows("becoming"), "{}", screen.picture());
+    become_agent(&mut shell);
+    screen.wait_for("becoming");
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn events_tell_of_an_old_shell_that_becomes_an_agent() {
+    let world = World::new();
+    let mut shell = old_shell(&world);
+    write_record(&world, "early_agent");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    command.args(world.at_home()).args(["events", "--json"]);
+    command.env_clear().env("HOME", world.path("home")).env("PATH", on_path(&world));
+    let mut events = Stand(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
+    let told = told(&mut events);
+    wait_for(&told, "early_agent");
+    write_record(&world, "later_agent");
+    wait_for(&told, "later_agent");
+    become_agent(&mut shell);
+    let line = wait_for(&told, "/becoming");
+    assert_eq!((&line["event"], &line["pid"]), (&"window-appeared".into(), &shell.0.id().into()));
+}
+
+/// Reads the lines of a program in another thread, so that waiting for them can come to an end.
+fn told(program: &mut Stand) -> Receiver<String> {
+    let lines = BufReader::new(program.0.stdout.take().unwrap()).lines();
+    let (sender, told) = channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    told
+}
+
+/// Waits for a line with this text: for less than the two minutes after which everybody is read.
+#[track_caller]
+fn wait_for(told: &Receiver<String>, text: &str) -> Value {
+    for _ in 0..300 {
+        let found = told.try_iter().find(|line| line.contains(text));
+        if let Some(line) = found {
+            return serde_json::from_str(&line).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("nothing was told of {text}");
+}
+
+#[test]
+fn a_record_that_names_a_thread_is_judged_by_its_process() {
+    if !Path::new("/usr/bin/python3").exists() {
+        return missing::skip_for_want_of("python3");
+    }
+    let world = World::new();
+    let script = "import threading, time\n\
+                  threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n\
+                  print(threading.enumerate()[1].native_id, flush=True)\n\
+                  time.sleep(600)\n";
+    std::fs::create_dir(world.path("bin")).unwrap();
+    std::fs::write(world.path("bin/aider"), script).unwrap();
+    let mut agent = Command::new("/usr/bin/python3");
+    agent.arg(world.path("bin/aider")).env("HOME", world.path("home")).stdin(Stdio::null());
+    let mut agent = Stand(agent.stdout(Stdio::piped()).spawn().unwrap());
+    let (pid, thread) = (agent.0.id(), agent.read_line().parse().unwrap());
+    assert_ne!(thread, pid);
+    assert!(std::fs::exists(format!("/proc/{thread}")).unwrap(), "a thread is there and is not listed");
+
+    world.register(thread, start_ticks(pid));
+    let report = world.look();
+    assert!(window_pids(&report).contains(&u64::from(pid)));
+    assert_eq!(verdict(&report), ("alive".into(), "same-process".into()));
+    let registry = world.path(&format!("home/.claude/sessions/{thread}.json"));
+    std::fs::remove_file(registry).unwrap();
+    write_record(&world, &thread.to_string());
+    assert_eq!(verdict(&world.look()), ("alive".into(), "process-present".into()));
 }
 
 #[test]
