@@ -121,14 +121,15 @@ pub struct FileMeta {
 }
 
 /// How long after its last write a file may be renamed and get its mode by whoever wrote it: 100 ms.
-/// Where that takes longer, the owner proves nothing, which only leaves more unknown.
+/// Where that takes longer, or the clock was set back since, the owner proves nothing, which only
+/// leaves more unknown.
 const FINISHED_WITHIN: SignedDuration = SignedDuration::from_millis(100);
 
 impl FileMeta {
     /// Returns whether the file may have been given to another owner since it was last written
     /// (chown(2) sets the time of change alone).
     fn may_have_been_given(&self) -> bool {
-        self.changed_at.duration_since(self.modified_at) > FINISHED_WITHIN
+        self.changed_at.duration_since(self.modified_at).abs() > FINISHED_WITHIN
     }
 
     /// Returns the last change of any of it.
