@@ -233,9 +233,11 @@ fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
 fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
     let world = facts.world;
     // On another machine the number is another process's.
-    let is_open = judged.verdict.state == VerdictState::Unknown && judged.verdict.reason != Reason::OtherHost;
+    let verdict = &judged.verdict;
+    let is_open = verdict.state != VerdictState::Dead && verdict.reason != Reason::OtherHost;
     let pid = judged.record.pid().filter(|_| is_open);
-    let here = pid.and_then(|pid| world.snapshot.processes.get(pid));
+    let here = pid.filter(|_| verdict.state == VerdictState::Unknown);
+    let here = here.and_then(|pid| world.snapshot.processes.get(pid));
     let inside = pid.map_or(&[][..], |pid| world.inner(pid));
     let named = here.into_iter().chain(inside.iter().copied()).map(|process| process.id.pid);
     judged.window_pid.into_iter().chain(named).collect()
