@@ -136,6 +136,10 @@ pub struct Details {
     /// have other names for it; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub homes: Option<BTreeSet<FolderId>>,
+    /// Whether another folder there is another one for sure: device and inode tell these from all
+    /// others, which they do not below overlayfs and its like, nor on a network.
+    #[serde(default = "certain", skip_serializing_if = "is_certain")]
+    pub has_certain_homes: bool,
     /// Whether it only plays an agent, in a demo of claimtop's own that is not looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stand_in: bool,
@@ -145,6 +149,16 @@ pub struct Details {
     pub cpu_percent: Option<f32>,
     /// Resident memory, in bytes.
     pub memory_bytes: Option<u64>,
+}
+
+/// What recordings of older versions took for granted.
+fn certain() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_certain(has_certain_homes: &bool) -> bool {
+    *has_certain_homes
 }
 
 /// One look at all processes.

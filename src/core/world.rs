@@ -216,10 +216,11 @@ impl<'a> World<'a> {
     }
 
     /// Returns whether a record lies in a home, and none of the folders that a process keeps records
-    /// in, as it reaches them itself, is the one where the record lies. Devices and inodes of what is
-    /// not this machine's own say nothing.
+    /// in, as it reaches them itself, is the one where the record lies. Devices and inodes say nothing
+    /// of what is not this machine's own, nor where one file system shows the folders of another.
     pub fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
-        let homes = process.details.as_ref().and_then(|details| details.homes.as_ref());
+        let details = process.details.as_ref().filter(|details| details.has_certain_homes);
+        let homes = details.and_then(|details| details.homes.as_ref());
         let folder = record.location.path().and_then(|path| folder_of(&self.snapshot.homes, path));
         let pair = homes.zip(folder).filter(|_| record.medium().is_this_machines());
         pair.is_some_and(|(homes, folder)| !homes.contains(&folder.id))

@@ -84,6 +84,7 @@ fn forget_details(details: &mut Details, dice: &mut Dice, chance: u64) {
     details.exe = details.exe.take().filter(|_| dice.roll(chance) != 0);
     details.cwd = details.cwd.take().filter(|_| dice.roll(chance) != 0);
     details.homes = details.homes.take().filter(|_| dice.roll(chance) != 0);
+    details.has_certain_homes &= dice.roll(chance) != 0;
     if dice.roll(chance) == 0 {
         details.argv.clear();
     }

@@ -64,6 +64,7 @@ impl WorldFile {
                     .chain(&spec.homes())
                     .map(|(k, v)| (k.clone(), v.as_str().into()))
                     .collect(),
+                has_certain_homes: spec.home.is_some() && !spec.stacked,
                 is_stand_in: false,
                 cpu_percent: None,
                 memory_bytes: None,

@@ -88,6 +88,9 @@ pub(super) struct ProcessSpec {
     pub(super) exited: Option<bool>,
     #[serde(default)]
     pub(super) other_clock: bool,
+    /// Its home lies on overlayfs or its like, where device and inode tell nothing.
+    #[serde(default)]
+    pub(super) stacked: bool,
     #[serde(default)]
     pub(super) pidfd_inode: Option<u64>,
     /// Only what a scan reads of everybody is known.

@@ -14,6 +14,7 @@
 
 mod churn;
 mod hidden;
+mod overlay;
 mod pids;
 #[path = "../common/program.rs"]
 mod program;

@@ -185,6 +185,7 @@ impl People {
                 ns_pids,
                 has_other_clock: false,
                 homes: None,
+                has_certain_homes: false,
                 is_stand_in: false,
                 env: BTreeMap::new(),
                 cpu_percent: None,

@@ -55,9 +55,13 @@ pub fn medium_at(path: &Path) -> Medium {
 }
 
 #[cfg(target_os = "linux")]
-pub use self::linux::remote;
+pub(super) use self::linux::is_stacked;
+#[cfg(target_os = "linux")]
+pub use self::linux::{has_certain_id, remote};
 #[cfg(target_os = "linux")]
 use self::linux::{mount_of, sort_of, with_owners};
+#[cfg(not(target_os = "linux"))]
+pub(super) use self::others::is_stacked;
 #[cfg(not(target_os = "linux"))]
 use self::others::{mount_of, sort_of, with_owners};
 
@@ -69,7 +73,7 @@ mod linux {
     use std::os::fd::AsFd;
     use std::path::Path;
 
-    use rustix::fs::{AtFlags, StatFs, StatxFlags, statfs, statx};
+    use rustix::fs::{AtFlags, StatFs, StatxFlags, fstatfs, statfs, statx};
 
     use crate::core::record::Medium;
     use crate::source::open::small;
@@ -128,6 +132,10 @@ mod linux {
         0x6462_6720,
     ];
 
+    /// File systems that show what lies on others under devices and inodes of their own: overlayfs, aufs
+    /// and eCryptfs.
+    const STACKED: [u64; 3] = [0x794c_7630, 0x6175_6673, 0xf15f];
+
     /// The most bytes of mountinfo that are read.
     const MOUNTS: usize = 4 << 20;
 
@@ -139,6 +147,17 @@ mod linux {
 
     pub(super) fn sort_of(told: &StatFs) -> Medium {
         sort(number(told.f_type))
+    }
+
+    /// Returns whether a file system shows what lies on others.
+    pub(in crate::source::open) fn is_stacked(told: &StatFs) -> bool {
+        STACKED.contains(&number(told.f_type))
+    }
+
+    /// Returns whether device and inode tell an open folder from all others, whoever asks: what stacked
+    /// file systems, networks and programs show may be one folder under several.
+    pub fn has_certain_id(folder: impl AsFd) -> bool {
+        fstatfs(folder).is_ok_and(|told| sort_of(&told) == Medium::Local && !is_stacked(&told))
     }
 
     fn sort(magic: u64) -> Medium {
@@ -261,6 +280,11 @@ mod others {
     #[cfg(not(target_vendor = "apple"))]
     pub(super) fn sort_of(_: &StatFs) -> Medium {
         Medium::Unknown
+    }
+
+    /// None is known.
+    pub(in crate::source::open) fn is_stacked(_: &StatFs) -> bool {
+        false
     }
 
     pub(super) fn mount_of(_: impl AsFd, _: &OsStr) -> Option<u64> {

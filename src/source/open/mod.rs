@@ -18,9 +18,9 @@ use rustix::io::Errno;
 pub use self::error::{OpenError, words};
 pub use self::image::{image, open_plain, small};
 pub use self::listing::Listing;
-#[cfg(target_os = "linux")]
-pub use self::medium::remote;
 pub use self::medium::{Media, medium_at};
+#[cfg(target_os = "linux")]
+pub use self::medium::{has_certain_id, remote};
 pub use self::meta::{is_deleted, is_sure, meta_of, sort_name};
 use crate::core::file::FileMeta;
 
@@ -93,8 +93,7 @@ impl Folder {
     /// Returns whether [`Folder::id`] lasts: overlayfs may tell the same folder by another number later
     /// (Documentation/filesystems/overlayfs.rst, "Inode properties").
     pub fn has_lasting_id(&self) -> bool {
-        const OVERLAY: u64 = 0x794c_7630;
-        fstatfs(&self.fd).is_ok_and(|told| meta::wide(told.f_type) != OVERLAY)
+        fstatfs(&self.fd).is_ok_and(|told| !medium::is_stacked(&told))
     }
 
     /// Lists every name that `matters`, sorted.

@@ -25,16 +25,18 @@ impl Homes {
             let id = process.id;
             let Some(details) = process.details.as_mut() else { continue };
             let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
-            details.homes = named.and_then(|named| {
+            let homes = named.and_then(|named| {
                 let view = system::view_of(id)?;
                 // Most windows of one person see the same.
                 let resolve = || self.resolve(&view, &named);
                 known.entry((view.id(), named.clone())).or_insert_with(resolve).clone()
             });
+            details.has_certain_homes = homes.as_ref().is_some_and(|(_, are_certain)| *are_certain);
+            details.homes = homes.map(|(folders, _)| folders);
         }
     }
 
-    fn resolve(&self, view: &system::View, named: &NamedHome) -> Option<BTreeSet<FolderId>> {
+    fn resolve(&self, view: &system::View, named: &NamedHome) -> Option<(BTreeSet<FolderId>, bool)> {
         let base = |base: Base| match base {
             Base::Home => Some(&named.home),
             Base::ClaudeConfig => Some(&named.config),

@@ -37,7 +37,7 @@ impl View {
         &self,
         _must_be: &[&std::path::PathBuf],
         _paths: &[std::path::PathBuf],
-    ) -> Option<std::collections::BTreeSet<crate::core::home::FolderId>> {
+    ) -> Option<(std::collections::BTreeSet<crate::core::home::FolderId>, bool)> {
         None
     }
 }

@@ -153,6 +153,7 @@ impl Redactor {
             ns_pids: _,
             has_other_clock: _,
             homes: _,
+            has_certain_homes: _,
             is_stand_in: _,
             env,
             cpu_percent: _,

@@ -12,7 +12,7 @@ use super::proc::slurp;
 use super::stat;
 use crate::core::home::FolderId;
 use crate::core::process::ProcessId;
-use crate::source::open::meta_of;
+use crate::source::open::{has_certain_id, meta_of};
 
 /// How a folder is opened that is only to be named.
 const NAMED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -45,29 +45,32 @@ impl View {
         self.id.clone()
     }
 
-    /// Returns which folders these paths mean here, without those that are not there; `None` if one
-    /// that must be is not, or anything cannot be told.
+    /// Returns which folders these paths mean here, without those that are not there, and whether
+    /// device and inode tell all of them from others; `None` if one that must be is not, or anything
+    /// cannot be told.
     pub(in crate::source::processes) fn folders(
         &self,
         must_be: &[&PathBuf],
         paths: &[PathBuf],
-    ) -> Option<BTreeSet<FolderId>> {
+    ) -> Option<(BTreeSet<FolderId>, bool)> {
         let must_be = must_be.iter().map(|path| self.folder(path).ok());
-        let mut all = must_be.collect::<Option<BTreeSet<_>>>()?;
+        let mut all = must_be.collect::<Option<Vec<_>>>()?;
         for path in paths {
             match self.folder(path) {
-                Ok(id) => drop(all.insert(id)),
+                Ok(folder) => all.push(folder),
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(_) => return None,
             }
         }
-        Some(all)
+        let are_certain = all.iter().all(|(_, is_certain)| *is_certain);
+        Some((all.into_iter().map(|(id, _)| id).collect(), are_certain))
     }
 
     /// Follows a path as one who has this root does: links that begin with `/` lead into it as well
     /// (openat2(2), `RESOLVE_IN_ROOT`).
-    fn folder(&self, path: &Path) -> Result<FolderId, Errno> {
-        id_of(&openat2(&self.root, path, NAMED, Mode::empty(), ResolveFlags::IN_ROOT)?)
+    fn folder(&self, path: &Path) -> Result<(FolderId, bool), Errno> {
+        let folder = openat2(&self.root, path, NAMED, Mode::empty(), ResolveFlags::IN_ROOT)?;
+        Ok((id_of(&folder)?, has_certain_id(&folder)))
     }
 }
 
