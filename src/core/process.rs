@@ -140,6 +140,9 @@ pub struct Details {
     /// others, which they do not below overlayfs and its like, nor on a network.
     #[serde(default = "certain", skip_serializing_if = "is_certain")]
     pub has_certain_homes: bool,
+    /// Whether it is a thread of the kernel, which never runs a program, and so never holds anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_kernels: bool,
     /// Whether it only plays an agent, in a demo of claimtop's own that is not looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stand_in: bool,

@@ -65,6 +65,7 @@ impl WorldFile {
                     .map(|(k, v)| (k.clone(), v.as_str().into()))
                     .collect(),
                 has_certain_homes: spec.home.is_some() && !spec.stacked,
+                is_kernels: spec.kernels,
                 is_stand_in: false,
                 cpu_percent: None,
                 memory_bytes: None,

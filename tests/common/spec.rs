@@ -88,6 +88,9 @@ pub(super) struct ProcessSpec {
     pub(super) exited: Option<bool>,
     #[serde(default)]
     pub(super) other_clock: bool,
+    /// It is a thread of the kernel.
+    #[serde(default)]
+    pub(super) kernels: bool,
     /// Its home lies on overlayfs or its like, where device and inode tell nothing.
     #[serde(default)]
     pub(super) stacked: bool,

@@ -186,6 +186,7 @@ impl People {
                 has_other_clock: false,
                 homes: None,
                 has_certain_homes: false,
+                is_kernels: false,
                 is_stand_in: false,
                 env: BTreeMap::new(),
                 cpu_percent: None,

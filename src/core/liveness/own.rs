@@ -19,6 +19,12 @@ static OTHER_CLOCK: Fact = Fact::fixed(
     "statfs",
 );
 
+static KERNELS: Fact = Fact::fixed(
+    "kernel",
+    "the process is a thread of the kernel, which runs no program and holds nothing",
+    "flags of /proc/<pid>/stat",
+);
+
 static TAKEN: Fact = Fact::fixed(
     "other namespace",
     "the PID was this process's before the recorded one began, so it counts elsewhere",
@@ -135,6 +141,9 @@ pub(super) fn present(
         let reason = if holder.start_ticks.is_some() { Reason::OtherProcess } else { Reason::BornLater };
         return gone(record, holder, process.id.pid, reason, world, ladder);
     }
+    if process.details.as_ref().is_some_and(|details| details.is_kernels) {
+        return taken_by_kernel(record, holder, process, world, ladder);
+    }
     if has_exited(process) {
         ladder.add(
             "exited",
@@ -162,6 +171,28 @@ pub(super) fn present(
         ladder.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
     }
     alive(Reason::ProcessPresent)
+}
+
+/// Judges a PID that is one of the kernel's threads by now: whoever had it is gone where the thread
+/// began after the record did; a number that was the thread's all along counts elsewhere.
+fn taken_by_kernel(
+    record: &Record,
+    holder: &Holder,
+    thread: &Process,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    ladder.add_fixed(&KERNELS);
+    let pid = thread.id.pid;
+    let began =
+        record.started_at.filter(|_| holder.start_ticks.is_none() && record.medium().is_this_machines());
+    if began.is_some_and(|began| world.is_born_after(thread, began)) {
+        return gone(record, holder, pid, Reason::NotAnAgent, world, ladder);
+    }
+    named_elsewhere(holder, pid, world, ladder).or_else(|| {
+        ladder.add_fixed(&TAKEN);
+        unknown(Reason::OtherNamespace)
+    })
 }
 
 /// Returns how the start of the PID's process stands to the record's last write.

@@ -122,7 +122,9 @@ fn why_dead(judged: &RecordView) -> String {
     match judged.verdict.reason {
         Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),
         Reason::BornLater => format!("{pid} is another process by now, born after the record's last write"),
-        Reason::NotAnAgent => format!("{pid} is another user's process, not the agent"),
+        Reason::NotAnAgent => {
+            format!("{pid} is another process by now: one of another user, or of the kernel")
+        }
         Reason::OtherBoot => "its holder lived before the last boot".to_owned(),
         Reason::Exited => format!("{pid} has exited and is not yet reaped"),
         Reason::NoProcess

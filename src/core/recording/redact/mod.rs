@@ -154,6 +154,7 @@ impl Redactor {
             has_other_clock: _,
             homes: _,
             has_certain_homes: _,
+            is_kernels: _,
             is_stand_in: _,
             env,
             cpu_percent: _,

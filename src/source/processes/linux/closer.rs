@@ -94,10 +94,11 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let mut process = line.process;
     let kept = kept.filter(|kept| kept.process.id == process.id && kept.folder == inode);
     let known = kept.and_then(|kept| kept.process.details);
-    let details = match (process.state, known) {
+    let mut details = match (process.state, known) {
         (ProcessState::Zombie, Some(known)) => details::left_of(known),
         (_, known) => details::read(&folder, known),
     };
+    details.is_kernels = line.is_kernels;
     process.inner = InnerPids::from_ns_pids(&details.ns_pids);
     process.details = Some(details);
     vouch(&mut process, pidfd.as_ref());
