@@ -15,7 +15,7 @@ use crate::core::key::Key;
 pub use crate::core::plan::Place;
 use crate::core::plan::{Confirmation, Plan, Step};
 use crate::core::record::Format;
-use crate::core::row::{RowChange, agrees};
+use crate::core::row::{RowChange, is_in};
 use crate::core::text::Untrusted;
 
 /// Plans to take an entry back.
@@ -108,7 +108,7 @@ fn row_back<D: Disk>(
     change: &RowChange,
 ) -> Result<Planned, Trouble> {
     let now = hands.stores.of(format)?.row(database, &change.table, &change.id)?;
-    if !now.is_some_and(|now| agrees(&now, &change.after)) {
+    if !is_in(now.as_ref(), &change.after) {
         let row = format!("{} {}", change.table, change.id);
         return Err(Trouble::Never(format!("{row} has moved on since; the entry is overtaken")));
     }

@@ -60,14 +60,14 @@ impl<'a> Heirs<'a> {
         if let Some(pid) = record.lives_in {
             return Some(Heir::Session(pid));
         }
-        let holder = record.holder.as_ref()?;
         let is_by_time = matches!(record.verdict.reason, Reason::BornLater | Reason::OtherBoot);
         let pid = record.pid().filter(|_| is_by_time);
         if let Some(window) = pid.and_then(|pid| self.windows.get(&pid)) {
             return Some(Heir::Pid(window));
         }
         // A registry has one file for each process, and is not used by another one.
-        let session = record.session_id.as_ref().filter(|_| holder.binding != Binding::Registry)?;
+        let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
+        let session = record.session_id.as_ref().filter(|_| !is_registry)?;
         self.living.get(session).map(|other| Heir::Record(other))
     }
 }

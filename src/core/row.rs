@@ -33,7 +33,8 @@ impl Value {
 /// The columns of one row that an action relies on or changes.
 pub type Columns = BTreeMap<String, Value>;
 
-/// One row that changes. A column that is named on one side only is no part of the change there.
+/// One row that changes. A column that is named on one side only is no part of the change there; a
+/// side that names none says that the row is not there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowChange {
     /// The table.
@@ -79,9 +80,27 @@ pub fn agrees(row: &Columns, state: &Columns) -> bool {
     state.iter().all(|(name, value)| row.get(name) == Some(value))
 }
 
+/// Returns whether a row is in a state, or is missing where the state is that there is none.
+pub fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
+    match row {
+        Some(row) => !state.is_empty() && agrees(row, state),
+        None => state.is_empty(),
+    }
+}
+
 /// Returns in words what differs between two states of a row.
 pub fn words(before: &Columns, after: &Columns) -> String {
+    if after.is_empty() {
+        return format!("deleted, with {}", all(before));
+    }
+    if before.is_empty() {
+        return format!("put back, with {}", all(after));
+    }
     let changes = differences(before, after)
         .map(|(name, before, after)| format!("{name} {} -> {}", before.words(), after.words()));
     changes.collect::<Vec<_>>().join(", ")
+}
+
+fn all(columns: &Columns) -> String {
+    columns.iter().map(|(name, value)| format!("{name} {}", value.words())).collect::<Vec<_>>().join(", ")
 }

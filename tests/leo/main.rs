@@ -14,6 +14,7 @@ mod client;
 mod cluster;
 mod cut_off;
 mod deployments;
+mod file_locks;
 mod files;
 mod following;
 mod hostile;

@@ -129,6 +129,15 @@ impl Claimtop {
         Seen::see(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
     }
 
+    /// Sees the plan for all that the window has left of which a row is one.
+    pub(crate) fn see_left(&mut self, id: &str) -> Result<Seen, Trouble> {
+        let now = self.eyes.now();
+        let report = self.eyes.report();
+        let of = row(&report, id).key.clone();
+        let lock = self.state.lock(Patience::Wait, now)?;
+        Seen::see(&lock, &report, Request::Left { of }, &self.rules, now)
+    }
+
     /// Does what was seen, with whatever it asks for.
     pub(crate) fn carry_out(&mut self, seen: Seen) -> Result<Receipt, Trouble> {
         self.carry_out_all(seen).map(|carried| carried.receipt)

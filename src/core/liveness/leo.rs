@@ -10,9 +10,9 @@ use crate::core::report::{Reason, VerdictState};
 use crate::core::text::Untrusted;
 use crate::core::world::World;
 
-/// Judges one row of a session or of an item of work.
-pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    let record = row_of_session(record, world).unwrap_or(record);
+/// Judges one row of a session, of an item of work or of a file's lock.
+pub(super) fn judge(asked: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let record = row_of_session(asked, world).unwrap_or(asked);
     if let Some(alive) = by_session(record, world, ladder) {
         return alive;
     }
@@ -28,7 +28,7 @@ pub(super) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> 
         }
         (VerdictState::Unknown, Some(sign)) => sign,
         (VerdictState::Unknown, None) => by_processes,
-        (VerdictState::Dead, None) => proven(record, by_processes, world, ladder),
+        (VerdictState::Dead, None) => proven([asked, record], by_processes, world, ladder),
     }
 }
 
@@ -43,6 +43,11 @@ fn row_of_session<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> 
 /// Judges by the row's own PID and by whoever could own the session.
 fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
     let Some(holder) = record.holder.as_ref() else {
+        // Only the session's own row says on which machine a file's lock is held.
+        if record.kind == RecordKind::Lock {
+            ladder.add("session", Untrusted::fixed("it has no row: its machine is not known"), "PostgreSQL");
+            return Answer(VerdictState::Unknown, Reason::OtherHost);
+        }
         return by_possible_owners(record, world, ladder);
     };
     if let Some(answer) = elsewhere(record, holder, world, ladder) {
@@ -74,16 +79,18 @@ fn by_sign(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<An
     Some(Answer(VerdictState::Alive, Reason::SignOfLife))
 }
 
-/// Lets a death stand only if the row is certain to be the present one, and silent for longer
-/// than LEO's own limit.
-fn proven(record: &Record, answer: Answer, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    let Location::Row(row) = &record.location else { return answer };
+/// Lets a death stand only if the rows are certain to be the present ones, and silent for longer
+/// than LEO's own limits: the one that is asked about, and its session's.
+fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let Location::Row(row) = &asked.location else { return answer };
     if !world.database(row).is_some_and(|database| database.is_complete) {
         ladder.add("database", Untrusted::fixed("it could not be read whole by this look"), "PostgreSQL");
         return Answer(VerdictState::Unknown, Reason::Unreadable);
     }
-    if record.expiry.as_ref().is_some_and(|expiry| expiry.at > world.snapshot.taken_at) {
-        ladder.add("heartbeat", Untrusted::fixed("too young for LEO itself to call the session dead"), "row");
+    let is_young = |row: &Record| row.expiry.as_ref().is_some_and(|it| it.at > world.snapshot.taken_at);
+    let has_no_age = asked.kind == RecordKind::Lock && asked.expiry.is_none();
+    if is_young(asked) || is_young(session) || has_no_age {
+        ladder.add("heartbeat", Untrusted::fixed("none that is old enough for LEO itself to let go"), "row");
         return Answer(VerdictState::Unknown, Reason::SignOfLife);
     }
     answer

@@ -210,7 +210,7 @@ fn what(report: &Report, record: &RecordView, key: &Key) -> String {
 fn inverse(record: &RecordView) -> &'static str {
     match &record.location {
         Location::File(_) => "undo puts every file back where it was, with its bytes, mode and times",
-        Location::Row(_) if record.format == Format::Leo => leo::INVERSE,
+        Location::Row(_) if record.format == Format::Leo => leo::inverse(record),
         Location::Row(_) => rows::INVERSE,
     }
 }
@@ -218,7 +218,7 @@ fn inverse(record: &RecordView) -> &'static str {
 fn refuses_when(record: &RecordView) -> Vec<&'static str> {
     match &record.location {
         Location::File(_) => ALWAYS.to_vec(),
-        Location::Row(_) if record.format == Format::Leo => leo::REFUSES.to_vec(),
+        Location::Row(_) if record.format == Format::Leo => leo::refuses_when(record),
         Location::Row(_) => rows::REFUSES.to_vec(),
     }
 }

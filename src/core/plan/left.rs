@@ -57,12 +57,14 @@ fn is_of_one_window(one: &RecordView, other: &RecordView) -> bool {
 fn turn(record: &RecordView) -> u8 {
     let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
     match (&record.location, record.kind) {
-        _ if is_registry || record.format == Format::ClaudeCode => 5,
-        (Location::Row(_), _) => 0,
-        (Location::File(_), RecordKind::Lock) => 1,
-        (Location::File(_), RecordKind::Marker) => 3,
-        (Location::File(_), RecordKind::Tick) => 4,
-        (Location::File(_), _) => 2,
+        _ if is_registry || record.format == Format::ClaudeCode => 6,
+        // A file's lock is told by its session's row.
+        (Location::Row(_), RecordKind::Lock) => 0,
+        (Location::Row(_), _) => 1,
+        (Location::File(_), RecordKind::Lock) => 2,
+        (Location::File(_), RecordKind::Marker) => 4,
+        (Location::File(_), RecordKind::Tick) => 5,
+        (Location::File(_), _) => 3,
     }
 }
 

@@ -7,24 +7,52 @@ use crate::core::report::{ClaimView, Reason, RecordView, Report, VerdictState};
 use crate::core::text::Untrusted;
 
 /// What makes every plan on LEO's rows refuse.
-pub(super) const REFUSES: [&str; 4] = [
+const REFUSES: [&str; 4] = [
     "a row is not as it was seen, or somebody else holds or changes it",
     "the database cannot be read whole, or the connection is lost before the commit",
     "a sign of life is there when the rows are locked",
     "LEO's own function lets go of nothing, or one surface still says otherwise",
 ];
 
+/// What makes every plan on a file's lock refuse.
+const REFUSES_LOCK: [&str; 4] = [
+    "the row is not in every column as it was seen, or somebody else changes it",
+    REFUSES[1],
+    "a sign of life is there when the row is locked, or its heartbeat is younger than 10 min",
+    "the database would not take the very same row back",
+];
+
 /// How such a change is undone.
-pub(super) const INVERSE: &str =
+const INVERSE: &str =
     "undo puts the exact former values back, if nobody holds it by then; no heartbeat is written";
+
+/// How the deletion of a file's lock is undone.
+const INVERSE_LOCK: &str =
+    "undo puts the row back with every former value, its old heartbeat too, if nobody has the file by then";
 
 /// The mirror in a session's row.
 const MIRROR: &str = "claude_sessions.sd_key";
 
+/// Says what makes a plan on a row refuse.
+pub(super) fn refuses_when(record: &RecordView) -> Vec<&'static str> {
+    if is_file_lock(record) { REFUSES_LOCK.to_vec() } else { REFUSES.to_vec() }
+}
+
+/// Says how a plan on a row is undone.
+pub(super) fn inverse(record: &RecordView) -> &'static str {
+    if is_file_lock(record) { INVERSE_LOCK } else { INVERSE }
+}
+
+/// Returns whether a row is a file's lock, which goes as a whole.
+fn is_file_lock(record: &RecordView) -> bool {
+    record.kind == RecordKind::Lock && matches!(record.location, Location::Row(_))
+}
+
 /// Decides whether a row is never touched, and says what to do instead.
 pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
-    if record.kind == RecordKind::Lock {
-        return Some((
+    if is_file_lock(record) {
+        // LEO's sweep asks for the age alone, and claimtop for a proof as well.
+        return (record.verdict.state != VerdictState::Dead).then_some((
             "a file's lock ends by itself",
             "LEO's sweep removes it 10 min after its last heartbeat",
         ));
@@ -56,6 +84,9 @@ fn claims<'a>(
 pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     let Location::Row(row) = &record.location else { return Vec::new() };
     let database = &row.database;
+    if is_file_lock(record) {
+        return vec![file_lock(record, database, row.table, &row.id)];
+    }
     let mut steps = Vec::new();
     for claim in claims(report, record, key) {
         for surface in claim.surfaces().iter().filter(|surface| surface.state == SurfaceState::Agrees) {
@@ -68,6 +99,19 @@ pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step
         }
     }
     steps
+}
+
+fn file_lock(record: &RecordView, database: &Untrusted, table: &str, path: &Untrusted) -> Step {
+    let holder = record.session_id.clone().unwrap_or_default();
+    Step::Row {
+        format: record.format,
+        database: database.clone(),
+        table: table.to_owned(),
+        id: path.clone(),
+        change: format!(
+            "the row of {holder} is deleted, as LEO's own sweep does; the journal keeps all of it"
+        ),
+    }
 }
 
 fn mirror(record: &RecordView, database: &Untrusted, table: &str, item: &Untrusted) -> Option<Step> {
@@ -95,24 +139,27 @@ fn owner(record: &RecordView, database: &Untrusted, table: &str, column: &str, i
     }
 }
 
-/// Plans what follows once all that a dead session holds is let go: its files on this machine, each
-/// only if it is proven dead by its own rule.
+/// Plans what follows once all that a dead session holds is let go: its locks of files, and its files
+/// on this machine, each only if it is proven dead by its own rule.
 pub(super) fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
+    if is_file_lock(record) {
+        return Vec::new();
+    }
     let is_whole = claims(report, record, &record.key).count() == claims(report, record, key).count();
     let is_dead = record.verdict.state == VerdictState::Dead;
     let Some(session) = record.session_id.as_ref().filter(|_| is_whole && is_dead) else { return Vec::new() };
-    let is_its_file = |other: &&RecordView| {
-        let is_file = matches!(other.location, Location::File(_));
-        is_file && other.format == Format::Leo && other.session_id.as_ref() == Some(session)
+    let is_its_own = |other: &&RecordView| {
+        let is_left = matches!(other.location, Location::File(_)) || is_file_lock(other);
+        is_left && other.format == Format::Leo && other.session_id.as_ref() == Some(session)
     };
-    let files = report.records().filter(is_its_file);
-    let mut files: Vec<_> = files.filter_map(|file| Some((turn(file.kind)?, &file.key))).collect();
-    files.sort();
-    let plans = files.into_iter().map(|(_, key)| plan_for(report, key, Action::Park));
+    let left = report.records().filter(is_its_own);
+    let mut left: Vec<_> = left.filter_map(|one| Some((turn(one.kind)?, &one.key))).collect();
+    left.sort();
+    let plans = left.into_iter().map(|(_, key)| plan_for(report, key, Action::Park));
     plans.filter(|plan| plan.confirmation == Confirmation::Yes).collect()
 }
 
-/// Returns when a file goes: what proves the others dead goes after them.
+/// Returns when one goes: what proves the others dead goes after them.
 fn turn(kind: RecordKind) -> Option<u8> {
     match kind {
         RecordKind::Lock => Some(0),
@@ -125,7 +172,10 @@ fn turn(kind: RecordKind) -> Option<u8> {
 
 /// Says what would be done.
 pub(super) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
-    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource().id.shown()).collect();
     let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
+    if is_file_lock(record) {
+        return format!("let go of the file {} that session {holder} keeps in LEO's database", record.title);
+    }
+    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource().id.shown()).collect();
     format!("release {} from session {holder} in LEO's database", items.join(" and "))
 }

@@ -1,7 +1,7 @@
 //! Which rows matter: those that hold something, those that are held, and those that say so.
 
 use super::schema::Schema;
-use crate::format::leo::database::{DIRECTIVES, QUICK_FIXES, SESSIONS};
+use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
 
 /// Returns the condition under which a row of a table matters.
 pub(super) fn filter(table: &str, schema: &Schema) -> String {
@@ -19,12 +19,15 @@ pub(super) fn filter(table: &str, schema: &Schema) -> String {
     }
 }
 
-/// Returns the condition under which an item names a session as its owner.
+/// Returns the condition under which an item or a file's lock names a session as its owner.
 fn owns(schema: &Schema) -> String {
     let named = |table: &&str| schema.has(table, "claiming_session_id");
     let parts = [DIRECTIVES, QUICK_FIXES].into_iter().filter(named).map(|table| {
         format!("SELECT claiming_session_id FROM {table} WHERE claiming_session_id IS NOT NULL")
     });
-    let owners = parts.collect::<Vec<_>>().join(" UNION ");
+    let keepers = schema
+        .has(FILE_LOCKS, "holder_session_id")
+        .then(|| format!("SELECT holder_session_id::text FROM {FILE_LOCKS}"));
+    let owners = parts.chain(keepers).collect::<Vec<_>>().join(" UNION ");
     if owners.is_empty() { "false".to_owned() } else { format!("session_id IN ({owners})") }
 }

@@ -59,6 +59,12 @@ impl Schema {
         self.tables.get(table).is_some_and(|columns| columns.contains(column))
     }
 
+    /// Returns all columns of a table that may be read, without the server's own mark.
+    pub(crate) fn all(&self, table: &str) -> Vec<&str> {
+        let columns = self.tables.get(table).into_iter().flatten();
+        columns.map(String::as_str).filter(|column| *column != "xmin").collect()
+    }
+
     /// Returns those of some columns that there are.
     pub(crate) fn of<'a>(&self, table: &str, columns: &[&'a str]) -> Vec<&'a str> {
         columns.iter().copied().filter(|column| self.has(table, column)).collect()

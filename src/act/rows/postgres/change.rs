@@ -2,12 +2,12 @@
 //! then the signs of life that it has written over; and all is read back.
 
 use super::session::{Session, trouble};
-use super::{is_after, key, name, parameter};
+use super::{file_lock, is_after, key, name, parameter};
 use crate::act::trouble::Trouble;
-use crate::core::row::{Columns, RowChange, Value, agrees};
+use crate::core::row::{Columns, RowChange, Value, is_in};
 use crate::core::text::shown;
 use crate::format::json;
-use crate::format::leo::database::{DIRECTIVES, SESSIONS, SIGNS, UPDATED_AT, mirror, text};
+use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, SESSIONS, SIGNS, UPDATED_AT, mirror, text};
 
 /// Changes all rows; they are locked, and as they were seen.
 ///
@@ -15,7 +15,9 @@ use crate::format::leo::database::{DIRECTIVES, SESSIONS, SIGNS, UPDATED_AT, mirr
 /// A function refuses, or a row does not become what it is to be; the transaction is not to be
 /// committed.
 pub(super) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), Trouble> {
-    let (rows, items): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.table == SESSIONS);
+    let (locks, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.table == FILE_LOCKS);
+    locks.into_iter().try_for_each(|change| file_lock::carry_out(session, change))?;
+    let (rows, items): (Vec<_>, Vec<_>) = others.into_iter().partition(|change| change.table == SESSIONS);
     let signs = rows.iter().map(|change| Signs::read(session, change)).collect::<Result<Vec<_>, _>>()?;
     let mut beside = Vec::new();
     for change in rows.iter().filter(|change| gives_back(change)) {
@@ -40,11 +42,11 @@ pub(super) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), 
 /// Makes sure that a row is what it was to become: when something is taken back, in every column.
 fn check(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     let now = session.row(&change.table, &change.id, "")?;
-    let is_what_it_should_be = |now: &Columns| match gives_back(change) {
-        true => agrees(now, &change.after),
-        false => is_after(&change.table, now, &change.after),
+    let is_what_it_should_be = match gives_back(change) {
+        true => is_in(now.as_ref(), &change.after),
+        false => is_after(&change.table, now.as_ref(), &change.after),
     };
-    match now.is_some_and(|now| is_what_it_should_be(&now)) {
+    match is_what_it_should_be {
         true => Ok(()),
         false => Err(Trouble::Refused(format!("{} did not become what it was to be", name(change)))),
     }

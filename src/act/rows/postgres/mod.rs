@@ -2,6 +2,7 @@
 //! well, and only if every row is as it was seen.
 
 mod change;
+mod file_lock;
 mod session;
 
 use std::path::Path;
@@ -12,9 +13,9 @@ use tokio::runtime::Runtime;
 use self::session::Session;
 use super::{Rows, Standing};
 use crate::act::trouble::Trouble;
-use crate::core::row::{self, Columns, RowChange, Value};
+use crate::core::row::{Columns, RowChange, Value, is_in};
 use crate::core::text::shown;
-use crate::format::leo::database::{self, SESSIONS, key_column, text};
+use crate::format::leo::database::{self, FILE_LOCKS, SESSIONS, key_column, text};
 use crate::source::postgres::Target;
 
 /// LEO's database.
@@ -83,7 +84,7 @@ impl Rows for Postgres {
             session.lock(changes)?;
             for change in changes {
                 let now = session.row(&change.table, &change.id, "FOR UPDATE")?;
-                if !now.is_some_and(|now| row::agrees(&now, &change.before)) {
+                if !is_in(now.as_ref(), &change.before) {
                     return Err(Trouble::Changed(format!("{} was written since", name(change))));
                 }
             }
@@ -124,10 +125,11 @@ fn stand(session: &Session, changes: &[RowChange]) -> Result<Standing, Trouble> 
     session.lock(changes)?;
     let mut standing = None;
     for change in changes {
-        let one = match session.row(&change.table, &change.id, "")? {
-            Some(now) if is_before(&change.table, &now, &change.before) => Standing::Before,
-            Some(now) if is_after(&change.table, &now, &change.after) => Standing::After,
-            Some(_) | None => return Ok(Standing::Other(name(change))),
+        let now = session.row(&change.table, &change.id, "")?;
+        let one = match now.as_ref() {
+            now if is_before(&change.table, now, &change.before) => Standing::Before,
+            now if is_after(&change.table, now, &change.after) => Standing::After,
+            _ => return Ok(Standing::Other(name(change))),
         };
         if standing.get_or_insert_with(|| one.clone()) != &one {
             return Ok(Standing::Other(name(change)));
@@ -144,16 +146,19 @@ fn claims(table: &str) -> &'static [&'static str] {
     }
 }
 
-fn is_before(table: &str, now: &Columns, before: &Columns) -> bool {
+fn is_before(table: &str, now: Option<&Columns>, before: &Columns) -> bool {
     // Whoever claims it anew does so at another moment.
-    claims(table).iter().chain(&["claimed_at"]).all(|column| now.get(*column) == before.get(*column))
+    let is_claimed = || now.is_some_and(|now| now.get("claimed_at") == before.get("claimed_at"));
+    is_after(table, now, before) && (table == FILE_LOCKS || is_claimed())
 }
 
-fn is_after(table: &str, now: &Columns, after: &Columns) -> bool {
-    claims(table).iter().all(|column| now.get(*column) == after.get(*column))
+fn is_after(table: &str, now: Option<&Columns>, after: &Columns) -> bool {
+    let has = |now: &Columns| claims(table).iter().all(|column| now.get(*column) == after.get(*column));
+    if table == FILE_LOCKS { is_in(now, after) } else { now.is_some_and(has) }
 }
 
-/// Returns the keys of work that some changes are about, in the order in which all take locks.
+/// Returns the keys of work and the paths of files that some changes are about, in the order in
+/// which all take locks.
 fn keys(changes: &[RowChange]) -> Vec<&str> {
     let mut keys: Vec<&str> = Vec::new();
     for change in changes {
@@ -171,7 +176,11 @@ fn keys(changes: &[RowChange]) -> Vec<&str> {
 /// Tells what a row says by now.
 fn tell(change: &RowChange, now: Option<Columns>) -> String {
     let Some(now) = now else { return format!("{} has gone", name(change)) };
-    let column = if change.table == SESSIONS { mirror_column(&now) } else { "claiming_session_id" };
+    let column = match change.table.as_str() {
+        SESSIONS => mirror_column(&now),
+        FILE_LOCKS => "holder_session_id",
+        _ => "claiming_session_id",
+    };
     let says = match text(&now, column) {
         Some(says) => format!("names {}", shown(says)),
         None => "is empty".to_owned(),

@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Error};
 use super::{key, keys};
 use crate::act::trouble::Trouble;
 use crate::core::row::{Columns, RowChange, Value};
-use crate::format::leo::database::relevant;
+use crate::format::leo::database::{FILE_LOCKS, relevant};
 use crate::source::leo::schema::Schema;
 use crate::source::postgres::{self, Allowance, Connected, Target};
 
@@ -133,7 +133,10 @@ impl Session {
     /// # Errors
     /// The server refuses.
     pub(super) fn row(&self, table: &str, id: &str, lock: &str) -> Result<Option<Columns>, Trouble> {
-        self.columns(table, id, relevant(table), lock)
+        match table {
+            FILE_LOCKS => self.select(table, id, &self.schema.all(table), lock),
+            _ => self.columns(table, id, relevant(table), lock),
+        }
     }
 
     /// Reads those of some columns of a row that there are.
@@ -147,11 +150,14 @@ impl Session {
         columns: &[&'static str],
         lock: &str,
     ) -> Result<Option<Columns>, Trouble> {
-        let names = self.schema.of(table, columns);
+        self.select(table, id, &self.schema.of(table, columns), lock)
+    }
+
+    fn select(&self, table: &str, id: &str, names: &[&str], lock: &str) -> Result<Option<Columns>, Trouble> {
         if names.is_empty() {
             return Ok(None);
         }
-        let list = names.iter().map(|name| format!("{name}::text")).collect::<Vec<_>>().join(", ");
+        let list = names.iter().map(|name| format!("{}::text", quoted(name))).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {list} FROM {table} WHERE {} = $1 {lock}", key(table));
         let rows = self.wait(self.client.query_typed(&sql, &[(&id, Type::TEXT)])).map_err(trouble)?;
         let cell = |row: &tokio_postgres::Row, at: usize| -> Value {
@@ -184,6 +190,11 @@ impl Drop for Session {
             let _ = (&mut self.driver).await;
         });
     }
+}
+
+/// Returns a name as SQL takes any.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Why a statement gave nothing.

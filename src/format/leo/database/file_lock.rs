@@ -10,7 +10,7 @@ use crate::format::leo::work::surface;
 use crate::format::{Reading, time};
 
 /// After how many seconds without a heartbeat LEO's sweep removes a lock.
-const REAPED_AFTER: i64 = 600;
+pub const REAPED_AFTER: i64 = 600;
 
 /// Reads one row.
 pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {

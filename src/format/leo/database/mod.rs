@@ -13,11 +13,12 @@ mod tables;
 mod tests;
 mod trees;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use self::file_lock::REAPED_AFTER;
 pub use self::join::join;
 pub use self::release::{OURS, SIGNS, UPDATED_AT, mirror, released, relevant, text};
 pub use self::tables::{
@@ -57,7 +58,7 @@ pub struct Rows {
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     let work = item::all(source, tables);
-    let by_session = Held::of(&work);
+    let by_session = Held::of(&work, &tables.file_locks);
     let sessions =
         tables.sessions.iter().filter_map(|row| session::record(row, tables, &by_session, source, reading));
     let mut records: Vec<Record> = sessions.collect();
@@ -73,21 +74,24 @@ fn is_session(record: &Record) -> bool {
     matches!(&record.location, Location::Row(row) if row.table == SESSIONS)
 }
 
-/// The items of work by the sessions that they name, and by key.
+/// The items of work by the sessions that they name, and by key; and who keeps files.
 struct Held<'a> {
     owned: BTreeMap<&'a str, Vec<&'a WorkItem>>,
     by_key: BTreeMap<&'a str, &'a WorkItem>,
+    /// The sessions that keep a file for themselves.
+    keepers: BTreeSet<&'a str>,
 }
 
 impl<'a> Held<'a> {
-    fn of(work: &'a [WorkItem]) -> Self {
+    fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>]) -> Self {
         let mut owned: BTreeMap<&str, Vec<&WorkItem>> = BTreeMap::new();
         for item in work {
             if let Some(owner) = item.owner.as_ref() {
                 owned.entry(owner.raw()).or_default().push(item);
             }
         }
-        Self { owned, by_key: work.iter().map(|item| (item.key.raw(), item)).collect() }
+        let keepers = file_locks.iter().filter_map(|row| row.text("holder_session_id")).collect();
+        Self { owned, by_key: work.iter().map(|item| (item.key.raw(), item)).collect(), keepers }
     }
 }
 

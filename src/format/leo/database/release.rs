@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS};
+use super::tables::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
 use crate::core::row::{Columns, Value};
 use crate::format::cells::Cells;
 
@@ -10,7 +10,8 @@ use crate::format::cells::Cells;
 pub const OURS: &str = "claimtop";
 
 /// The columns of a row that a release relies on or changes; not every deployment has all.
-/// Heartbeats are not among them: whether the holder lives is judged anew under the row's lock.
+/// Heartbeats are not among them: whether the holder lives is judged anew under the row's lock. Of
+/// a file's lock every column matters: it goes as a whole.
 pub fn relevant(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &[
@@ -79,6 +80,8 @@ pub fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
                 set("status", Value::Text("open".to_owned()));
             }
         }
+        // LEO's own sweep deletes it.
+        FILE_LOCKS => return Some(Columns::new()),
         _ => return None,
     }
     Some(after)

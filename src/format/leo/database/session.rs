@@ -50,7 +50,8 @@ pub(super) fn record(
     record.terminal_id = row.text("terminal_id").map(|id| Box::new(id.into()));
     record.holder = Some(holder(row, reading));
     date(&mut record, row, source, reading);
-    if record.claims.is_empty() && !is_shown(&record, row, reading) {
+    let holds_any = !record.claims.is_empty() || held.keepers.contains(session);
+    if !holds_any && !is_shown(&record, row, reading) {
         return None;
     }
     if let Some(key) = mirrored(row) {
