@@ -23,7 +23,7 @@ use self::owners::{by_possible_owners, could_own, runs_on, unseen};
 use self::session::{by_context, by_session};
 pub use self::session::{is_uuid, window_of_record};
 use super::evidence::{Evidence, Fact};
-use super::record::{Binding, Format, Location, Record};
+use super::record::{Binding, Format, Location, Record, RecordKind};
 use super::report::{Reason, Verdict, VerdictState, Weighed};
 use super::text::Untrusted;
 use super::world::World;
@@ -60,9 +60,12 @@ fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer 
         return spared(answer, record, world, ladder);
     }
     let own = own_verdict(record, world, ladder);
-    // Where the times of a PID prove nothing, what else binds the session may.
-    let clocks_differ = |answer: &Answer| answer.1 == Reason::OtherClock;
-    if let Some(answer) = own.filter(|answer| !clocks_differ(answer)) {
+    // Where the times of a PID prove nothing, what else binds the session may; and a session of LEO's
+    // can be resumed here, whatever machine its file names.
+    let is_leos = record.format == Format::Leo && record.kind == RecordKind::Session;
+    let is_open =
+        |Answer(_, why): &Answer| *why == Reason::OtherClock || (*why == Reason::OtherHost && is_leos);
+    if let Some(answer) = own.filter(|answer| !is_open(answer)) {
         return spared(answer, record, world, ladder);
     }
     if let Some(answer) = by_session(record, world, ladder) {

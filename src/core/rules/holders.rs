@@ -157,7 +157,9 @@ fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let process = facts.world.snapshot.processes.get(pid);
     let is_gone = process.is_none_or(has_exited)
         || process.is_some_and(|process| facts.world.is_younger(process, &judged.record));
-    if !is_gone || pid == lives_in {
+    // Of another machine's PID nobody knows.
+    let host = judged.record.holder.as_ref().and_then(|holder| holder.host());
+    if !is_gone || pid == lives_in || host.is_some_and(|host| !is_our_name(host, facts)) {
         return None;
     }
     let file = file_name(judged);

@@ -9,6 +9,7 @@ mod facts;
 mod fleet;
 mod id;
 mod lock;
+mod machine;
 mod marker;
 mod moment;
 mod names;
@@ -20,8 +21,6 @@ mod tests;
 mod tick;
 mod work;
 mod worktree;
-
-use sha2::{Digest, Sha256};
 
 use super::json::parsed;
 use super::{Base, FileKind, Parsed, Place, Reading};
@@ -108,11 +107,4 @@ pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         Kind::FleetIdentity => fleet::of_session(file, reading),
         Kind::SharedFleetIdentity => fleet::shared(file, reading),
     })
-}
-
-/// Returns LEO's machine ID: the first 16 hex digits of the SHA-256 of
-/// `hostname-platform-arch`, platform and architecture in node's words (`linux`, `x64`).
-pub fn machine_id(hostname: &str, platform: &str, arch: &str) -> String {
-    let digest = Sha256::digest(format!("{hostname}-{platform}-{arch}"));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

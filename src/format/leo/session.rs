@@ -1,7 +1,7 @@
 //! A session file: this machine's copy of the session's row, written once that row was.
 
 use super::terminal::Terminal;
-use super::{facts, id, moment, names, work};
+use super::{facts, id, machine, moment, names, work};
 use crate::core::file::FileImage;
 use crate::core::finding::Code;
 use crate::core::list::List;
@@ -32,7 +32,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.title = key
         .or_else(|| record.session_id.clone())
         .unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
-    record.holder = Some(holder(&record, &object));
+    record.holder = Some(holder(&record, &object, reading));
     record.facts = known(&record, &object);
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
@@ -89,9 +89,11 @@ fn is_conversation(record: &Record) -> bool {
 
 /// Returns the stated process: the writer's parent, which is a shell, or for a conversation
 /// whatever called last. The PID in the terminal ID is better and stays a fact.
-fn holder(record: &Record, object: &Object<'_>) -> Holder {
+fn holder(record: &Record, object: &Object<'_>, reading: &Reading<'_>) -> Holder {
     let role = if is_conversation(record) { Role::Hook } else { Role::Shell };
-    let (host, machine_id) = (object.text("hostname"), object.text("machine_id"));
+    let (name, machine_id) = (object.text("hostname"), object.text("machine_id"));
+    let host =
+        machine::host(name.as_ref().map(Untrusted::raw), machine_id.as_ref().map(Untrusted::raw), reading);
     let names = HolderNames { host, machine_id, ..Default::default() }.kept();
     Holder { pid: object.pid("pid", true), role, binding: Binding::File, start_ticks: None, names }
 }

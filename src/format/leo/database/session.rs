@@ -16,7 +16,7 @@ use crate::core::work::WorkItem;
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
 use crate::format::leo::terminal::Terminal;
-use crate::format::leo::{id, machine_id};
+use crate::format::leo::{id, machine};
 use crate::format::{Reading, draft, time};
 
 /// After how many seconds without a heartbeat LEO lets others take a claim over.
@@ -120,26 +120,14 @@ fn holder(row: &Cells, reading: &Reading<'_>) -> Holder {
     Holder { pid, role: Role::Unknown, binding, start_ticks: None, names }
 }
 
-/// Returns the host that a row names. A machine ID that differs makes it another machine, whatever
-/// its name: Windows and a Linux in it have one name, and neither sees the other's processes.
+/// Returns the host that a row names, which is this one where the machine ID is: Windows and a Linux
+/// in it have one name, and neither sees the other's processes.
 fn host(name: Option<&str>, machine: Option<&str>, reading: &Reading<'_>) -> Option<Untrusted> {
-    let here = &reading.host.name;
-    let own = machine_id(here, PLATFORM, ARCH);
-    match (name.filter(|name| !name.is_empty()), machine) {
-        (_, Some(machine)) if machine == own => Some(here.as_str().into()),
-        (Some(name), Some(machine)) if name.eq_ignore_ascii_case(here) => {
-            Some(format!("{name} (machine {machine})").into())
-        }
-        (None, Some(machine)) => Some(format!("(machine {machine})").into()),
-        (name, _) => name.map(Untrusted::from),
+    match machine {
+        Some(id) if machine::is_ours(id, reading) => Some(reading.host.name.as_str().into()),
+        _ => machine::host(name, machine, reading),
     }
 }
-
-/// The platform in node's words.
-const PLATFORM: &str = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
-
-/// The architecture in node's words.
-const ARCH: &str = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
 
 /// Takes over the times, each by this machine's clock.
 fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>) {

@@ -5,7 +5,7 @@ mod sessions;
 mod totality;
 mod worktrees;
 
-use super::{Base, FileKind, Format, PLACES, Parsed, machine_id};
+use super::{Base, FileKind, Format, PLACES, Parsed, machine};
 use crate::core::record::Record;
 use crate::format::draft::sample;
 use crate::format::read;
@@ -57,8 +57,8 @@ fn facts(record: &Record) -> String {
 
 #[test]
 fn a_machine_id_is_leos_own_hash() {
-    assert_eq!(machine_id("vm", "linux", "x64"), "858c8397a35585b3");
-    assert_eq!(machine_id("vm", "win32", "x64"), "94b84afdc3f48f8b");
+    assert_eq!(machine::id("vm", "linux", "x64"), "858c8397a35585b3");
+    assert_eq!(machine::id("vm", "win32", "x64"), "94b84afdc3f48f8b");
 }
 
 #[test]

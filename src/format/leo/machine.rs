@@ -1,0 +1,40 @@
+//! LEO's machine ID, which tells machines of one name apart: a Windows around a Linux, containers.
+//!
+//! It is made of the host name, the platform and the architecture alone, so that clones and
+//! containers of one name have the same. Another one is another machine, or another node on this
+//! one; the same one proves nothing.
+
+use sha2::{Digest, Sha256};
+
+use crate::core::text::Untrusted;
+use crate::format::Reading;
+
+/// The platform in node's words.
+const PLATFORM: &str = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+
+/// The architecture in node's words.
+const ARCH: &str = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+
+/// Returns LEO's machine ID: the first 16 hex digits of the SHA-256 of
+/// `hostname-platform-arch`, platform and architecture in node's words (`linux`, `x64`).
+pub(super) fn id(hostname: &str, platform: &str, arch: &str) -> String {
+    let digest = Sha256::digest(format!("{hostname}-{platform}-{arch}"));
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns whether a machine ID is what node computes on this machine.
+pub(super) fn is_ours(machine: &str, reading: &Reading<'_>) -> bool {
+    machine == id(&reading.host.name, PLATFORM, ARCH)
+}
+
+/// Returns the host that is named, with the machine ID where that is not ours: it is another machine
+/// then, although its name is ours. Some writers take the host name itself for the ID.
+pub(super) fn host(name: Option<&str>, machine: Option<&str>, reading: &Reading<'_>) -> Option<Untrusted> {
+    let is_here = |name: &str| name.eq_ignore_ascii_case(&reading.host.name);
+    let name = name.filter(|name| !name.is_empty());
+    match (name, machine.filter(|id| !id.is_empty() && !is_here(id) && !is_ours(id, reading))) {
+        (Some(name), Some(machine)) if is_here(name) => Some(format!("{name} (machine {machine})").into()),
+        (None, Some(machine)) => Some(format!("(machine {machine})").into()),
+        (name, _) => name.map(Untrusted::from),
+    }
+}
