@@ -9,7 +9,7 @@ use super::agent::{Role as ProcessRole, Signatures};
 use super::bound::Bonds;
 use super::evidence::Evidence;
 use super::home::folder_of;
-use super::process::{InnerPids, Process, ProcessState};
+use super::process::{InnerPids, Process, ProcessState, ProcessTable};
 use super::record::{Binding, Domain, Format, Holder, Medium, Record, Row};
 use super::snapshot::{Database, Host, INITIAL_TIME_NAMESPACE, Repo, RepoSort, Snapshot, Worktree};
 use super::text::Untrusted;
@@ -416,6 +416,17 @@ fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {
         }
     }
     index
+}
+
+/// Returns whether a process lives here that has this PID, or has it in a namespace of its own, and
+/// this start; or may do so, for all that could be read.
+pub fn may_live_here(table: &ProcessTable, pid: u32, start_ticks: u64) -> bool {
+    let has_number =
+        |process: &Process| process.id.pid == pid || process.inner_pids().unwrap_or_default().contains(&pid);
+    let may_be = |process: &Process| {
+        has_number(process) && process.has_start(start_ticks) != Some(false) && !has_exited(process)
+    };
+    !table.is_whole() || table.by_pid.values().any(may_be)
 }
 
 /// Returns whether a process is over: its pidfd says so, or it is a zombie of one thread.

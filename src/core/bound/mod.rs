@@ -23,7 +23,7 @@ use crate::core::report::Reason;
 use crate::core::snapshot::Snapshot;
 use crate::core::text::Untrusted;
 use crate::core::tombstone::Tombstone;
-use crate::core::world::{has_booted_since, has_exited};
+use crate::core::world::{has_booted_since, has_exited, may_live_here};
 
 /// The name of the note's form.
 pub const SCHEMA: &str = "claimtop.binding.v1";
@@ -169,22 +169,14 @@ impl BoundSession {
             Some(_) if !host.name.eq_ignore_ascii_case(self.host.raw()) => {
                 Some(Holder::Unknown(Reason::OtherHost))
             }
-            Some(_) if self.may_live_in(&snapshot.processes) => Some(Holder::Unknown(Reason::OtherNamespace)),
+            Some(_) if may_live_here(&snapshot.processes, self.pid, self.start_ticks) => {
+                Some(Holder::Unknown(Reason::OtherNamespace))
+            }
             Some(_) if has_booted_since(host, self.written_at, snapshot.bound.medium) => {
                 Some(Holder::Gone(Reason::OtherBoot))
             }
             Some(_) => Some(Holder::Unknown(Reason::OtherHost)),
         }
-    }
-
-    /// Returns whether a process has PID and start of the note, here or in a namespace of its own, or
-    /// may have them, for all that could be read.
-    fn may_live_in(&self, table: &ProcessTable) -> bool {
-        let has_number = |process: &&Process| {
-            process.id.pid == self.pid || process.inner_pids().unwrap_or_default().contains(&self.pid)
-        };
-        let mut numbered = table.by_pid.values().filter(has_number);
-        !table.is_whole() || numbered.any(|process| process.has_start(self.start_ticks) != Some(false))
     }
 
     /// Finds the process by what names it in every namespace of this boot.

@@ -10,7 +10,7 @@ use crate::core::evidence::Fact;
 use crate::core::record::{Domain, Holder, Record};
 use crate::core::report::Reason;
 use crate::core::text::Untrusted;
-use crate::core::world::{World, has_exited};
+use crate::core::world::{World, has_exited, may_live_here};
 
 static OTHER_MACHINE: Fact =
     Fact::fixed("pid domain", "the PID counts on another machine, or it is not said on which", "record");
@@ -50,7 +50,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Lad
         return None;
     }
     ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
-    if may_live_here(holder, world) {
+    if holder_may_live_here(holder, world) {
         let value = "another than this one, and yet a process here has that PID and start, or may have them: a \
                      container can have a boot ID of its own";
         ladder.add("other boot", Untrusted::fixed(value), "/proc");
@@ -65,15 +65,10 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Lad
     unknown(Reason::OtherHost)
 }
 
-/// Returns whether a process lives here that has the recorded PID, or has it in a namespace of its own,
-/// and the recorded start; or may do so, for all that could be read.
-fn may_live_here(holder: &Holder, world: &World<'_>) -> bool {
-    let Some((pid, start)) = holder.pid.as_ref().and_then(|pid| pid.valid()).zip(holder.start_ticks) else {
-        return false;
-    };
-    let table = &world.snapshot.processes;
-    let mut known = table.get(pid).into_iter().chain(world.inner(pid).iter().copied());
-    !table.is_whole() || known.any(|process| process.has_start(start) != Some(false) && !has_exited(process))
+/// Returns whether the recorded process may live here; nobody is meant where PID or start is missing.
+fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
+    let named = holder.pid.as_ref().and_then(|pid| pid.valid()).zip(holder.start_ticks);
+    named.is_some_and(|(pid, start)| may_live_here(&world.snapshot.processes, pid, start))
 }
 
 /// Returns whether a record was begun and last written before the machine booted.
