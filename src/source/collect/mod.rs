@@ -7,6 +7,7 @@ mod kept;
 mod listing;
 mod pass;
 mod places;
+mod programs;
 mod round;
 mod seen;
 mod windows;
@@ -23,6 +24,7 @@ use self::kept::Kept;
 pub use self::kept::MAX_KEPT;
 use self::pass::Pass;
 pub use self::places::Places;
+use self::programs::OnPath;
 use self::round::{Read, Round};
 use self::seen::Seen;
 use super::bindings;
@@ -74,6 +76,7 @@ pub struct Collector {
     configs: BTreeSet<PathBuf>,
     /// The programs that they run.
     programs: BTreeSet<PathBuf>,
+    on_path: OnPath,
     folders: BTreeSet<PathBuf>,
     names: Names,
 }
@@ -109,6 +112,7 @@ impl Collector {
             working: BTreeSet::new(),
             configs: BTreeSet::new(),
             programs: BTreeSet::new(),
+            on_path: OnPath::default(),
             folders: BTreeSet::new(),
             names: Names::new(),
         }
@@ -304,11 +308,10 @@ impl Collector {
 
     /// Returns the programs of agents, as far as they are known: whoever starts one opens it. Some
     /// of them may not be there.
-    pub fn programs(&self) -> Vec<PathBuf> {
+    pub fn programs(&mut self) -> Vec<PathBuf> {
         let commands = self.signatures.commands();
-        let folders = self.places.programs.iter();
-        let called = folders.flat_map(|folder| commands.iter().map(|name| folder.join(name)));
-        called.chain(self.programs.iter().cloned()).collect()
+        let called = self.on_path.find(&self.places.programs, &commands, clock::now());
+        called.iter().chain(&self.programs).cloned().collect()
     }
 
     fn read_places(&self, pass: &mut Pass<'_>) {
