@@ -84,7 +84,7 @@ fn look(world: &Path) -> Snapshot {
         obra_databases: Vec::new(),
         leo_database: None,
         confined: true,
-        follows_configs: false,
+        follows_homes: false,
         programs: Vec::new(),
     };
     // What was copied just now counts as being written until it has lain for a second.

@@ -64,7 +64,7 @@ pub(crate) fn places(
         programs: if confined { Vec::new() } else { environment.programs.clone() },
         home,
         confined,
-        follows_configs: options.home.is_none(),
+        follows_homes: options.home.is_none(),
     })
 }
 
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(places.cache, Path::new("/fast/cache"));
         assert_eq!(places.claude_config, Path::new("/etc/claude"));
         assert_eq!(places.tmp, Path::new("/tmp"));
-        assert!(!places.confined && places.follows_configs);
+        assert!(!places.confined && places.follows_homes);
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(places.claude_config, path.join(".claude"));
         assert_eq!(places.cache, path.join(".cache"));
         assert_eq!(places.roots, Vec::<PathBuf>::new());
-        assert!(places.confined && !places.follows_configs);
+        assert!(places.confined && !places.follows_homes);
     }
 
     #[test]

@@ -27,6 +27,17 @@ pub struct FolderId {
     pub ino: u64,
 }
 
+/// What a folder of a home is to the systems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HomePart {
+    /// Some keep records in it.
+    #[default]
+    Store,
+    /// It is the home itself, in which anything may lie.
+    Whole,
+}
+
 /// A folder of a home in which records were read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HomeFolder {
@@ -35,11 +46,15 @@ pub struct HomeFolder {
     pub path: PathBuf,
     /// Which folder that is.
     pub id: FolderId,
+    /// What it is to the systems.
+    #[serde(default)]
+    pub part: HomePart,
 }
 
-/// Returns the deepest of these folders that a path lies in.
+/// Returns the deepest of these folders with records that a path lies in.
 pub fn folder_of<'a>(folders: &'a [HomeFolder], path: &Path) -> Option<&'a HomeFolder> {
-    let above = folders.iter().filter(|folder| path.starts_with(&folder.path));
+    let stores = folders.iter().filter(|folder| folder.part == HomePart::Store);
+    let above = stores.filter(|folder| path.starts_with(&folder.path));
     above.max_by_key(|folder| folder.path.as_os_str().len())
 }
 
@@ -99,8 +114,13 @@ mod tests {
 
     #[test]
     fn the_deepest_folder_counts() {
-        let folder = |path: &str, ino| HomeFolder { path: path.into(), id: FolderId { dev: 1, ino } };
-        let all = [folder("/h", 1), folder("/h/.maia/sessions", 2), folder("/h/.maia/sess", 3)];
+        let folder = |path: &str, ino| HomeFolder {
+            path: path.into(),
+            id: FolderId { dev: 1, ino },
+            part: HomePart::Store,
+        };
+        let whole = HomeFolder { part: HomePart::Whole, ..folder("/h/.maia", 9) };
+        let all = [folder("/h", 1), folder("/h/.maia/sessions", 2), folder("/h/.maia/sess", 3), whole];
         let of = |path: &str| folder_of(&all, Path::new(path)).map(|folder| folder.id.ino);
         assert_eq!(of("/h/.maia/sessions/x.json"), Some(2));
         assert_eq!(of("/h/.maia/x.json"), Some(1));

@@ -99,7 +99,7 @@ impl Stage {
             obra_databases: Vec::new(),
             leo_database: None,
             confined: true,
-            follows_configs: false,
+            follows_homes: false,
             programs: Vec::new(),
         };
         let collector = Collector::new(places, signatures.clone());

@@ -37,7 +37,7 @@ fn main() {
         obra_databases: Vec::new(),
         leo_database: None,
         confined: true,
-        follows_configs: false,
+        follows_homes: false,
         programs: Vec::new(),
     };
     let policy = Policy { signatures: signatures.clone() };

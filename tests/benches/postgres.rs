@@ -89,7 +89,7 @@ fn collector(target: Target) -> Collector {
         bindings: folder.path().join("home/notes"),
         copies: folder.path().join("home/copies"),
         confined: true,
-        follows_configs: false,
+        follows_homes: false,
         programs: Vec::new(),
         leo_database: Some(target),
         ..Places::default()

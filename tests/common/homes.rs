@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::home::{FolderId, HomeFolder};
+use claimtop::core::home::{FolderId, HomeFolder, HomePart};
 use claimtop::format::{self, Base};
 
 use super::files::HOME;
@@ -12,8 +12,9 @@ use super::files::HOME;
 /// Returns the folders of homes in which records are looked for.
 pub(super) fn of_records() -> Vec<HomeFolder> {
     let home = Path::new(HOME);
-    let folders = below(home, &home.join(".claude"));
-    folders.map(|path| HomeFolder { id: id(&path), path }).collect()
+    let stores = below(home, &home.join(".claude")).map(|path| (path, HomePart::Store));
+    let folders = stores.chain([(home.to_owned(), HomePart::Whole)]);
+    folders.map(|(path, part)| HomeFolder { id: id(&path), path, part }).collect()
 }
 
 /// Returns the folders that a process may keep records in.

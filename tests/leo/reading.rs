@@ -21,7 +21,7 @@ pub(crate) fn collector(target: Target) -> Collector {
         bindings: empty.path().join("home/notes"),
         copies: empty.path().join("home/copies"),
         confined: true,
-        follows_configs: false,
+        follows_homes: false,
         programs: Vec::new(),
         leo_database: Some(target),
         ..Places::default()

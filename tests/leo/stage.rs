@@ -46,7 +46,7 @@ impl Eyes {
             copies: folder.path().join("home/copies"),
             roots: vec![folder.path().join("shop")],
             confined: true,
-            follows_configs: false,
+            follows_homes: false,
             programs: Vec::new(),
             leo_database: Some(target),
             ..Places::default()

@@ -114,7 +114,7 @@ impl Stage {
             obra_databases: vec![self.database()],
             leo_database: None,
             confined: true,
-            follows_configs: false,
+            follows_homes: false,
             programs: Vec::new(),
         };
         let collector = Collector::new(places, signatures.clone());

@@ -66,7 +66,7 @@ impl World {
             obra_databases: Vec::new(),
             leo_database: None,
             confined: true,
-            follows_configs: false,
+            follows_homes: false,
             programs: Vec::new(),
         }
     }

@@ -1,7 +1,9 @@
-//! Windows with a configuration folder of their own are followed there, unless a person has named the
+//! Windows with a home or a configuration folder of their own are followed there, unless a person has named the
 //! only folders to read.
 
-use std::path::Path;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -17,6 +19,15 @@ struct Window(Child);
 impl Window {
     /// Starts one with a configuration folder of its own, and registers it there.
     fn start(world: &World, config: &Path) -> Self {
+        Self::with(world, &world.path("home"), config)
+    }
+
+    /// Starts one with a home of its own.
+    fn at_home(world: &World, home: &Path) -> Self {
+        Self::with(world, home, &home.join(".claude"))
+    }
+
+    fn with(world: &World, home: &Path, config: &Path) -> Self {
         let agent = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
         if !agent.exists() {
             std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
@@ -24,7 +35,7 @@ impl Window {
         }
         std::fs::create_dir_all(config.join("sessions")).unwrap();
         let mut command = Command::new(&agent);
-        command.arg("600").env_clear().env("HOME", world.path("home")).env("CLAUDE_CONFIG_DIR", config);
+        command.arg("600").env_clear().env("HOME", home).env("CLAUDE_CONFIG_DIR", config);
         let window = Self(command.stdin(Stdio::null()).spawn().unwrap());
         let pid = window.0.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -68,4 +79,72 @@ fn a_window_is_followed_into_a_configuration_folder_of_its_own() {
         assert_eq!(window.session(&mut at_home(&world)).as_deref(), Some(ID), "one look for several folders");
         assert_eq!(window.session(&mut world.command(&["ls", "--json"])), None, "the folders were named");
     }
+}
+
+/// Writes a record of each system that keeps some in a home; returns where.
+fn fill(world: &World, home: &str) -> Vec<PathBuf> {
+    let daemon = r#"{"pid":4194301,"processIdentity":{"bootId":"b","startTicks":7}}"#;
+    let maia = r#"{"current_agent":"sre_agent","session_start":"2026-11-20T10:00:00"}"#;
+    [
+        (".maia/sessions/swarm_session_4194301.json".to_owned(), maia),
+        (".codex/app-server-daemon/daemon.pid".to_owned(), daemon),
+        (format!(".copilot/session-state/{ID}/inuse.4194301.lock"), "4194301"),
+    ]
+    .into_iter()
+    .map(|(below, text)| world.write(&format!("{home}/{below}"), text))
+    .collect()
+}
+
+/// Returns how often a look has a record of this path.
+fn count(output: &str, path: &Path) -> usize {
+    output.matches(&format!("\"{}\"", path.display())).count()
+}
+
+fn look(world: &World) -> String {
+    let output = at_home(world).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    report["records"].to_string()
+}
+
+#[test]
+fn a_window_is_followed_into_a_home_of_its_own() {
+    let world = World::new();
+    let paths = fill(&world, "other");
+    assert!(paths.iter().all(|path| count(&look(&world), path) == 0), "nobody works there");
+    let _window = Window::at_home(&world, &world.path("other"));
+    let found = look(&world);
+    for path in &paths {
+        assert_eq!(count(&found, path), 1, "{}", path.display());
+    }
+    let named = world.command(&["ls", "--json"]).output().unwrap();
+    assert!(!String::from_utf8(named.stdout).unwrap().contains("/other/.maia"), "the home was named");
+}
+
+#[test]
+fn a_home_that_others_could_turn_elsewhere_is_not_followed_and_said_so() {
+    let world = World::new();
+    let open = world.path("open");
+    let [path, ..] = &fill(&world, "open/other")[..] else { panic!("nothing there") };
+    std::fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
+    let _window = Window::at_home(&world, &open.join("other"));
+    let output = at_home(&world).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(count(&report["records"].to_string(), path), 0);
+    assert!(!report["findings"].to_string().contains("writes none"), "{}", report["findings"]);
+    std::fs::set_permissions(&open, Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(count(&look(&world), path), 1);
+}
+
+#[test]
+fn the_same_home_by_another_name_is_read_once() {
+    let world = World::new();
+    let paths = fill(&world, "home");
+    let alias = world.path("alias");
+    std::os::unix::fs::symlink(world.path("home"), &alias).unwrap();
+    let _window = Window::at_home(&world, &alias);
+    let found = look(&world);
+    for path in &paths {
+        assert_eq!(count(&found, path), 1, "{}", path.display());
+    }
+    assert!(!found.contains("/alias/.maia") && !found.contains("/alias/.codex"), "{found}");
 }

@@ -9,7 +9,7 @@ use super::{Facts, count, file_name, window_evidence, window_name};
 use crate::core::assess::Judged;
 use crate::core::evidence::Evidence;
 use crate::core::finding::{Code, Finding, How, Remedy, Sentence};
-use crate::core::home::{HomeFolder, NamedHome};
+use crate::core::home::{HomeFolder, HomePart, NamedHome};
 use crate::core::key::Key;
 use crate::core::record::{Deletion, Format, LetGo, RecordKind, Spares};
 use crate::core::report::{ClaimStatus, Reason, VerdictState, WindowView};
@@ -205,10 +205,12 @@ fn orphan<'a>(judged: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
 fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     let known: BTreeSet<u32> = facts.records.iter().flat_map(|judged| named_windows(judged, facts)).collect();
     facts.windows.iter().filter(move |window| !known.contains(&window.pid)).map(|window| {
-        let why = unread_config(window, facts).map_or_else(
-            || "a window at the trust question, or an agent that writes none".to_owned(),
-            |config| format!("its own configuration folder, {config}, was not read"),
-        );
+        let config = unread_config(window, facts)
+            .map(|config| format!("its own configuration folder, {config}, was not read"));
+        let unread =
+            config.or_else(|| Some(format!("its own home, {}, was not read", unread_home(window, facts)?)));
+        let why = unread
+            .unwrap_or_else(|| "a window at the trust question, or an agent that writes none".to_owned());
         let message = format!("{}: no system has a record of it ({why})", window_name(window));
         Finding::new(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
     })
@@ -226,6 +228,19 @@ fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
         folder.path == named.config || (is_same && folder.path.ends_with(".claude"))
     };
     (!snapshot.homes.iter().any(is_it)).then(|| Untrusted::from_path(&named.config))
+}
+
+/// Returns the home of a window that is another one than was read, as far as that is known.
+fn unread_home(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
+    let snapshot = facts.world.snapshot;
+    let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
+    let named = NamedHome::of(details).filter(|_| details.has_certain_homes)?;
+    let mut read = snapshot.homes.iter().filter(|folder| folder.part == HomePart::Whole).peekable();
+    read.peek()?;
+    let reaches =
+        |folder: &HomeFolder| details.homes.as_ref().is_some_and(|homes| homes.contains(&folder.id));
+    (!read.any(|folder| folder.path == named.home || reaches(folder)))
+        .then(|| Untrusted::from_path(&named.home))
 }
 
 /// Returns the windows that a record may well be about: its own; and where that cannot be told, those

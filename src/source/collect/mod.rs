@@ -30,6 +30,7 @@ use self::seen::Seen;
 use super::bindings;
 use super::copies::Copies;
 use super::fence::Fence;
+use super::homes::{Homes, MAX_FOLLOWED};
 use super::host::ClockWatch;
 use super::open::Media;
 use super::opener::Openers;
@@ -72,8 +73,8 @@ pub struct Collector {
     leo: leo::Reader,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
-    /// The configuration folders of Claude Code that the windows of the last look had for themselves.
-    configs: BTreeSet<PathBuf>,
+    /// The folders of homes that are read, with those that windows have for themselves.
+    homes: Homes,
     /// The programs that they run.
     programs: BTreeSet<PathBuf>,
     on_path: OnPath,
@@ -90,6 +91,7 @@ impl Collector {
         let copies = Copies::below(&places.copies);
         Self {
             fence: places.fence(),
+            homes: Homes::new(&places),
             scanner,
             places,
             signatures,
@@ -110,7 +112,6 @@ impl Collector {
             layout: Arc::new(layout),
             leo: leo::Reader::default(),
             working: BTreeSet::new(),
-            configs: BTreeSet::new(),
             programs: BTreeSet::new(),
             on_path: OnPath::default(),
             folders: BTreeSet::new(),
@@ -185,12 +186,12 @@ impl Collector {
     /// Begins a look with what does not lie in the places of a format.
     fn begin<'a>(&mut self, reading: Reading<'a>, layout: &'a Layout) -> Round<'a> {
         let bound = self.bindings.read(&self.places.bindings, &self.fence);
-        let databases = self.obra.read(&self.places, &self.fence, &reading);
+        let databases = self.obra.read((&self.places, &self.homes), &self.fence, &reading);
         let leo = self.leo.read(self.places.leo_database.as_ref(), &reading, &self.fence);
         let mut found = Found::default();
         let roots = self.roots.find(&self.places.roots, &self.fence, reading.now, &mut found);
         found.add(self.working.iter().map(PathBuf::as_path), &self.fence);
-        let stores = self.stores.begin(&self.places, &self.fence, &reading);
+        let stores = self.stores.begin(&self.homes, &self.fence, &reading);
         found.add(stores.cwds(), &self.fence);
         let known = (
             std::mem::take(&mut self.kept),
@@ -218,30 +219,25 @@ impl Collector {
         round.processes = self.scan(round);
         self.working = windows::working(&round.processes, &self.signatures);
         self.programs = windows::programs(&round.processes, &self.signatures);
-        let has_more = self.obra.follow(&self.working, &round.processes) | self.follow_configs(round);
+        let has_more = self.obra.follow(&self.working, &round.processes) | self.follow_homes(round);
         if round.found.add(self.working.iter().map(PathBuf::as_path), &self.fence) || has_more {
-            round.databases = self.obra.read(&self.places, &self.fence, &round.reading);
+            round.databases = self.obra.read((&self.places, &self.homes), &self.fence, &round.reading);
+            round.stores = self.stores.begin(&self.homes, &self.fence, &round.reading);
+            round.found.add(round.stores.cwds(), &self.fence);
             self.read_repos(round);
             round.processes = self.scan(round);
         }
     }
 
-    /// Reads the configuration folders that windows have for themselves and that were not read yet;
+    /// Reads what lies in the homes that windows have for themselves and that were not read yet;
     /// returns whether there are any.
-    fn follow_configs(&mut self, round: &mut Round<'_>) -> bool {
-        if !self.places.follows_configs {
-            return false;
+    fn follow_homes(&mut self, round: &mut Round<'_>) -> bool {
+        let windows = windows::details(&round.processes, &self.signatures);
+        let new = self.homes.follow(&self.places, windows, round.reading.host.uid);
+        for one in &new {
+            round.pass.read_base(one.base, &one.path, &self.fence);
         }
-        let uid = round.reading.host.uid;
-        let mut found = windows::configs(&round.processes, &self.signatures, uid);
-        found.remove(&self.places.claude_config);
-        let mut is_any_new = false;
-        for config in found.difference(&self.configs) {
-            round.pass.read_base(Base::ClaudeConfig, config, &self.fence);
-            is_any_new = true;
-        }
-        self.configs = found;
-        is_any_new
+        !new.is_empty()
     }
 
     /// Puts together what was read, and reads what only the whole tells where to find.
@@ -251,7 +247,13 @@ impl Collector {
         let trees = round.repos.values().flat_map(|(repo, _)| &repo.worktrees).filter(|tree| tree.exists);
         let trees = trees.map(|tree| tree.path.as_path());
         self.stores.finish(trees, &self.fence, &round.reading, &mut round.stores);
-        let sources = round.health(taken_at);
+        let mut sources = round.health(taken_at);
+        sources.extend(self.homes.has_more().then(|| {
+            let why = format!(
+                "windows have more than {MAX_FOLLOWED} folders of their own; the others were not read"
+            );
+            health::partial("homes", why)
+        }));
         for (repo, _) in round.repos.values_mut() {
             self.users.fill(repo, &round.pass.records, &round.processes, taken_at);
         }
@@ -273,8 +275,7 @@ impl Collector {
         }
         let mut wanted = windows::wanted(&processes, &self.signatures, reading.host);
         wanted.retain(|window| !windows::is_registered(window.id.pid, &records, &bound));
-        let places = (&self.places, &self.configs);
-        let session_files = self.sessions.read(places, &self.fence, &wanted, reading.now);
+        let session_files = self.sessions.read(&self.homes, &self.fence, &wanted, reading.now);
         let seen_agents = self.seen.update((&processes, &records), &self.signatures, taken_at);
         Snapshot {
             taken_at,
@@ -320,8 +321,8 @@ impl Collector {
                 pass.read_base(base, folder, &self.fence);
             }
         }
-        for config in &self.configs {
-            pass.read_base(Base::ClaudeConfig, config, &self.fence);
+        for one in self.homes.followed() {
+            pass.read_base(one.base, &one.path, &self.fence);
         }
     }
 

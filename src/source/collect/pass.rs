@@ -14,7 +14,7 @@ use super::kept::{Kept, KeptFile};
 use super::listing;
 use crate::core::file::FileMeta;
 use crate::core::finding::Code;
-use crate::core::home::{self, HomeFolder};
+use crate::core::home::{self, HomeFolder, HomePart};
 use crate::core::record::{Format, Medium, Record};
 use crate::core::snapshot::BrokenFile;
 use crate::core::text::Untrusted;
@@ -105,6 +105,9 @@ impl<'a> Pass<'a> {
         }
         // Opened once for all that lies below it.
         let opened = listing::base(at);
+        if base == Base::Home {
+            self.homes.extend(opened.iter().filter_map(|folder| home_folder(folder, HomePart::Whole)));
+        }
         for (dir, places) in self.layout.below(base) {
             self.note_homes(base, &opened, dir);
             self.folders.extend(listing::watched(at, dir));
@@ -122,12 +125,8 @@ impl<'a> Pass<'a> {
             return;
         }
         let folders = listing::fitting(opened, fixed(dir));
-        for folder in folders.iter().flatten().filter(|folder| folder.has_lasting_id()) {
-            if let Ok((dev, ino)) = folder.id() {
-                let id = home::FolderId { dev, ino };
-                self.homes.push(HomeFolder { path: folder.path().to_owned(), id });
-            }
-        }
+        let stores = folders.iter().flatten().filter_map(|folder| home_folder(folder, HomePart::Store));
+        self.homes.extend(stores);
     }
 
     /// Hands out which folders of homes were read below.
@@ -247,4 +246,10 @@ impl<'a> Pass<'a> {
         let is_lock = name.as_bytes().ends_with(b".lock");
         is_lock.then(|| self.locks.get_or_insert_with(Locks::read).held_by(name, meta)).flatten()
     }
+}
+
+/// Returns which folder of a home it is, where that lasts.
+fn home_folder(folder: &Folder, part: HomePart) -> Option<HomeFolder> {
+    let (dev, ino) = folder.id().ok().filter(|_| folder.has_lasting_id())?;
+    Some(HomeFolder { path: folder.path().to_owned(), id: home::FolderId { dev, ino }, part })
 }

@@ -32,9 +32,9 @@ pub struct Places {
     /// Whether only these folders are read, and not the repositories that windows and records
     /// elsewhere work in: so with `--home` and `--tmp`.
     pub confined: bool,
-    /// Whether configuration folders of Claude Code that windows have for themselves are read as well:
-    /// not where a person has named the home.
-    pub follows_configs: bool,
+    /// Whether homes, configuration folders of Claude Code and caches that windows have for themselves
+    /// are read as well: not where a person has named the home.
+    pub follows_homes: bool,
 }
 
 impl Places {
@@ -50,7 +50,7 @@ impl Places {
     }
 
     /// Returns the folder of a base; repositories have many.
-    pub(super) fn folder(&self, base: Base) -> Option<&Path> {
+    pub(in crate::source) fn folder(&self, base: Base) -> Option<&Path> {
         match base {
             Base::Tmp => Some(&self.tmp),
             Base::Home => Some(&self.home),

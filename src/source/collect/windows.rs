@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use crate::core::agent::{Role, Signatures, program};
 use crate::core::bound::Notes;
-use crate::core::home::{FolderId, NamedHome};
-use crate::core::process::{Process, ProcessTable};
+use crate::core::process::{Details, Process, ProcessTable};
 use crate::core::record::{Binding, Record};
 use crate::core::snapshot::Host;
-use crate::source::{open, sessions};
+use crate::source::sessions;
 
 /// Returns the processes that are windows, or may be.
 pub(super) fn sessions_of<'a>(
@@ -26,10 +25,12 @@ pub(super) fn sessions_of<'a>(
 pub(super) fn wanted(table: &ProcessTable, signatures: &Signatures, host: &Host) -> Vec<sessions::Wanted> {
     let wanted = |process: &Process| {
         let (agent, _) = signatures.classify(process)?;
+        let details = process.details.as_ref()?;
         Some(sessions::Wanted {
             agent: agent.name.clone(),
             id: process.id,
-            cwd: process.details.as_ref()?.cwd.clone(),
+            cwd: details.cwd.clone(),
+            homes: details.homes.clone().filter(|_| details.has_certain_homes),
             started_at: host.wall_clock(process.id.start_ticks),
         })
     };
@@ -59,16 +60,13 @@ pub(super) fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet
         .collect()
 }
 
-/// Returns the configuration folders of Claude Code that windows have, by their own environment: those
-/// of this user that mean here the very folder which they mean to the window.
-pub(super) fn configs(table: &ProcessTable, signatures: &Signatures, uid: u32) -> BTreeSet<PathBuf> {
-    let config = |process: &Process| {
-        let details = process.details.as_ref().filter(|details| details.uid == Some(uid))?;
+/// Returns every window's agent and details.
+pub(super) fn details<'a>(
+    table: &'a ProcessTable,
+    signatures: &'a Signatures,
+) -> impl Iterator<Item = (&'a str, &'a Details)> {
+    sessions_of(table, signatures).filter_map(|process| {
         let (agent, _) = signatures.classify(process)?;
-        let named = NamedHome::of(details).filter(|_| agent.name == "claude-code")?;
-        let meta = open::look_at(&named.config).filter(|meta| meta.ownership.uid == uid)?;
-        let id = FolderId { dev: meta.dev, ino: meta.ino };
-        details.homes.as_ref()?.contains(&id).then_some(named.config)
-    };
-    sessions_of(table, signatures).filter_map(config).collect()
+        Some((agent.name.as_str(), process.details.as_ref()?))
+    })
 }

@@ -20,6 +20,7 @@ pub use self::read::MAX_ROWS;
 use super::Places;
 use super::copies::Copies;
 use super::fence::Fence;
+use super::homes::Homes;
 use super::open::{is_sure, medium_at};
 use super::opener::File;
 use super::sqlite::ReadError;
@@ -29,7 +30,7 @@ use crate::core::shared::Shared;
 use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
 use crate::core::text::Untrusted;
 use crate::format::obra::{self, Tables};
-use crate::format::{Reading, Source};
+use crate::format::{Base, Reading, Source};
 
 /// Looks at databases again and again.
 #[derive(Default)]
@@ -68,10 +69,15 @@ impl Reader {
     }
 
     /// Reads every database that is found: those that are named, and those in the usual places
-    /// below the home, the roots, and wherever agents or Obra work.
-    pub(super) fn read(&mut self, places: &Places, fence: &Fence, reading: &Reading<'_>) -> Vec<Seen> {
-        let folders: BTreeSet<&PathBuf> =
-            std::iter::once(&places.home).chain(&places.roots).chain(&self.folders).collect();
+    /// below the homes, the roots, and wherever agents or Obra work.
+    pub(super) fn read(
+        &mut self,
+        (places, homes): (&Places, &Homes),
+        fence: &Fence,
+        reading: &Reading<'_>,
+    ) -> Vec<Seen> {
+        let homes = homes.of(Base::Home).map(|home| &home.path);
+        let folders: BTreeSet<&PathBuf> = homes.chain(&places.roots).chain(&self.folders).collect();
         let search = Search { named: &places.obra_databases, fence };
         let found = search.find(folders.iter().map(|folder| folder.as_path()));
         let abandoned = match found.is_empty() {

@@ -45,7 +45,8 @@ impl Homes {
         };
         let below = self.places.iter().filter_map(|(at, dir)| Some(base(*at)?.join(dir)));
         let must_be = [&named.home, &named.config];
-        view.folders(&must_be, &below.collect::<Vec<PathBuf>>())
+        let may_be = below.chain([named.cache.clone()]);
+        view.folders(&must_be, &may_be.collect::<Vec<PathBuf>>())
     }
 }
 

@@ -8,22 +8,24 @@ mod opencode;
 mod per_folder;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::FileType;
 
 use self::head::Heads;
-use super::Places;
 use super::copies::Copies;
 use super::fence::Fence;
+use super::homes::{HomeBase, Homes};
 use super::locks::Locks;
 use super::open::Folder;
 use crate::core::file::FileMeta;
+use crate::core::home::FolderId;
 use crate::core::process::ProcessId;
 use crate::core::session::SessionFile;
 use crate::core::text::Untrusted;
+use crate::format::Base;
 
 /// The most names of one folder that are looked at.
 const MAX_NAMES: usize = 5_000;
@@ -38,6 +40,16 @@ pub(super) struct Wanted {
     pub(super) cwd: Option<Untrusted>,
     /// When it started.
     pub(super) started_at: Option<Timestamp>,
+    /// The folders of homes that it reaches, where that is known.
+    pub(super) homes: Option<BTreeSet<FolderId>>,
+}
+
+impl Wanted {
+    /// Returns whether it may keep its sessions below a folder.
+    fn may_use(&self, folder: &HomeBase) -> bool {
+        let pair = self.homes.as_ref().zip(folder.id);
+        pair.is_none_or(|(homes, id)| homes.contains(&id))
+    }
 }
 
 /// Looks again and again, and remembers how the files that it read begin.
@@ -45,7 +57,8 @@ pub(super) struct Wanted {
 pub(super) struct Reader {
     copies: Copies,
     heads: Heads,
-    opencode: opencode::Store,
+    /// The databases of opencode, by home.
+    opencode: BTreeMap<PathBuf, opencode::Store>,
 }
 
 /// One look.
@@ -63,10 +76,10 @@ impl Reader {
         Self { copies: copies.clone(), ..Self::default() }
     }
 
-    /// Finds what may belong to these windows.
+    /// Finds what may belong to these windows, in the homes that they may use.
     pub(super) fn read(
         &mut self,
-        (places, configs): (&Places, &BTreeSet<PathBuf>),
+        homes: &Homes,
         fence: &Fence,
         wanted: &[Wanted],
         now: Timestamp,
@@ -74,20 +87,30 @@ impl Reader {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let of = |agent: &str| wanted.iter().filter(|one| one.agent == agent).collect::<Vec<_>>();
         let mut look = Look { fence, locks: OnceCell::new(), heads: &mut self.heads, found: Vec::new() };
-        for config in std::iter::once(&places.claude_config).chain(configs) {
-            per_folder::claude(&mut look, config, &of("claude-code"));
+        for config in homes.of(Base::ClaudeConfig) {
+            per_folder::claude(&mut look, &config.path, &of("claude-code", config, wanted));
         }
-        per_folder::qwen(&mut look, &places.home, &of("qwen"));
-        per_folder::gemini(&mut look, &places.home, &of("gemini"));
-        codex::read(&mut look, &places.home, &of("codex"), now);
-        copilot::read(&mut look, &places.home, &of("copilot"));
-        self.opencode.read(&mut look, &places.home, &of("opencode"), now, &self.copies);
+        let mut before = std::mem::take(&mut self.opencode);
+        for folder in homes.of(Base::Home) {
+            let (home, of) = (&folder.path, |agent| of(agent, folder, wanted));
+            per_folder::qwen(&mut look, home, &of("qwen"));
+            per_folder::gemini(&mut look, home, &of("gemini"));
+            codex::read(&mut look, home, &of("codex"), now);
+            copilot::read(&mut look, home, &of("copilot"));
+            let mut store = before.remove(home).unwrap_or_default();
+            store.read(&mut look, home, &of("opencode"), now, &self.copies);
+            self.opencode.insert(home.clone(), store);
+        }
         let found = look.found;
         self.heads.keep_used();
         found
     }
+}
+
+/// Returns the windows of an agent that may keep their sessions below a folder.
+fn of<'a>(agent: &str, folder: &HomeBase, wanted: &'a [Wanted]) -> Vec<&'a Wanted> {
+    wanted.iter().filter(|one| one.agent == agent && one.may_use(folder)).collect()
 }
 
 /// Returns every folder that the windows work in, once.

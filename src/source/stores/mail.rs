@@ -1,15 +1,15 @@
 //! mcp_agent_mail's database: one for all projects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Found, Keeper, Kept};
 use crate::core::record::{Ownership, Record};
 use crate::core::text::Untrusted;
 use crate::format::agent_mail::{self, DATABASES};
-use crate::format::{Reading, Source};
-use crate::source::Places;
+use crate::format::{Base, Reading, Source};
 use crate::source::fence::Fence;
+use crate::source::homes::Homes;
 use crate::source::open::medium_at;
 use crate::source::sqlite::{Database, ReadError};
 use crate::source::tables::{self, Query, Rows};
@@ -58,13 +58,16 @@ impl Seen {
 /// Reads the databases in the usual places.
 pub(super) fn read(
     keeper: &mut Keeper,
-    places: &Places,
+    homes: &Homes,
     fence: &Fence,
     reading: &Reading<'_>,
     found: &mut Found,
 ) {
-    let paths = DATABASES.map(|below| fence.resolve(&places.home.join(below)));
-    let paths: Vec<PathBuf> = paths.into_iter().filter(|path| fence.allows(path)).collect();
+    let below = |home: &Path| DATABASES.map(|below| fence.resolve(&home.join(below)));
+    let mut paths: Vec<PathBuf> = homes.of(Base::Home).flat_map(|home| below(&home.path)).collect();
+    paths.retain(|path| fence.allows(path));
+    paths.sort();
+    paths.dedup();
     keeper.retain(&paths);
     for path in paths {
         let Some(kept) = keeper.read(&path, reading.now, reservations) else { continue };

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::kept::{Keeper, Kept};
-use super::Places;
 use super::copies::Copies;
 use super::fence::Fence;
+use super::homes::Homes;
 use super::sqlite::beside;
 use super::watch::Names;
 use crate::core::record::Record;
@@ -44,9 +44,9 @@ impl Reader {
     }
 
     /// Reads the reservations of all projects, which name repositories that may not be known yet.
-    pub(super) fn begin(&mut self, places: &Places, fence: &Fence, reading: &Reading<'_>) -> Found {
+    pub(super) fn begin(&mut self, homes: &Homes, fence: &Fence, reading: &Reading<'_>) -> Found {
         let mut found = Found::default();
-        mail::read(&mut self.mail, places, fence, reading, &mut found);
+        mail::read(&mut self.mail, homes, fence, reading, &mut found);
         found
     }
 

@@ -322,7 +322,7 @@ impl Redactor {
     }
 
     fn home(&mut self, folder: &mut HomeFolder) {
-        let HomeFolder { path, id: _ } = folder;
+        let HomeFolder { path, id: _, part: _ } = folder;
         *path = self.path(path);
     }
 
