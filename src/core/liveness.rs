@@ -8,6 +8,7 @@ mod absent;
 mod buried;
 mod git;
 mod leo;
+mod locks;
 mod machine;
 mod obra;
 mod own;

@@ -45,6 +45,12 @@ impl Locks {
         self.holders.get(&(meta.dev, meta.ino)).copied()
     }
 
+    /// Returns whether a file is locked, and by whom is not told.
+    pub(crate) fn hides_holder(&self, meta: &FileMeta) -> bool {
+        let id = (meta.dev, meta.ino);
+        self.locked.contains(&id) && !self.holders.contains_key(&id)
+    }
+
     /// Returns the PID that holds a lock on a file at this moment; 0 where somebody does whom
     /// nobody can tell. Whoever took it may have died and left it to a child (flock(2)).
     pub(crate) fn held_by(&self, name: &OsStr, meta: &FileMeta) -> Option<u32> {

@@ -26,6 +26,8 @@ impl WorldFile {
             tie: ties.into_iter().flatten().next().expect("what ties it"),
             written_at: self.at(&spec.written),
             path: PathBuf::from(format!("/home/dev/{}", spec.session)).into(),
+            medium: spec.medium,
+            others: spec.others,
         }
     }
 

@@ -9,6 +9,7 @@ use claimtop::core::key::Key;
 use claimtop::core::process::{Details, InnerPids, ProcessState};
 use claimtop::core::record::Medium;
 use claimtop::core::report::VerdictState;
+use claimtop::core::session::Others;
 use claimtop::core::snapshot::Snapshot;
 
 /// Returns every record's verdict by key.
@@ -56,6 +57,12 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         snapshot.bound.partial = Some("forgotten".to_owned());
     }
     snapshot.homes.retain(|_| dice.roll(chance) != 0);
+    snapshot.session_files.retain(|_| dice.roll(chance) != 0);
+    for file in &mut snapshot.session_files {
+        if dice.roll(chance) == 0 {
+            (file.medium, file.others) = (Medium::Unknown, Others::Unknown);
+        }
+    }
     let stones = snapshot.tombstones.iter().filter(|_| dice.roll(chance) != 0);
     snapshot.tombstones = stones.cloned().collect();
     snapshot.databases.retain(|_| dice.roll(chance) != 0);

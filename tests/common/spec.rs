@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use claimtop::core::record::Medium;
+use claimtop::core::session::Others;
 use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, SourceHealth, SourceState};
 use serde::Deserialize;
 
@@ -261,6 +262,12 @@ pub(super) struct SessionFileSpec {
     pub(super) folder: Option<String>,
     #[serde(default = "a_minute_ago")]
     pub(super) written: String,
+    /// What kind of file system it lies on.
+    #[serde(default)]
+    pub(super) medium: Medium,
+    /// Whether its process is tied to other sessions: `none` or `unknown`.
+    #[serde(default)]
+    pub(super) others: Others,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,6 +1,7 @@
 //! Verdicts by whether any living agent could be the owner.
 
 use super::absent::is_before_boot;
+use super::locks::runs_another;
 use super::own::own_verdict;
 use super::reach::may_have_written;
 use super::session::is_uuid;
@@ -94,7 +95,10 @@ pub(super) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &Worl
     };
     let could = match record.session_id.as_ref() {
         // A session can be resumed by a younger process; only another certain session excludes it.
-        Some(session) => !is_uuid(session.raw()) || world.could_run(process.id.pid, session),
+        Some(session) => {
+            let could_run = world.could_run(process.id.pid, session);
+            !is_uuid(session.raw()) || could_run && !runs_another(record, session, process, world)
+        }
         None => !world.is_younger(process, record),
     };
     could && may_have_written(record, process, world)

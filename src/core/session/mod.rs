@@ -15,6 +15,7 @@ use super::evidence::Evidence;
 use super::file::FilePath;
 use super::fixed::{self, Word};
 use super::process::{Process, ancestry};
+use super::record::Medium;
 use super::text::Untrusted;
 use super::window::Window;
 use super::world::World;
@@ -67,6 +68,36 @@ pub struct SessionFile {
     pub written_at: Timestamp,
     /// Where it stands.
     pub path: FilePath,
+    /// What kind of file system it lies on.
+    #[serde(default = "unknown")]
+    pub medium: Medium,
+    /// Whether its process is tied to other sessions as well.
+    #[serde(default)]
+    pub others: Others,
+}
+
+/// Older recordings do not say it.
+fn unknown() -> Medium {
+    Medium::Unknown
+}
+
+/// Whether the process that a session file is tied to is tied to other sessions of its agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Others {
+    /// To none: all that the agent keeps was read.
+    None,
+    /// To some, or it cannot be told.
+    #[default]
+    Unknown,
+}
+
+impl SessionFile {
+    /// Returns a session file of which only names, times and what ties it are known.
+    pub fn new(agent: Word, session: Untrusted, tie: Tie, (path, written_at): (FilePath, Timestamp)) -> Self {
+        let (medium, others) = (Medium::Unknown, Others::Unknown);
+        Self { agent, session, tie, written_at, path, medium, others }
+    }
 }
 
 /// What ties a session file to a window; PIDs are claimtop's own numbers.
@@ -80,6 +111,16 @@ pub enum Tie {
     Opened(u32),
     /// Its session works in this folder.
     Folder(Untrusted),
+}
+
+impl Tie {
+    /// Returns the process that it names.
+    pub fn pid(&self) -> Option<u32> {
+        match self {
+            Self::Locked(pid) | Self::Named(pid) | Self::Opened(pid) => Some(*pid),
+            Self::Folder(_) => None,
+        }
+    }
 }
 
 /// Finds the session of a window.

@@ -73,7 +73,7 @@ fn in_folder(look: &mut Look<'_>, path: PathBuf, meta: FileMeta) {
 }
 
 fn add(look: &mut Look<'_>, session: Untrusted, tie: Tie, path: PathBuf, written_at: Timestamp) {
-    look.found.push(SessionFile { agent: "codex", session, tie, written_at, path: path.into() });
+    look.found.push(SessionFile::new("codex", session, tie, (path.into(), written_at)));
 }
 
 /// Returns the thread in the name of a rollout, `rollout-<time>-<thread>.jsonl`.

@@ -25,7 +25,7 @@ pub(super) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
             let Some(pid) = pid.filter(|pid| wanted.iter().any(|one| one.id.pid == *pid)) else { continue };
             let tie = look.lock_holder(&meta).map_or(Tie::Named(pid), Tie::Locked);
             let (session, written_at) = (session.clone(), meta.modified_at);
-            look.found.push(SessionFile { agent: "copilot", session, tie, written_at, path: path.into() });
+            look.found.push(SessionFile::new("copilot", session, tie, (path.into(), written_at)));
         }
     }
 }

@@ -6,8 +6,9 @@ mod copilot;
 mod head;
 mod opencode;
 mod per_folder;
+mod sole;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ use super::copies::Copies;
 use super::fence::Fence;
 use super::homes::{HomeBase, Homes};
 use super::locks::Locks;
-use super::open::Folder;
+use super::open::{Entry, Folder};
 use crate::core::file::FileMeta;
 use crate::core::home::FolderId;
 use crate::core::process::ProcessId;
@@ -68,6 +69,8 @@ struct Look<'a> {
     locks: OnceCell<Locks>,
     heads: &'a mut Heads,
     found: Vec<SessionFile>,
+    /// Whether there was more than could be read.
+    is_cut: Cell<bool>,
 }
 
 impl Reader {
@@ -87,7 +90,13 @@ impl Reader {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let mut look = Look { fence, locks: OnceCell::new(), heads: &mut self.heads, found: Vec::new() };
+        let mut look = Look {
+            fence,
+            locks: OnceCell::new(),
+            heads: &mut self.heads,
+            found: Vec::new(),
+            is_cut: Cell::new(false),
+        };
         for config in homes.of(Base::ClaudeConfig) {
             per_folder::claude(&mut look, &config.path, &of("claude-code", config, wanted));
         }
@@ -96,8 +105,8 @@ impl Reader {
             let (home, of) = (&folder.path, |agent| of(agent, folder, wanted));
             per_folder::qwen(&mut look, home, &of("qwen"));
             per_folder::gemini(&mut look, home, &of("gemini"));
-            codex::read(&mut look, home, &of("codex"), now);
-            copilot::read(&mut look, home, &of("copilot"));
+            sole::noted(&mut look, |look| codex::read(look, home, &of("codex"), now));
+            sole::noted(&mut look, |look| copilot::read(look, home, &of("copilot")));
             let mut store = before.remove(home).unwrap_or_default();
             store.read(&mut look, home, &of("opencode"), now, &self.copies);
             self.opencode.insert(home.clone(), store);
@@ -124,7 +133,11 @@ fn folders(wanted: &[&Wanted]) -> Vec<Untrusted> {
 impl Look<'_> {
     /// Returns who holds a kernel lock on a file.
     fn lock_holder(&self, meta: &FileMeta) -> Option<u32> {
-        self.locks.get_or_init(Locks::read).holder(meta)
+        let locks = self.locks.get_or_init(Locks::read);
+        if locks.hides_holder(meta) {
+            self.is_cut.set(true);
+        }
+        locks.holder(meta)
     }
 
     /// Lists the plain files of a folder whose names fit, the newest first; none where there is
@@ -135,12 +148,25 @@ impl Look<'_> {
         files
     }
 
-    fn entries(&self, at: &Path, wanted: FileType, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
-        if !self.fence.reaches(at) {
-            return Vec::new();
+    /// Returns the names of a folder that fit; nothing where there is no folder.
+    fn names(&self, at: &Path, fits: impl Fn(&str) -> bool) -> Option<(Folder, Vec<Entry>)> {
+        let opened = self.fence.reaches(at).then(|| Folder::open(at));
+        if let Some(Err(error)) = &opened
+            && error.is_absence()
+        {
+            return None;
         }
-        let Ok(folder) = Folder::open(at) else { return Vec::new() };
-        let names = folder.entries(|name| name.to_str().is_some_and(&fits)).unwrap_or_default();
+        let names = opened.and_then(Result::ok).and_then(|folder| {
+            let names = folder.entries(|name| name.to_str().is_some_and(&fits)).ok()?;
+            Some((folder, names))
+        });
+        let is_whole = names.as_ref().is_some_and(|(_, names)| names.len() <= MAX_NAMES);
+        self.is_cut.set(self.is_cut.get() || !is_whole);
+        names
+    }
+
+    fn entries(&self, at: &Path, wanted: FileType, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
+        let Some((folder, names)) = self.names(at, fits) else { return Vec::new() };
         let looked = names.into_iter().take(MAX_NAMES).filter_map(|entry| {
             let (sort, meta) = folder.look_at(&entry.name)?;
             (sort == wanted).then(|| (at.join(&entry.name), meta))

@@ -85,11 +85,8 @@ fn sessions(path: &Path, folders: &[Untrusted], copies: &Copies) -> Result<Vec<S
 }
 
 fn session(row: &Cells, folder: &Untrusted, path: &Path) -> Option<SessionFile> {
-    Some(SessionFile {
-        agent: "opencode",
-        session: row.text("id").filter(|id| is_valid_id(id))?.into(),
-        tie: Tie::Folder(folder.clone()),
-        written_at: row.number("time_updated").and_then(time::epoch_ms)?,
-        path: path.to_path_buf().into(),
-    })
+    let session = row.text("id").filter(|id| is_valid_id(id))?.into();
+    let written_at = row.number("time_updated").and_then(time::epoch_ms)?;
+    let at = (path.to_path_buf().into(), written_at);
+    Some(SessionFile::new("opencode", session, Tie::Folder(folder.clone()), at))
 }

@@ -72,7 +72,7 @@ fn add(
     (path, meta): (std::path::PathBuf, FileMeta),
 ) {
     let tie = Tie::Folder(cwd.clone());
-    look.found.push(SessionFile { agent, session, tie, written_at: meta.modified_at, path: path.into() });
+    look.found.push(SessionFile::new(agent, session, tie, (path.into(), meta.modified_at)));
 }
 
 /// Returns the name of a folder's project: everything but letters and digits becomes `-`. Very

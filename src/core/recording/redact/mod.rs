@@ -327,7 +327,7 @@ impl Redactor {
     }
 
     fn session_file(&mut self, file: &mut SessionFile) {
-        let SessionFile { agent: _, session, tie, written_at: _, path } = file;
+        let SessionFile { agent: _, session, tie, written_at: _, path, medium: _, others: _ } = file;
         self.untrusted(session);
         self.file(path);
         match tie {
