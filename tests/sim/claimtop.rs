@@ -21,7 +21,7 @@ use claimtop::core::report::{RecordView, Report, VerdictState};
 use crate::baton::{Baton, Killed};
 use crate::disk::{Lie, SimDisk};
 use crate::eyes::{Eyes, Sight};
-use crate::files::USER;
+use crate::files::{Belief, USER};
 use crate::oracle;
 use crate::world::{HOME, STATE};
 
@@ -41,6 +41,14 @@ impl Manner {
         match self {
             Self::Real(sight) => sight,
             Self::On(_) | Self::Naive => Sight::Whole,
+        }
+    }
+
+    /// Returns what file systems are taken for.
+    pub(crate) fn belief(self) -> Belief {
+        match self.sight() {
+            Sight::Mistaken(belief) => belief,
+            Sight::Whole | Sight::Lacking | Sight::Careless => Belief::True,
         }
     }
 

@@ -203,7 +203,7 @@ impl Disk for SimDisk {
         self.call(
             || format!("finish {}", file.display()),
             |world| {
-                let now = world.now();
+                let now = world.files.time_of(world.files.at(file).ok_or(Errno::NOENT)?, world.now());
                 let inode = world.files.inode_mut(file).ok_or(Errno::NOENT)?;
                 (inode.mode, inode.modified_at, inode.changed_at) = (mode, modified_at, now);
                 Ok(())
@@ -255,7 +255,7 @@ impl Disk for SimDisk {
         self.call(
             || format!("touch {}", path.display()),
             |world| {
-                let now = world.now();
+                let now = world.files.time_of(world.files.at(&path).ok_or(Errno::NOENT)?, world.now());
                 let inode = world.files.inode_mut(&path).ok_or(Errno::NOENT)?;
                 (inode.modified_at, inode.changed_at) = (modified_at, now);
                 Ok(())

@@ -18,10 +18,11 @@ use claimtop::core::snapshot::{
 use claimtop::core::text::Untrusted;
 use claimtop::core::tombstone::{Mourner, merged};
 use claimtop::format::{self, FileKind, Parsed, Reading};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::baton::Baton;
+use crate::files::Belief;
 use crate::texts;
 use crate::world::{REPO, World};
 
@@ -34,6 +35,8 @@ pub(crate) enum Sight {
     Lacking,
     /// It takes those of whom too little could be read for gone: it judges absence without churn.
     Careless,
+    /// It takes files systems for others than they are.
+    Mistaken(Belief),
 }
 
 pub(crate) struct Eyes {
@@ -107,7 +110,7 @@ impl Witness for Eyes {
         (snapshot.processes, snapshot.taken_at) = self.processes();
         let table = &mut snapshot.processes;
         match self.sight {
-            Sight::Whole => {}
+            Sight::Whole | Sight::Mistaken(_) => {}
             Sight::Lacking => {
                 table.listed.retain(|pid| !pid.is_multiple_of(3));
                 table.by_pid.retain(|pid, _| !pid.is_multiple_of(3));
@@ -223,16 +226,18 @@ fn kind_of(path: &Path) -> Option<FileKind> {
 }
 
 fn host(world: &World) -> Host {
+    let clock = world.climate.sights.clock;
     Host {
         name: texts::HOST.to_owned(),
         boot_id: Some(texts::BOOT.to_owned()),
         pid_namespace: Some(match world.climate.sights.container {
             None => INITIAL_PID_NAMESPACE,
-            Some(container) => 4_026_530_000 + u64::from(container),
+            Some(container) => texts::namespace_of(container),
         }),
-        boot_at: Some(world.booted_at()),
-        machine_id: None,
-        time_namespace: Some(INITIAL_TIME_NAMESPACE),
+        // By the clock of its own time namespace (time_namespaces(7)).
+        boot_at: Some(world.booted_at() - SignedDuration::from_millis(10 * clock)),
+        machine_id: Some(texts::MACHINE.to_owned()),
+        time_namespace: Some(INITIAL_TIME_NAMESPACE + u64::from(clock != 0)),
         clock_doubt: world.clock_doubt,
         ticks_per_second: 100,
         uid: crate::files::USER,

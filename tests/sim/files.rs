@@ -5,11 +5,53 @@ use std::path::{Path, PathBuf};
 
 use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
 use claimtop::core::record::{Medium, Ownership};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
 /// The user whose claimtop it is.
 pub(crate) const USER: u32 = 1000;
+
+/// A user of another person, or of a container.
+pub(crate) const OTHER_USER: u32 = 1001;
+
+/// What a file system is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mount {
+    pub(crate) medium: Medium,
+    /// By how much the clock is ahead that dates its files.
+    pub(crate) ahead: SignedDuration,
+}
+
+impl Mount {
+    pub(crate) const LOCAL: Self = Self { medium: Medium::Local, ahead: SignedDuration::ZERO };
+
+    /// Returns whose a file is told to be that a user has made: where owners are mapped, always ours.
+    fn owner(self, uid: u32) -> u32 {
+        if self.medium.has_true_owners() { uid } else { USER }
+    }
+}
+
+/// What a claimtop takes file systems for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Belief {
+    /// What they are.
+    #[default]
+    True,
+    /// None maps owners: a control.
+    Owners,
+    /// All are dated by this machine's clock: a control.
+    Clocks,
+}
+
+impl Belief {
+    fn of(self, medium: Medium) -> Medium {
+        match (self, medium) {
+            (Self::Owners, Medium::Mapped) => Medium::Local,
+            (Self::Clocks, Medium::Shared) => Medium::Mapped,
+            _ => medium,
+        }
+    }
+}
 
 /// A content that some system wrote whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +75,9 @@ pub(crate) struct Files {
     pub(crate) inodes: BTreeMap<u64, Inode>,
     folders: BTreeMap<PathBuf, u64>,
     names: BTreeMap<PathBuf, u64>,
+    /// By device; the others are local.
+    pub(crate) mounts: BTreeMap<u64, Mount>,
+    pub(crate) belief: Belief,
     last: u64,
 }
 
@@ -44,6 +89,26 @@ impl Files {
     /// Returns the device of a folder, if there is such a folder.
     pub(crate) fn device(&self, folder: &Path) -> Result<u64, Errno> {
         self.folders.get(folder).copied().ok_or(Errno::NOENT)
+    }
+
+    fn mount(&self, device: u64) -> Mount {
+        self.mounts.get(&device).copied().unwrap_or(Mount::LOCAL)
+    }
+
+    /// Returns what a file lies on.
+    pub(crate) fn mount_of(&self, inode: &Inode) -> Mount {
+        self.mount(inode.device)
+    }
+
+    /// Returns the time by the clock that dates a file.
+    pub(crate) fn time_of(&self, inode: u64, now: Timestamp) -> Timestamp {
+        self.inodes.get(&inode).map_or(now, |inode| now + self.mount_of(inode).ahead)
+    }
+
+    /// Returns whether a user may write into a file, or replace it.
+    pub(crate) fn may_write(&self, inode: &Inode, uid: u32, is_in_place: bool) -> bool {
+        let is_open = is_in_place && inode.mode & 0o002 != 0;
+        !self.mount_of(inode).medium.has_true_owners() || inode.uid == uid || is_open
     }
 
     /// Makes a folder on the device of the one above.
@@ -81,7 +146,8 @@ impl Files {
             return Err(Errno::EXIST);
         }
         self.last += 1;
-        let bytes = Vec::new();
+        let (bytes, mount) = (Vec::new(), self.mount(device));
+        let (uid, now) = (mount.owner(uid), now + mount.ahead);
         let inode =
             Inode { device, bytes, mode: 0o600, uid, modified_at: now, changed_at: now, version: None };
         self.inodes.insert(self.last, inode);
@@ -131,6 +197,7 @@ impl Files {
     }
 
     fn touch_inode(&mut self, number: u64, now: Timestamp) {
+        let now = self.time_of(number, now);
         if let Some(inode) = self.inodes.get_mut(&number) {
             inode.changed_at = now;
         }
@@ -157,7 +224,7 @@ impl Files {
             }),
             content,
             locked_by: None,
-            medium: Medium::Local,
+            medium: self.belief.of(self.mount_of(inode).medium),
         })
     }
 }

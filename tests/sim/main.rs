@@ -34,6 +34,7 @@ mod writers;
 use crate::claimtop::Manner;
 use crate::disk::Lie;
 use crate::eyes::Sight;
+use crate::files::Belief;
 use crate::run::{Outcome, Trace, run, run_all};
 
 /// How many steps a seed has.
@@ -46,7 +47,7 @@ const SEEDS: u64 = 2_000;
 const CONTROL_SEEDS: u64 = 2_000;
 
 /// In how many seeds everything comes about that actions can end as.
-const COMMON_SEEDS: u64 = 100;
+const COMMON_SEEDS: u64 = 400;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
@@ -106,6 +107,16 @@ fn judging_an_absence_without_churn_is_found_out() {
 }
 
 #[test]
+fn believing_a_mapped_owner_is_found_out() {
+    check_control(Manner::Real(Sight::Mistaken(Belief::Owners)), "its owner lives");
+}
+
+#[test]
+fn believing_another_machines_clock_is_found_out() {
+    check_control(Manner::Real(Sight::Mistaken(Belief::Clocks)), "its owner lives");
+}
+
+#[test]
 fn overwriting_what_lies_at_a_name_is_found_out() {
     check_control(Manner::On(Lie::RenamesOver), "is lost");
 }
@@ -131,6 +142,11 @@ fn everything_that_can_happen_does() {
         "park: Done",
         "undo: Done",
         "tombstones",
+        "given away",
+        "dated ahead",
+        "dated by another clock",
+        "written under another owner",
+        "written on another machine",
     ] {
         assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());
     }

@@ -59,12 +59,27 @@ pub(crate) struct Person {
     pub(crate) cwd: &'static str,
     /// Whether its arguments name its session.
     pub(crate) names_session: bool,
+    /// By how many ticks its time namespace is ahead of the machine's first one.
+    pub(crate) clock: i64,
 }
+
+/// The number by which another machine counts as a container: one into which nobody here sees.
+pub(crate) const OTHER_MACHINE: u32 = 9;
 
 impl Person {
     /// Returns the PID that it knows itself by.
     pub(crate) fn own_pid(&self) -> u32 {
         self.inside.map_or(self.pid, |(_, pid)| pid)
+    }
+
+    /// Returns the start by which it knows itself.
+    pub(crate) fn own_start(&self) -> u64 {
+        self.start_ticks.wrapping_add_signed(self.clock)
+    }
+
+    /// Returns whether it runs on another machine.
+    pub(crate) fn is_far(&self) -> bool {
+        self.inside.is_some_and(|(container, _)| container == OTHER_MACHINE)
     }
 }
 
@@ -77,6 +92,8 @@ pub(crate) struct Sights {
     pub(crate) is_partial: bool,
     /// Whether the kernel has pidfds.
     pub(crate) has_pidfd: bool,
+    /// By how many ticks claimtop's own time namespace is ahead of the machine's first one.
+    pub(crate) clock: i64,
 }
 
 impl Sights {
@@ -84,7 +101,7 @@ impl Sights {
     /// processes, and of those in one's own PID namespace and below (proc(5)).
     pub(crate) fn sees_into(self, who: &Person) -> bool {
         let is_here = self.container.is_none_or(|own| who.inside.is_some_and(|(inside, _)| inside == own));
-        is_here && who.uid == USER && !who.is_hidden
+        is_here && !who.is_far() && who.uid == USER && !who.is_hidden
     }
 }
 
@@ -128,6 +145,7 @@ impl People {
         }
         for person in self.all.iter().filter(|person| person.state != State::Gone) {
             let pid = match (sights.container, person.inside) {
+                _ if person.is_far() => continue,
                 (None, _) => person.pid,
                 (Some(own), Some((container, pid))) if own == container => pid,
                 (Some(_), _) => continue,
@@ -162,7 +180,7 @@ impl People {
             (None, None) | (Some(_), _) => vec![pid],
         };
         Process {
-            id: ProcessId { pid, start_ticks: person.start_ticks },
+            id: ProcessId { pid, start_ticks: person.start_ticks.wrapping_add_signed(sights.clock) },
             parent: parent.map_or(1, |parent| parent.pid),
             state: match person.state {
                 State::Running => ProcessState::Running,
@@ -183,7 +201,7 @@ impl People {
                 argv,
                 cwd: is_own.then(|| person.cwd.into()),
                 ns_pids,
-                has_other_clock: false,
+                has_other_clock: person.clock != sights.clock,
                 homes: None,
                 has_certain_homes: false,
                 is_kernels: false,

@@ -7,11 +7,14 @@ use std::thread;
 
 use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
+use claimtop::core::record::Medium;
+use jiff::SignedDuration;
 
 use crate::baton::Baton;
 use crate::claimtop::{Manner, live};
 use crate::dice::Dice;
 use crate::disk::{Lie, SimDisk};
+use crate::files::Mount;
 use crate::oracle;
 use crate::people::Sights;
 use crate::tally::Tally;
@@ -33,8 +36,29 @@ pub(crate) enum Trace {
     All,
 }
 
+/// By how much another machine's clock is ahead, in seconds.
+const AHEAD: [i64; 8] = [-7_200, -300, -60, -3, 0, 3, 300, 7_200];
+
+fn mount(dice: &mut Dice) -> Mount {
+    let ahead = SignedDuration::from_secs(AHEAD[dice.roll(AHEAD.len())]);
+    match dice.roll(10) {
+        0..=1 => Mount { medium: Medium::Mapped, ..Mount::LOCAL },
+        2..=3 => Mount { medium: Medium::Shared, ahead },
+        _ => Mount::LOCAL,
+    }
+}
+
+/// Returns by how many ticks a time namespace is ahead: set back by some hours, or not another one.
+fn clock(dice: &mut Dice, hours: i64) -> i64 {
+    if dice.happens(150) { -360_000 * hours - dice.roll(360_000) as i64 } else { 0 }
+}
+
 fn climate(dice: &mut Dice) -> Climate {
     let containers = dice.happens(400);
+    let container = Some(1).filter(|_| containers && dice.happens(250));
+    // Who is in no container has been up for 40 hours.
+    let containers_clock = clock(dice, 38);
+    let own_clock = clock(dice, 40);
     Climate {
         faults: [0, 0, 10, 40][dice.roll(4)],
         crashes: [0, 0, 10, 30][dice.roll(4)],
@@ -43,19 +67,25 @@ fn climate(dice: &mut Dice) -> Climate {
         foreigners: dice.happens(300),
         containers,
         churn: dice.happens(400),
+        mount: mount(dice),
+        gives_away: dice.happens(300),
+        names_domain: dice.happens(500),
+        containers_clock,
         tells_taken_first: dice.happens(300),
         claimtops: 1 + dice.roll(3),
         sights: Sights {
-            container: Some(1).filter(|_| containers && dice.happens(250)),
+            container,
             is_partial: dice.happens(60),
             has_pidfd: dice.happens(800),
+            clock: if container.is_some() { containers_clock } else { own_clock },
         },
     }
 }
 
 /// Runs one seed from its first step to the last recovery.
 pub(crate) fn run(seed: u64, manner: Manner, trace: Trace) -> Outcome {
-    let world = World::new(seed, climate, trace == Trace::All);
+    let mut world = World::new(seed, climate, trace == Trace::All);
+    world.files.belief = manner.belief();
     let climate = world.climate;
     let baton = Arc::new(Baton::new(world));
     thread::scope(|scope| {

@@ -1,5 +1,6 @@
 //! What the systems write, each time with a mark of its own, so that no two contents are equal.
 
+use claimtop::core::snapshot::INITIAL_PID_NAMESPACE;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::people::Person;
@@ -14,14 +15,37 @@ fn naive(at: Timestamp, mark: usize) -> String {
     marked.strftime("%Y-%m-%dT%H:%M:%S.%6f").to_string()
 }
 
-pub(crate) fn registry(who: &Person, mark: usize) -> String {
+pub(crate) const MACHINE: &str = "0af3c8d2f1b34e0d9f6c2b7a5e4d3c21";
+
+/// Returns on which machine and in which PID namespace somebody's PID counts, in Claude Code's words.
+fn domain(who: &Person) -> String {
+    let (machine, namespace) = match who.inside {
+        _ if who.is_far() => ("77f3c8d2f1b34e0d9f6c2b7a5e4d3c21", INITIAL_PID_NAMESPACE),
+        Some((container, _)) => (MACHINE, namespace_of(container)),
+        None => (MACHINE, INITIAL_PID_NAMESPACE),
+    };
+    format!(r#""pidDomain":"linux:{machine}:pid:[{namespace}]","#)
+}
+
+/// Returns the PID namespace of a container.
+pub(crate) fn namespace_of(container: u32) -> u64 {
+    4_026_530_000 + u64::from(container)
+}
+
+/// Returns the name of somebody's host.
+fn host(who: &Person) -> &'static str {
+    if who.is_far() { "far" } else { HOST }
+}
+
+pub(crate) fn registry(who: &Person, names_domain: bool, mark: usize) -> String {
+    let domain = if names_domain || who.is_far() { domain(who) } else { String::new() };
     format!(
-        r#"{{"pid":{},"sessionId":"{}","cwd":"{}","startedAt":{},"procStart":"{}","version":"2.1.197","kind":"interactive","entrypoint":"cli","name":"n{}","status":"idle"}}"#,
+        r#"{{{domain}"pid":{},"sessionId":"{}","cwd":"{}","startedAt":{},"procStart":"{}","version":"2.1.197","kind":"interactive","entrypoint":"cli","name":"n{}","status":"idle"}}"#,
         who.own_pid(),
         who.session,
         who.cwd,
         who.born_at.as_millisecond(),
-        who.start_ticks,
+        who.own_start(),
         mark
     )
 }
@@ -48,9 +72,9 @@ pub(crate) fn lines(first: &str, at: Timestamp, mark: usize) -> String {
 }
 
 pub(crate) fn leo_session(who: &Person, hook: u32, at: Timestamp, mark: usize) -> String {
-    let session = &who.session;
+    let (session, host) = (&who.session, host(who));
     format!(
-        r#"{{"session_id":"{session}","machine_id":"858c8397a35585b3","terminal_id":"{session}","tty":"unknown","pid":{hook},"hostname":"{HOST}","codebase":"shop","sd_key":"SD-DEMO-{}","track":null,"claimed_at":"{at}","heartbeat_at":"{at}","created_at":"{at}","metadata":{{}}}}"#,
+        r#"{{"session_id":"{session}","machine_id":"858c8397a35585b3","terminal_id":"{session}","tty":"unknown","pid":{hook},"hostname":"{host}","codebase":"shop","sd_key":"SD-DEMO-{}","track":null,"claimed_at":"{at}","heartbeat_at":"{at}","created_at":"{at}","metadata":{{}}}}"#,
         mark
     )
 }
@@ -75,11 +99,12 @@ pub(crate) fn leo_tick(who: &Person, daemon: u32, at: Timestamp, mark: usize) ->
 
 pub(crate) fn entire(who: &Person, at: Timestamp, mark: usize) -> String {
     format!(
-        r#"{{"session_id":"{}","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"{at}","phase":"active","last_interaction_time":"{at}","checkpoint_count":0,"files_touched":[],"first_prompt":"n{}","owner":{{"pid":{},"start":"{}","boot":"{BOOT}","host":"{HOST}","name":"claude"}}}}"#,
+        r#"{{"session_id":"{}","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"{at}","phase":"active","last_interaction_time":"{at}","checkpoint_count":0,"files_touched":[],"first_prompt":"n{}","owner":{{"pid":{},"start":"{}","boot":"{BOOT}","host":"{}","name":"claude"}}}}"#,
         who.session,
         who.cwd,
         mark,
         who.own_pid(),
-        who.start_ticks
+        who.own_start(),
+        host(who)
     )
 }

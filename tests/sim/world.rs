@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
+use claimtop::core::record::Medium;
 use claimtop::core::tombstone::Tombstone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::dice::Dice;
-use crate::files::{Files, USER};
+use crate::files::{Files, Mount, OTHER_USER, USER};
 use crate::ledger::Ledger;
-use crate::people::{Life, People, Person, Sights, Sort, State};
+use crate::people::{Life, OTHER_MACHINE, People, Person, Sights, Sort, State};
 use crate::tally::Tally;
 use crate::writers::Pending;
 
@@ -33,6 +34,14 @@ pub(crate) struct Climate {
     pub(crate) containers: bool,
     /// Whether processes come and go so fast that too little can be read of some.
     pub(crate) churn: bool,
+    /// What homes and repositories lie on.
+    pub(crate) mount: Mount,
+    /// Whether files get other owners and dates, and some may be written by others.
+    pub(crate) gives_away: bool,
+    /// Whether agents' registries name machine and PID namespace.
+    pub(crate) names_domain: bool,
+    /// By how many ticks the time namespace of the first container is ahead.
+    pub(crate) containers_clock: i64,
     /// Whether a rename to a taken name on another file system is told to be taken, as by `link`,
     /// and not to cross, as by `renameat2`.
     pub(crate) tells_taken_first: bool,
@@ -73,7 +82,7 @@ impl World {
         let mut dice = Dice::new(seed);
         let climate = climate(&mut dice);
         let mut world = Self {
-            files: disks(&mut dice),
+            files: disks(&mut dice, climate.mount),
             climate,
             people: People::default(),
             ledger: Ledger::default(),
@@ -149,7 +158,8 @@ impl World {
             0..=14 => self.time_passes(),
             15..=26 => self.birth(),
             27..=35 => self.end_somebody(),
-            36..=41 => self.change_somebody(),
+            36..=39 => self.change_somebody(),
+            40..=41 => self.change_some_file(),
             42..=65 => crate::writers::go_on(self),
             _ => crate::writers::write_something(self),
         }
@@ -178,11 +188,18 @@ impl World {
         };
         let in_container = self.climate.containers && self.dice.happens(400);
         let container = in_container.then(|| 1 + self.dice.roll(2) as u32);
+        let is_far = !self.climate.mount.medium.is_this_machines() && self.dice.happens(250);
+        let container = if is_far { Some(OTHER_MACHINE) } else { container };
+        let clock = if container == Some(1) { self.climate.containers_clock } else { 0 };
         let session = match self.resumed() {
             Some(session) => session,
             None => format!("95fe798d-3725-4649-974a-{:012}", self.people.all.len()),
         };
-        let uid = if self.climate.foreigners && self.dice.happens(250) { 1001 } else { USER };
+        // Where owners are mapped, users of containers are about, who own nothing by their number.
+        let is_mapped = self.climate.mount.medium == Medium::Mapped;
+        let others = if is_mapped { 700 } else { 250 };
+        let is_other = (is_mapped || self.climate.foreigners) && self.dice.happens(others);
+        let uid = if is_other { OTHER_USER } else { USER };
         let is_hidden = self.climate.foreigners && self.dice.happens(60);
         let names_session = self.dice.happens(200);
         let cwd = if self.dice.happens(500) { REPO } else { "/home/dev/shop-b" };
@@ -200,6 +217,7 @@ impl World {
                 session,
                 cwd,
                 names_session,
+                clock,
             },
             container,
         );
@@ -271,9 +289,31 @@ impl World {
         self.people.all[life].state = state;
     }
 
+    /// Gives some file to another owner, or dates it ahead.
+    fn change_some_file(&mut self) {
+        let all: Vec<u64> =
+            self.files.all().filter(|(path, ..)| !path.starts_with("/state")).map(|at| at.1).collect();
+        let Some(number) = self.dice.pick(&all).copied().filter(|_| self.climate.gives_away) else { return };
+        let (now, is_dated) = (self.files.time_of(number, self.now()), self.dice.happens(200));
+        let Some(inode) = self.files.inodes.get_mut(&number) else { return };
+        // Whoever is given it within 100 ms of the write is taken for its writer.
+        if now.duration_since(inode.modified_at).abs() <= SignedDuration::from_millis(100) {
+            return;
+        }
+        inode.changed_at = now;
+        if is_dated {
+            inode.modified_at = now + SignedDuration::from_hours(72);
+        } else {
+            inode.uid = if inode.uid == USER { OTHER_USER } else { USER };
+        }
+        let what = if is_dated { "dated ahead" } else { "given away" };
+        self.tally.count(what);
+        self.note(|| format!("inode {number} is {what}"));
+    }
+
     /// Writes whole bytes into a file, whoever has it under whatever name.
     pub(crate) fn fill(&mut self, inode: u64, bytes: &[u8]) {
-        let (now, version) = (self.now(), self.ledger.version(bytes));
+        let (now, version) = (self.files.time_of(inode, self.now()), self.ledger.version(bytes));
         if let Some(inode) = self.files.inodes.get_mut(&inode) {
             inode.bytes = bytes.to_vec();
             inode.version = version;
@@ -287,8 +327,9 @@ impl World {
 }
 
 /// Returns the folders of the world, on up to three file systems.
-fn disks(dice: &mut Dice) -> Files {
+fn disks(dice: &mut Dice, mount: Mount) -> Files {
     let mut files = Files::default();
+    files.mounts.insert(1, mount);
     let tmp = if dice.happens(500) { 2 } else { 1 };
     let state = if dice.happens(400) { 3 } else { 1 };
     let home = ["/home/dev", "/home/dev/.claude/sessions", "/home/dev/.maia", "/home/dev/.claude-sessions"];

@@ -99,6 +99,9 @@ pub(crate) fn write_something(world: &mut World) {
     let is_able =
         |p: &Person| p.sort == Sort::Claude && matches!(p.state, State::Running | State::LeaderExited);
     let Some(life) = world.somebody(is_able) else { return };
+    if world.people.all[life].is_far() {
+        return write_from_afar(world, life);
+    }
     match world.dice.roll(16) {
         0..=2 => put(world, life, registry),
         3..=4 => put(world, life, maia),
@@ -116,6 +119,17 @@ pub(crate) fn write_something(world: &mut World) {
     }
 }
 
+/// What an agent of another machine writes that names the machine. Where nothing does, its PID is
+/// judged as one of this machine.
+fn write_from_afar(world: &mut World, life: Life) {
+    world.tally.count("written on another machine");
+    match world.dice.roll(4) {
+        0..=1 => put(world, life, registry),
+        2 => put(world, life, leo_session),
+        _ => entire(world, life),
+    }
+}
+
 fn put(world: &mut World, life: Life, sheet: fn(&World, &Person) -> Sheet) {
     let sheet = sheet(world, &world.people.all[life]);
     write(world, life, sheet, None);
@@ -124,15 +138,21 @@ fn put(world: &mut World, life: Life, sheet: fn(&World, &Person) -> Sheet) {
 fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     let (now, uid) = (world.now(), world.people.all[life].uid);
     let target = sheet.beside.clone().unwrap_or_else(|| sheet.path.clone());
-    let old = world.files.inode(&target).map(|inode| (inode.uid, inode.version));
-    let is_foreign = |path| world.files.inode(path).is_some_and(|inode| inode.uid != uid);
-    if is_foreign(&target) || is_foreign(&sheet.path) {
+    let old = world.files.inode(&target).map(|inode| inode.version);
+    let is_in_place = sheet.beside.is_none();
+    let may_write =
+        |path| world.files.inode(path).is_none_or(|inode| world.files.may_write(inode, uid, is_in_place));
+    if !may_write(&target) || !may_write(&sheet.path) {
         return;
     }
     let folder = target.parent().unwrap_or(Path::new("/"));
     let _ = world.files.make_folder(folder);
     let inode = world.files.at(&target).map_or_else(|| world.files.create(&target, uid, now), Ok).unwrap();
-    world.ledger.retire(old.and_then(|(_, version)| version));
+    if old.is_none() && world.climate.gives_away && world.dice.happens(200) {
+        world.files.inodes.entry(inode).and_modify(|inode| inode.mode = 0o666);
+    }
+    count_odd(world, inode, uid);
+    world.ledger.retire(old.flatten());
     world.fill(inode, b"");
     world.note(|| format!("life {life} opens {} (inode {inode})", target.display()));
     let bytes = sheet.text.into_bytes();
@@ -152,13 +172,25 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     }
 }
 
+/// Counts what is written where its owner or its date is not what it seems.
+fn count_odd(world: &mut World, inode: u64, uid: u32) {
+    let Some(inode) = world.files.inodes.get(&inode) else { return };
+    let is_other_clock = !world.files.mount_of(inode).ahead.is_zero();
+    if inode.uid != uid {
+        world.tally.count("written under another owner");
+    }
+    if is_other_clock {
+        world.tally.count("dated by another clock");
+    }
+}
+
 fn beside(path: &Path, end: &str) -> Option<PathBuf> {
     Some(path.with_file_name(format!("{}{end}", path.file_name()?.to_str()?)))
 }
 
 fn registry(world: &World, who: &Person) -> Sheet {
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
-    let text = texts::registry(who, world.ledger.mark());
+    let text = texts::registry(who, world.climate.names_domain, world.ledger.mark());
     Sheet { beside: beside(&path, ".tmp").filter(|_| who.pid.is_multiple_of(2)), path, text }
 }
 
@@ -304,9 +336,9 @@ fn migrate(world: &mut World, life: Life) {
 fn leave(world: &mut World, life: Life) {
     let who = world.people.all[life].clone();
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
-    let owned = world.files.inode(&path).map(|inode| (inode.uid, inode.version));
-    if let Some((uid, version)) = owned.filter(|(uid, _)| *uid == who.uid) {
-        world.note(|| format!("life {life} (user {uid}) leaves and removes {}", path.display()));
+    let owned = world.files.inode(&path).filter(|inode| world.files.may_write(inode, who.uid, false));
+    if let Some(version) = owned.map(|inode| inode.version) {
+        world.note(|| format!("life {life} (user {}) leaves and removes {}", who.uid, path.display()));
         world.ledger.retire(version);
         let _ = world.files.unlink(&path);
     }
