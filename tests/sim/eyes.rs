@@ -35,7 +35,7 @@ pub(crate) enum Sight {
     Lacking,
     /// It takes those of whom too little could be read for gone: it judges absence without churn.
     Careless,
-    /// It takes files systems for others than they are.
+    /// It takes file systems for others than they are.
     Mistaken(Belief),
 }
 
