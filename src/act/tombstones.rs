@@ -4,13 +4,15 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use rustix::io::Errno;
+
 use super::bind::{open, replace};
 use super::disk::{Disk, Patience, Spot};
 use super::trouble::Trouble;
 use crate::core::json;
 use crate::core::snapshot::Host;
 use crate::core::tombstone::{Lesson, Tombstone, merged};
-use crate::source::tombstones::parse;
+use crate::source::tombstones::kept;
 
 /// The file that several claimtops take turns by.
 const LOCK: &str = "tombstones.lock";
@@ -20,9 +22,9 @@ const LOCK: &str = "tombstones.lock";
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
 pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), Trouble> {
-    change(disk, path, |before| {
-        let kept = merged(parse(before, host), &lesson.learnt).into_iter();
-        kept.filter(|stone| !lesson.refuted.contains(&stone.id)).collect()
+    change(disk, path, || {
+        let all = merged(kept(path, host)?, &lesson.learnt).into_iter();
+        Ok(all.filter(|stone| !lesson.refuted.contains(&stone.id)).collect())
     })
 }
 
@@ -31,19 +33,19 @@ pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Res
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
 pub fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), Trouble> {
-    change(disk, path, |_| Vec::new())
+    change(disk, path, || Ok(Vec::new()))
 }
 
 fn change<D: Disk>(
     disk: &D,
     path: &Path,
-    change: impl FnOnce(&[u8]) -> Vec<Tombstone>,
+    stones: impl FnOnce() -> Result<Vec<Tombstone>, Errno>,
 ) -> Result<(), Trouble> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let opened = open(disk, folder)?;
     let _lock = disk.lock((&opened, OsStr::new(LOCK)), Patience::None).map_err(Trouble::at("lock", path))?;
-    let before = disk.read_own((&opened, name)).map_err(Trouble::at("read", path))?;
-    let lines = change(&before).iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
+    let stones = stones().map_err(Trouble::at("read", path))?;
+    let lines = stones.iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
     let lines = lines.map_err(|error| Trouble::Never(error.to_string()))?;
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
     let draft = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
@@ -59,7 +61,7 @@ fn write<D: Disk>(
     draft: Spot<'_, D::Folder>,
     bytes: &[u8],
     to: Spot<'_, D::Folder>,
-) -> Result<(), rustix::io::Errno> {
+) -> Result<(), Errno> {
     let mut file = disk.create(draft)?;
     disk.write(&mut file, bytes)?;
     replace(disk, draft, to)
@@ -67,7 +69,8 @@ fn write<D: Disk>(
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, symlink};
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
     use std::path::PathBuf;
 
     use super::*;
@@ -111,10 +114,9 @@ mod tests {
             keep(&System, &self.path(), &Lesson { learnt, refuted }, &self.host)
         }
 
-        #[expect(clippy::disallowed_methods, reason = "a test reads back what was written")]
         fn kept(&self) -> Vec<u32> {
-            let bytes = std::fs::read(self.path()).unwrap();
-            parse(&bytes, &self.host).iter().map(|stone| stone.id.pid).collect()
+            let kept = kept(&self.path(), &self.host).unwrap();
+            kept.iter().map(|stone| stone.id.pid).collect()
         }
     }
 
@@ -144,6 +146,35 @@ mod tests {
         scene.keep(&[8], &[]).unwrap();
         assert_eq!(scene.kept(), [7, 8]);
         assert_eq!(std::fs::read(scene.path()).unwrap().iter().filter(|byte| **byte == b'\n').count(), 2);
+    }
+
+    /// Whoever can write the file could bury the living who cannot be seen: nothing of it is taken over
+    /// into one that is believed.
+    #[test]
+    fn what_others_could_write_is_not_taken_over() {
+        let others: [fn(&Path); 2] = [
+            |path| std::fs::set_permissions(path, Permissions::from_mode(0o620)).unwrap(),
+            |path| chown(path, Some(61_234), None).unwrap(),
+        ];
+        let is_root = rustix::process::geteuid().is_root();
+        for make_others in others.into_iter().take(if is_root { 2 } else { 1 }) {
+            let scene = Scene::new();
+            scene.keep(&[7], &[]).unwrap();
+            make_others(&scene.path());
+            scene.keep(&[8], &[]).unwrap();
+            assert_eq!(scene.kept(), [8]);
+        }
+    }
+
+    #[test]
+    fn a_file_of_any_size_is_read_no_further_than_what_is_ours_can_go() {
+        let scene = Scene::new();
+        scene.keep(&[7], &[]).unwrap();
+        let file = File::options().write(true).open(scene.path()).unwrap();
+        file.set_len(1 << 42).unwrap();
+        scene.keep(&[8], &[]).unwrap();
+        assert_eq!(scene.kept(), [7, 8]);
+        assert!(std::fs::metadata(scene.path()).unwrap().len() < 4_096);
     }
 
     #[test]

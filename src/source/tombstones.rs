@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+
+use rustix::io::Errno;
 
 use super::fence::Fence;
 use super::open::open_plain;
@@ -61,18 +64,35 @@ impl Reader {
         if self.meta.replace(meta) == Some(meta) {
             return None;
         }
-        // What another user can write proves nothing to us.
-        if meta.ownership.uid != host.uid || meta.ownership.mode & OTHERS_WRITE != 0 {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        File::from(fd).take(MAX_SIZE).read_to_end(&mut bytes).ok()?;
-        Some(parse(&bytes, host))
+        trusted(fd, &meta, host)
     }
 }
 
+/// Reads what a file keeps, as much of it as we would have written; nothing of one that is not ours
+/// alone, and nothing where there is none.
+///
+/// # Errors
+/// It is no plain file, or the system refuses.
+pub fn kept(path: &Path, host: &Host) -> Result<Vec<Tombstone>, Errno> {
+    match open_plain(path) {
+        Ok((fd, meta)) => Ok(trusted(fd, &meta, host).unwrap_or_default()),
+        Err(Errno::NOENT) => Ok(Vec::new()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Reads an open file; `None` where others can write it, for that proves nothing to us.
+fn trusted(fd: OwnedFd, meta: &FileMeta, host: &Host) -> Option<Vec<Tombstone>> {
+    if meta.ownership.uid != host.uid || meta.ownership.mode & OTHERS_WRITE != 0 {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::from(fd).take(MAX_SIZE).read_to_end(&mut bytes).ok()?;
+    Some(parse(&bytes, host))
+}
+
 /// Reads lines; one that makes no sense, or is of another boot, is forgotten.
-pub fn parse(bytes: &[u8], host: &Host) -> Vec<Tombstone> {
+fn parse(bytes: &[u8], host: &Host) -> Vec<Tombstone> {
     let stones = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     merged(
         stones.filter(|stone: &Tombstone| host.boot_id.as_deref() == Some(stone.boot_id.raw())).collect(),
