@@ -157,17 +157,18 @@ pub trait Disk {
     /// The system refuses.
     fn remove(&self, spot: Spot<'_, Self::Folder>) -> Result<(), Errno>;
 
-    /// Appends to a file, for the owner only, and makes it if need be. Room for more than this is
-    /// reserved first, so that a full disk is told before anything is touched.
+    /// Appends to a file, for the owner only, and makes it if need be. What is brought to the disk
+    /// reserves room for more than this first, so that a full disk is told before anything is touched.
     ///
     /// # Errors
     /// The system refuses, or the disk is full.
     fn append(&self, spot: Spot<'_, Self::Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno>;
 
-    /// Reads a file of claimtop's own, of any size; empty when there is none.
+    /// Reads a file of claimtop's own; empty when there is none.
     ///
     /// # Errors
-    /// The system refuses, or it is no plain file.
+    /// The system refuses, it is no plain file, others can write it (`EPERM`), or it is far larger than
+    /// it can be (`EFBIG`).
     fn read_own(&self, spot: Spot<'_, Self::Folder>) -> Result<Vec<u8>, Errno>;
 
     /// Takes an exclusive lock (`flock`) on a file, made if need be.

@@ -13,9 +13,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{
-    AtFlags, FallocateFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps,
-    UTIME_OMIT, XattrFlags, fallocate, fchown, fdatasync, fgetxattr, flistxattr, flock, fremovexattr,
-    fsetxattr, fstat, fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, FallocateFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Timespec,
+    Timestamps, UTIME_OMIT, XattrFlags, fallocate, fchown, fdatasync, fgetxattr, flistxattr, flock,
+    fremovexattr, fsetxattr, fstat, fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
@@ -31,6 +31,9 @@ use crate::source::{clock, locks, opener};
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
 const RESERVED: u64 = 64 << 10;
+
+/// The most bytes of a file of claimtop's own: some 100,000 entries of the journal.
+const MAX_OWN: u64 = 128 << 20;
 
 /// The length of a name that no file system can have.
 const NO_NAME: usize = 2_000;
@@ -86,14 +89,12 @@ impl Disk for System {
     }
 
     fn standing(&self, folder: &Folder) -> Result<Standing, Errno> {
-        let (stat, own) = (fstat(folder)?, geteuid().as_raw());
-        let is_set = |bits: u32| stat.st_mode & bits != 0;
-        // A user's private group has the user's number (useradd(8), USERGROUPS_ENAB).
-        let is_shared = is_set(0o002) || is_set(0o020) && stat.st_gid != own;
-        Ok(match stat.st_uid {
-            uid if uid == own && !is_shared => Standing::Ours,
-            uid if (uid == own || uid == 0) && is_set(0o1000) => Standing::Sticky,
-            _ => Standing::Others,
+        let stat = fstat(folder)?;
+        let is_sticky = stat.st_mode & 0o1000 != 0 && [geteuid().as_raw(), 0].contains(&stat.st_uid);
+        Ok(match is_private(&stat) {
+            true => Standing::Ours,
+            false if is_sticky => Standing::Sticky,
+            false => Standing::Others,
         })
     }
 
@@ -176,12 +177,10 @@ impl Disk for System {
 
     fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
         let mut file = File::from(own(spot, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?);
-        let stat = fstat(&file)?;
-        let end = u64::try_from(stat.st_size).unwrap_or_default();
-        match fallocate(&file, FallocateFlags::KEEP_SIZE, end, RESERVED) {
-            // Not every file system can; the write itself then says whether there is room.
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
-            Err(errno) => return Err(errno),
+        match keeping {
+            Keeping::Synced => reserve(&file)?,
+            // An outcome: it finds the room that its intent has reserved.
+            Keeping::Lazy => {}
         }
         file.write_all(bytes).map_err(errno)?;
         match keeping {
@@ -192,12 +191,16 @@ impl Disk for System {
 
     fn read_own(&self, spot: Spot<'_, Folder>) -> Result<Vec<u8>, Errno> {
         let mut bytes = Vec::new();
-        match own(spot, OFlags::RDONLY) {
-            Ok(fd) => File::from(fd).read_to_end(&mut bytes).map_err(errno)?,
+        let read = match own(spot, OFlags::RDONLY) {
+            Ok(fd) if is_private(&fstat(&fd)?) => {
+                File::from(fd).take(MAX_OWN + 1).read_to_end(&mut bytes).map_err(errno)?
+            }
+            // Whoever could write the journal could steer what is put where.
+            Ok(_) => return Err(Errno::PERM),
             Err(Errno::NOENT) => 0,
             Err(errno) => return Err(errno),
         };
-        Ok(bytes)
+        if read as u64 > MAX_OWN { Err(Errno::FBIG) } else { Ok(bytes) }
     }
 
     fn lock(&self, spot: Spot<'_, Folder>, patience: Patience) -> Result<OwnedFd, Errno> {
@@ -234,6 +237,23 @@ fn pace_of(pid: u32) -> Pace {
     match state.and_then(<[u8]>::first) {
         Some(b'T' | b't') => Pace::Stopped,
         Some(_) | None => Pace::Going,
+    }
+}
+
+/// Returns whether something is ours, and nobody else may write it.
+fn is_private(stat: &Stat) -> bool {
+    let (own, is_set) = (geteuid().as_raw(), |bits: u32| stat.st_mode & bits != 0);
+    // A user's private group has the user's number (useradd(8), USERGROUPS_ENAB).
+    stat.st_uid == own && !is_set(0o002) && !(is_set(0o020) && stat.st_gid != own)
+}
+
+/// Reserves room behind the end of a file.
+fn reserve(file: &File) -> Result<(), Errno> {
+    let end = u64::try_from(fstat(file)?.st_size).unwrap_or_default();
+    match fallocate(file, FallocateFlags::KEEP_SIZE, end, RESERVED) {
+        // Not every file system can; the write itself then says whether there is room.
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(errno) => Err(errno),
     }
 }
 

@@ -12,6 +12,7 @@ use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Request};
 use claimtop::act::system::System;
+use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
 use claimtop::act::witness::Witness;
 use claimtop::core::journal::{Ended, History};
@@ -134,8 +135,13 @@ impl Scene {
         Request::Act { key, action }
     }
 
-    /// Does the deed on a disk, however it ends.
+    /// Does the deed on a disk, however it ends; returns how many calls it made.
     pub(crate) fn run(&self, disk: Faulty) -> usize {
+        self.attempt(disk).0
+    }
+
+    /// Does the deed on a disk; returns how many calls it made, and what kept it from being done.
+    fn attempt(&self, disk: Faulty) -> (usize, Option<Trouble>) {
         let request = match self.deed {
             Deed::Release | Deed::Migrate | Deed::End => self.forward(),
             Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd => {
@@ -143,9 +149,9 @@ impl Scene {
             }
         };
         let mut eyes = self.stage.eyes_over(&["home/shop"]);
-        let Ok(state) = StateFolder::open(disk, &self.stage.state_path()) else { return usize::MAX };
-        let _ = act(&state, &mut eyes, &self.stage.rules(), request, &Answer::Yes);
-        state.disk.calls()
+        let Ok(state) = StateFolder::open(disk, &self.stage.state_path()) else { return (usize::MAX, None) };
+        let done = act(&state, &mut eyes, &self.stage.rules(), request, &Answer::Yes);
+        (state.disk.calls(), done.err())
     }
 
     /// Returns every file that matters, by its place.
@@ -254,8 +260,12 @@ fn a_refusal_of_any_call_loses_nothing() {
         for fault in faults {
             for at in 1.. {
                 scene.reset();
-                let calls = scene.run(Faulty::new(at, fault, scene.far(far)));
-                scene.check(&format!("{:?}, far {far}, {fault:?} at {at}", scene.deed));
+                let before = scene.files();
+                let (calls, trouble) = scene.attempt(Faulty::new(at, fault, scene.far(far)));
+                let what = format!("{:?}, far {far}, {fault:?} at {at}: {trouble:?}", scene.deed);
+                let is_stuck = matches!(trouble, Some(Trouble::Stuck(_)));
+                assert!(trouble.is_none() || is_stuck || scene.files() == before, "{what}: not as it was");
+                scene.check(&what);
                 runs += 1;
                 if calls < at {
                     break;

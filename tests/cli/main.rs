@@ -15,6 +15,8 @@ mod context;
 mod ended;
 mod explain;
 mod formats;
+#[cfg(target_os = "linux")]
+mod full;
 #[path = "../common/missing.rs"]
 mod missing;
 mod names;

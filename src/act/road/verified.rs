@@ -39,7 +39,8 @@ impl<D: Disk> Verified<'_, '_, D> {
     /// Does it: journals the intent, moves, looks at what was moved, and journals the outcome.
     ///
     /// # Errors
-    /// The journal cannot be written, and nothing was touched. What fails later is an outcome.
+    /// The journal cannot be written: before anything was touched, or, as [`Trouble::Stuck`], after. What
+    /// fails between is an outcome.
     pub fn execute(self, witness: &mut impl Witness) -> Result<Receipt, Trouble> {
         let Self { seen, lock } = self;
         let now = witness.now();
@@ -65,7 +66,10 @@ impl<D: Disk> Verified<'_, '_, D> {
         lock.begin(entry, &intent, now)?;
         let outcome = seen.carry_out(&lock.hands(), &intent.movements, witness);
         drop(guard);
-        lock.finish(entry, outcome.clone(), witness.now())?;
+        lock.finish(entry, outcome.clone(), witness.now()).map_err(|trouble| {
+            let found = "how it ended is not journalled, and the next action finds out and puts it right";
+            Trouble::Stuck(format!("{trouble}; {found}"))
+        })?;
         Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, outcome })
     }
 }

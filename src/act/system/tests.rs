@@ -63,6 +63,16 @@ fn a_new_file_is_private_and_is_made_only_where_nothing_lies() {
 }
 
 #[test]
+fn a_file_that_others_can_write_or_that_cannot_be_ours_is_not_read() {
+    let scene = Scene::new();
+    let file = System.create(scene.spot("huge")).unwrap();
+    file.set_len(1 << 42).unwrap();
+    assert_eq!(System.read_own(scene.spot("huge")).unwrap_err(), Errno::FBIG);
+    file.set_permissions(Permissions::from_mode(0o622)).unwrap();
+    assert_eq!(System.read_own(scene.spot("huge")).unwrap_err(), Errno::PERM);
+}
+
+#[test]
 fn own_files_are_private_and_neither_links_nor_pipes() {
     let scene = Scene::new();
     let lock = System.lock(scene.spot("lock"), Patience::None).unwrap();
