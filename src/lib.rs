@@ -13,11 +13,11 @@
 //!         v
 //! format   bytes -> records + problems      pure and total: never fails, never panics
 //!         v
-//! core::snapshot::Snapshot                  one moment: records first, processes second
+//! core::model::snapshot::Snapshot                  one moment: records first, processes second
 //!         v
 //! core::assess::assess                      pure: verdicts, claims, findings, with evidence
 //!         v
-//! core::report::Report                      what JSON, text and screen all show
+//! core::model::report::Report                      what JSON, text and screen all show
 //!         |                                 (stories: how each collision came to be)
 //!         v
 //! app::update(&mut State, Msg) -> Effects   pure: what the person is doing
@@ -28,7 +28,7 @@
 //! undo       =  an entry of the journal -> the same road
 //! ```
 //!
-//! Snapshot -> core::recording -> a file -> core::recording -> Snapshot: a replay goes the same way
+//! Snapshot -> core::history::recording -> a file -> core::history::recording -> Snapshot: a replay goes the same way
 //! from there on, and has nobody who could act.
 //!
 //! There is one closed `Msg` enum, one loop and one ordered channel. The screen never performs
@@ -43,11 +43,15 @@
 //! | [`config`] | what a person can set | `core` |
 //! | [`mod@format`] | one file or folder per on-disk format: bytes -> records | `core` |
 //! | [`source`] | reads the world | `core`, `format` |
-//! | [`act`] | the only module that changes anything: lock, verify, park, journal, undo | `core`, `format`, `source` |
-//! | [`app`] | state, messages, keys, view models | `core`, `config` |
-//! | [`ui`] | state -> cells, one file per view | `app`, `core`, `config` |
+//! | [`observe`] | one way to look: collector, cache, watch | `core`, `format`, `source` |
+//! | [`act`] | the only module that changes anything: lock, verify, park, journal, undo | `core`, `format`, `source`, `observe` |
+//! | [`present`] | one way to say a thing | `core` |
+//! | [`app`] | state, messages, keys, view models | `core`, `config`, `present` |
+//! | [`ui`] | state -> cells, one file per view | `app`, `core`, `config`, `present` |
 //! | [`run`] | event loop, terminal guard, signals | all but `cli` |
 //! | [`cli`] | arguments, one-shot commands, the demo | all |
+//!
+//! `core` has rooms of its own: `model` (data only), `judge`, `plan`, `history`, and `assess` above them.
 //!
 //! `tests/house.rs` reads the imports and fails on any other arrow; `.clippy.toml` bans the
 //! dangerous calls outside the one place that may make them. `act` reads with `source`, so that
@@ -67,14 +71,14 @@
 //!
 //! # How a verdict is reached
 //!
-//! [`core::liveness`] judges each record step by step and stops at the first that decides:
+//! [`core::judge::liveness`] judges each record step by step and stops at the first that decides:
 //!
-//! 0. **What an agent's own hook told** ([`core::bound`]): a session that it bound to a process
+//! 0. **What an agent's own hook told** ([`core::judge::bound`]): a session that it bound to a process
 //!    lives as long as that process does. The newest note of Claude Code also says that a process
 //!    runs no other session, unless one says that it has run that too.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
 //!    as an agent, or the agent's own registry names it): machine, host and boot are compared, then
-//!    whether it was proven dead before ([`core::tombstone`]), then the start in raw clock ticks,
+//!    whether it was proven dead before ([`core::judge::tombstone`]), then the start in raw clock ticks,
 //!    then whether a pidfd says that it has exited. A number that could count in another PID
 //!    namespace decides nothing, and neither do times that another machine's clock wrote.
 //! 2. **Its session**: a registry, marker, tick or argument that binds the session to a living
@@ -93,17 +97,17 @@
 //!
 //! # How a collision is told
 //!
-//! [`core::story`] decides nothing: it is told after the findings, from the same snapshot. Each event
+//! [`core::judge::story`] decides nothing: it is told after the findings, from the same snapshot. Each event
 //! has its source and says whether it was observed or follows from what was; the last one is the
-//! conclusion. [`core::change`] tells what differs between two looks, for `events` and for the
-//! [`core::timeline`]; [`core::map`] draws who holds what. A recording keeps snapshots and never
+//! conclusion. [`core::history::change`] tells what differs between two looks, for `events` and for the
+//! [`core::history::timeline`]; [`present::map`] draws who holds what. A recording keeps snapshots and never
 //! reports, so that a later claimtop judges what an earlier one saw.
 //!
 //! # What is only read
 //!
-//! Not every claim is claimtop's to let go ([`core::record::LetGo`]). Git's locks are parked only when they are
+//! Not every claim is claimtop's to let go ([`core::model::record::let_go::LetGo`]). Git's locks are parked only when they are
 //! proven dead: no process of git's and its kin lives that may hold one, and nobody has it open
-//! ([`core::liveness`]). Task lists, issues, reservations and the locks of Codex and Copilot are let go by
+//! ([`core::judge::liveness`]). Task lists, issues, reservations and the locks of Codex and Copilot are let go by
 //! their own systems alone, and a plan says by which command. Where a file only copies what a database
 //! says, the database counts. A format that a person describes
 //! ([`mod@format::own`]) says itself whether it may be parked, and then only what is dead.
@@ -112,9 +116,9 @@
 //!
 //! No module shells out while it looks: peers' own list commands delete while they list. The jump
 //! key alone asks a multiplexer, with a deadline. A session that is only guessed
-//! ([`core::session`]) is shown and used for nothing. No file is opened by
+//! ([`core::judge::session`]) is shown and used for nothing. No file is opened by
 //! path through links, and none is opened that is not plain. No text from outside reaches a
-//! terminal unescaped ([`core::text::Untrusted`]). No clock is read outside `source::clock`, no
+//! terminal unescaped ([`core::model::text::Untrusted`]). No clock is read outside `source::os::clock`, no
 //! environment outside `cli`.
 
 pub mod act;
@@ -123,6 +127,8 @@ pub mod cli;
 pub mod config;
 pub mod core;
 pub mod format;
+pub mod observe;
+pub mod present;
 pub mod run;
 pub mod source;
 pub mod ui;

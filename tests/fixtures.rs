@@ -15,14 +15,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::record::Location;
-use claimtop::core::report::RecordView;
-use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, Snapshot};
-use claimtop::core::text::Untrusted;
-use claimtop::source::{Collector, Places};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
+use claimtop::core::model::judged::RecordView;
+use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::model::record::location::Location;
+use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::text::Untrusted;
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 
 /// Where each folder of fixtures goes.
 const PLACED: [(&str, &str); 19] = [

@@ -5,25 +5,38 @@
 use std::path::{Path, PathBuf};
 
 /// What each module may import with `crate::`, beside itself.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("core", &[]),
     ("config", &["core"]),
     ("format", &["core"]),
     ("source", &["core", "format"]),
-    ("act", &["core", "format", "source"]),
-    ("app", &["core", "config"]),
-    ("ui", &["app", "core", "config"]),
-    ("run", &["core", "config", "format", "source", "act", "app", "ui"]),
-    ("cli", &["core", "config", "format", "source", "act", "app", "ui", "run"]),
+    ("observe", &["core", "format", "source"]),
+    ("act", &["core", "format", "source", "observe"]),
+    ("present", &["core"]),
+    ("app", &["core", "config", "present"]),
+    ("ui", &["app", "core", "config", "present"]),
+    ("run", &["core", "config", "format", "source", "observe", "act", "app", "ui", "present"]),
+    ("cli", &["core", "config", "format", "source", "observe", "act", "app", "ui", "run", "present"]),
+];
+
+/// What each room of `core` may import of the others.
+const ROOMS: [(&str, &[&str]); 5] = [
+    ("model", &[]),
+    ("judge", &["model"]),
+    ("plan", &["model", "judge"]),
+    ("history", &["model", "judge"]),
+    ("assess", &["model", "judge", "plan"]),
 ];
 
 /// Crates that a module must not name.
-const NEVER: [(&str, &[&str]); 8] = [
+const NEVER: [(&str, &[&str]); 10] = [
     ("core", &["std::fs", "std::env", "std::process", "std::net", "ratatui", "tokio", "crossterm", "rustix"]),
     ("config", &["std::fs", "std::env", "ratatui", "tokio", "rustix"]),
     ("format", &["std::fs", "std::env", "std::process", "ratatui", "tokio", "rustix"]),
     ("source", &["ratatui", "crossterm"]),
+    ("observe", &["ratatui", "crossterm"]),
     ("act", &["ratatui", "crossterm"]),
+    ("present", &["std::fs", "std::env", "std::process", "ratatui", "tokio", "rustix"]),
     ("app", &["std::fs", "std::env", "std::process", "ratatui", "tokio", "crossterm::terminal", "rustix"]),
     ("ui", &["std::fs", "std::env", "std::process", "tokio", "rustix"]),
     ("run", &["clap"]),
@@ -78,6 +91,27 @@ fn every_import_follows_an_arrow_of_the_house() {
             if is_module && target != module && !allowed.contains(&target.as_str()) {
                 wrong.push(format!("{}: {module} may not import {target}", path.display()));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_rooms_of_the_core_lie_above_each_other() {
+    let mut wrong = Vec::new();
+    for (path, module, lines) in modules().into_iter().filter(|(_, module, _)| module == "core") {
+        let Some(room) = path.iter().skip_while(|part| *part != module.as_str()).nth(1) else { continue };
+        let room = Path::new(room).file_stem().unwrap().to_string_lossy().into_owned();
+        let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else { continue };
+        for line in &lines {
+            let named = line.split("crate::core::").skip(1);
+            let named =
+                named.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric()).collect::<String>());
+            let bad = named.filter(|name| *name != room && ROOMS.iter().any(|(other, _)| other == name));
+            wrong.extend(
+                bad.filter(|name| !allowed.contains(&name.as_str()))
+                    .map(|name| format!("{}: {room} may not import {name}", path.display())),
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -10,13 +10,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess, assess_after};
-use claimtop::core::git::{WORKTREE_LOCK, tree_of};
-use claimtop::core::liveness::is_uuid;
-use claimtop::core::record::Record;
-use claimtop::core::report::{RecordView, Report, VerdictState};
-use claimtop::core::snapshot::Snapshot;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::git::{WORKTREE_LOCK, tree_of};
+use claimtop::core::model::judged::RecordView;
+use claimtop::core::model::record::Record;
+use claimtop::core::model::report::Report;
+use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::text::is_uuid;
+use claimtop::core::model::verdict::VerdictState;
 
 /// A world as its file says it.
 struct World {
@@ -211,7 +213,8 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.homes.extend(other.homes);
     one.session_files.extend(other.session_files);
     one.plain_folders.extend(other.plain_folders);
-    one.tombstones = claimtop::core::tombstone::merged(one.tombstones.to_vec(), &other.tombstones).into();
+    one.tombstones =
+        claimtop::core::model::tombstone::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }
 

@@ -12,12 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use claimtop::core::find::{Meant, Subject, find};
-use claimtop::core::finding::{Code, Remedy};
-use claimtop::core::key::Key;
-use claimtop::core::plan::{Action, Confirmation, Plan, Step, full_name, left_by, plan_for, plan_left};
-use claimtop::core::record::Location;
-use claimtop::core::report::{RecordView, Releasable, Report, VerdictState};
+use claimtop::core::model::action::{Action, Confirmation, Plan, Step};
+use claimtop::core::model::claim::Releasable;
+use claimtop::core::model::code::Code;
+use claimtop::core::model::finding::Remedy;
+use claimtop::core::model::judged::RecordView;
+use claimtop::core::model::key::Key;
+use claimtop::core::model::record::location::Location;
+use claimtop::core::model::report::Report;
+use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::plan::about::plan_for;
+use claimtop::core::plan::find::{Meant, Subject, find};
+use claimtop::core::plan::full_name;
+use claimtop::core::plan::left::{left_by, plan_left};
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 

@@ -13,12 +13,13 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::recording::redact::Redactor;
-use claimtop::core::recording::{Encoder, Header, Recording, Unreadable, VERSION};
-use claimtop::core::report::Report;
-use claimtop::core::snapshot::Snapshot;
+use claimtop::core::history::recording::line::Header;
+use claimtop::core::history::recording::redact::Redactor;
+use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::report::Report;
+use claimtop::core::model::snapshot::Snapshot;
 use claimtop::run::tape::{Kept, Tape, Wish};
 
 fn root() -> PathBuf {

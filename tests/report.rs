@@ -15,8 +15,9 @@ mod missing;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::recording::{Encoder, Header, VERSION};
+use claimtop::core::history::recording::line::Header;
+use claimtop::core::history::recording::{Encoder, VERSION};
+use claimtop::core::judge::agent::Signatures;
 
 /// What a path and a prompt can hold at the worst.
 const HOSTILE: &str = "</td><script>document.title='owned';document.body.innerHTML='owned'</script>\

@@ -24,10 +24,10 @@ use std::time::Duration;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::Answer;
 use claimtop::act::system::System;
-use claimtop::core::agent::Signatures;
-use claimtop::core::finding::Code;
-use claimtop::core::report::VerdictState;
-use claimtop::source::processes::Scanner;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::code::Code;
+use claimtop::core::model::verdict::VerdictState;
+use claimtop::source::os::processes::Scanner;
 
 use crate::stage::{Agent, Stage, act, end, record, release, report, start_ticks};
 

@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::home::FolderId;
-use claimtop::core::place;
-use claimtop::core::process::{Process, ProcessState, ProcessTable};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::folder::FolderId;
+use claimtop::core::model::process::{Process, ProcessState, ProcessTable};
 use claimtop::format::Base;
-use claimtop::source::processes::{Scanner, chain, own_pid, parent_pid};
+use claimtop::source::os::processes::own::{own_pid, parent_pid};
+use claimtop::source::os::processes::{Scanner, chain};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// What tells of a home, which the tests' own environment may name.
@@ -103,7 +103,8 @@ fn a_process_that_a_record_names_is_read_in_detail() {
     assert_eq!(details.uid, Some(rustix::process::geteuid().as_raw()));
     assert_eq!(details.cwd.as_ref().unwrap().raw(), std::env::current_dir().unwrap().to_string_lossy());
     assert_eq!(details.ns_pids.first(), Some(&child.pid()));
-    let is_of_the_runner = |name: &str| place::VARIABLES.contains(&name) || HOMES.contains(&name);
+    let is_of_the_runner =
+        |name: &str| claimtop::core::model::place::VARIABLES.contains(&name) || HOMES.contains(&name);
     let env: Vec<_> = details.env.iter().filter(|(name, _)| !is_of_the_runner(name)).collect();
     assert_eq!(env, [(&"CLAUDE_SESSION_ID".to_owned(), &"alpha".into())]);
     assert!(get(&table, own_pid()).details.is_some(), "its ancestors are read as well");

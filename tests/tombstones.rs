@@ -7,14 +7,16 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::process::{Details, InnerPids, Process};
-use claimtop::core::record::{Format, Role};
-use claimtop::core::report::{Reason, VerdictState};
-use claimtop::core::snapshot::Snapshot;
-use claimtop::core::tombstone::{Lesson, Mourner, merged};
-use claimtop::core::world::has_exited;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::tombstone::learn::{Lesson, Mourner};
+use claimtop::core::model::process::has_exited;
+use claimtop::core::model::process::{Details, InnerPids, Process};
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::record::holder::Role;
+use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::tombstone::merged;
+use claimtop::core::model::verdict::{Reason, VerdictState};
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
@@ -108,7 +110,7 @@ fn doubtful(mut look: Snapshot) -> Snapshot {
     look.processes.partial = Some("doubt".to_owned());
     let any = look.processes.by_pid.values().next().cloned();
     if let Some(any) = any {
-        let id = claimtop::core::process::ProcessId {
+        let id = claimtop::core::model::process::ProcessId {
             pid: 4_100_002,
             start_ticks: any.id.start_ticks + 7_777_777,
         };
@@ -155,7 +157,8 @@ fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_o
             };
             let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
             let id = pid.zip(holder.start_ticks);
-            let id = id.map(|(pid, start_ticks)| claimtop::core::process::ProcessId { pid, start_ticks });
+            let id =
+                id.map(|(pid, start_ticks)| claimtop::core::model::process::ProcessId { pid, start_ticks });
             let Some(stone) = id.and_then(|id| doubtful.tombstone(id)) else { continue };
             let verdict = &record.verdict;
             if verdict.state == VerdictState::Unknown && verdict.reason == Reason::OtherHost {

@@ -6,10 +6,12 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use claimtop::core::finding::{Code, Finding, Severity};
-use claimtop::core::report::{VerdictState, WindowView};
-use claimtop::core::story::Known;
-use claimtop::core::text::Untrusted;
+use claimtop::core::model::code::{Code, Severity};
+use claimtop::core::model::finding::Finding;
+use claimtop::core::model::story::Known;
+use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::window::WindowView;
 use common::worlds as cases;
 
 #[test]

@@ -6,9 +6,10 @@ use super::disk::Disk;
 use super::movement::Hands;
 use super::rows::Standing;
 use super::trouble::Trouble;
-use crate::core::journal::{Ended, Movement, Outcome, Parked};
-use crate::core::record::Format;
-use crate::core::row::RowChange;
+use crate::core::history::journal::{Movement, Outcome, Parked};
+use crate::core::model::action::Ended;
+use crate::core::model::record::format::Format;
+use crate::core::model::row::RowChange;
 
 /// Rows that change together.
 pub(super) struct Change<'a> {

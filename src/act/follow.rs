@@ -9,9 +9,9 @@ use super::road::{Answer, Receipt, Request, Rules, Seen};
 use super::trouble::Trouble;
 use super::undo::Place;
 use super::witness::Witness;
-use crate::core::journal::{Ended, History};
-use crate::core::plan::{Action, Plan};
-use crate::core::report::Report;
+use crate::core::history::journal::History;
+use crate::core::model::action::{Action, Ended, Plan};
+use crate::core::model::report::Report;
 
 /// One part that follows, as it was seen together with what it follows.
 #[derive(Clone, Debug)]

@@ -15,9 +15,9 @@ use super::rows::Rows;
 use super::system::System;
 use super::trouble::Trouble;
 use super::witness::{self, Eyes, Witness};
-use crate::core::journal::History;
-use crate::core::record::Format;
-use crate::core::report::Report;
+use crate::core::history::journal::History;
+use crate::core::model::record::format::Format;
+use crate::core::model::report::Report;
 
 /// What acts.
 pub struct Hand {

@@ -14,7 +14,7 @@ use super::recover;
 use super::rows::Stores;
 use super::system::System;
 use super::trouble::Trouble;
-use crate::core::journal::{History, Intent, Line, Movement, Outcome, Says};
+use crate::core::history::journal::{History, Intent, Line, Movement, Outcome, Says};
 use crate::format::Release;
 
 const JOURNAL: &str = "journal.jsonl";

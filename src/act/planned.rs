@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::movement::{ParkPlace, sha256};
-use crate::core::journal::{Movement, Parked, Print};
-use crate::core::record::Format;
-use crate::core::row::{self, Columns, RowChange};
+use crate::core::history::journal::{Movement, Parked, Print};
+use crate::core::model::record::format::Format;
+use crate::core::model::row;
+use crate::core::model::row::{Columns, RowChange};
 use crate::format::{self, Release};
 
 /// A movement before it has parked names.

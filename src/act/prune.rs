@@ -6,7 +6,8 @@ use super::disk::{Disk, Keeping};
 use super::lock::Lock;
 use super::movement::{Hands, print_of};
 use super::trouble::Trouble;
-use crate::core::journal::{self, Entry, Line, Movement, Print, Says};
+use crate::core::history::journal;
+use crate::core::history::journal::{Entry, Line, Movement, Print, Says};
 
 /// A parked file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, open};
 use serde::{Deserialize, Serialize};
 
-use crate::core::json;
-use crate::core::timeline::Past;
-use crate::source::open::is_deleted;
+use crate::core::history::timeline::Past;
+use crate::core::model::json;
+use crate::source::os::open::meta::is_deleted;
 
 /// The bytes of a slot, its newline included.
 const SLOT: usize = 512;
@@ -130,8 +130,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::core::change::Kind;
-    use crate::core::key::Key;
+    use crate::core::history::change::Kind;
+    use crate::core::model::key::Key;
 
     fn past(second: i64, told: &str) -> Past {
         let at = Timestamp::from_second(second).unwrap();
@@ -171,7 +171,7 @@ mod tests {
         let mut bytes = Vec::new();
         io::Read::read_to_end(&mut File::open(&path).unwrap(), &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
-        assert!(text.chars().all(|c| c == '\n' || c == '\0' || !crate::core::text::is_forbidden(c)));
+        assert!(text.chars().all(|c| c == '\n' || c == '\0' || !crate::core::model::text::is_forbidden(c)));
     }
 
     #[test]

@@ -12,11 +12,11 @@ use super::movement::{At, Hands, ParkPlace, far, print_of, shown};
 use super::planned::{Modified, Planned, Target};
 use super::road::Rules;
 use super::trouble::Trouble;
-use crate::core::file::{Content, FileImage, Refusal};
-use crate::core::journal::Print;
-use crate::core::plan::Step;
-use crate::core::record::Format;
-use crate::core::text::shown as shown_text;
+use crate::core::history::journal::Print;
+use crate::core::model::action::Step;
+use crate::core::model::file::{Content, FileImage, Refusal};
+use crate::core::model::record::format::Format;
+use crate::core::model::text::shown as shown_text;
 use crate::format::{Release, released};
 
 /// How the files of a plan are looked at.

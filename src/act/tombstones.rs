@@ -9,9 +9,10 @@ use rustix::io::Errno;
 use super::bind::{open, replace};
 use super::disk::{Disk, Patience, Spot};
 use super::trouble::Trouble;
-use crate::core::json;
-use crate::core::snapshot::Host;
-use crate::core::tombstone::{Lesson, Tombstone, merged};
+use crate::core::judge::tombstone::learn::Lesson;
+use crate::core::model::host::Host;
+use crate::core::model::json;
+use crate::core::model::tombstone::{Tombstone, merged};
 use crate::source::tombstones::kept;
 
 /// The file that several claimtops take turns by.
@@ -75,9 +76,9 @@ mod tests {
 
     use super::*;
     use crate::act::system::System;
-    use crate::core::process::ProcessId;
-    use crate::core::report::Reason;
-    use crate::source::{clock, host};
+    use crate::core::model::process::ProcessId;
+    use crate::core::model::verdict::Reason;
+    use crate::source::os::{clock, host};
 
     /// A folder that is not there yet, and what one look has taught.
     struct Scene {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use crate::core::text::Untrusted;
+use crate::core::model::text::Untrusted;
 
 /// Why an action was not done. Whatever it is, every file is where it was, unless it is
 /// [`Trouble::Stuck`].

@@ -10,13 +10,13 @@ use super::lock::Lock;
 use super::movement::{Hands, ParkPlace, far, print_of, shown};
 use super::planned::{Modified, Planned, Target};
 use super::trouble::Trouble;
-use crate::core::journal::{Entry, Movement, Parked, Print};
-use crate::core::key::Key;
-pub use crate::core::plan::Place;
-use crate::core::plan::{Confirmation, Plan, Step};
-use crate::core::record::Format;
-use crate::core::row::{RowChange, is_in};
-use crate::core::text::Untrusted;
+use crate::core::history::journal::{Entry, Movement, Parked, Print};
+pub use crate::core::model::action::Place;
+use crate::core::model::action::{Confirmation, Plan, Step};
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::row::{RowChange, is_in};
+use crate::core::model::text::Untrusted;
 
 /// Plans to take an entry back.
 pub(super) fn plan<D: Disk>(

@@ -7,14 +7,19 @@ use jiff::Timestamp;
 
 use super::trouble::Trouble;
 use crate::core::assess::{Policy, assess};
-use crate::core::file::{FileImage, FileMeta};
-use crate::core::record::{Format, Medium, Record};
-use crate::core::report::{Report, Verdict};
-use crate::core::snapshot::{Database, Snapshot};
-use crate::core::text::shown;
+use crate::core::model::file::{FileImage, FileMeta};
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{Database, Snapshot};
+use crate::core::model::text::shown;
+use crate::core::model::verdict::Verdict;
 use crate::format::{self, Parsed, Reading};
-use crate::source::open::{Folder, Media};
-use crate::source::{Collector, clock, opener};
+use crate::observe::collect::Collector;
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::medium::Media;
+use crate::source::os::{clock, opener};
 
 /// Takes looks at the world.
 pub trait Witness {
@@ -150,7 +155,7 @@ fn is_whole(database: &Database) -> Result<(), Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::snapshot::DatabaseFile;
+    use crate::core::model::snapshot::DatabaseFile;
 
     /// A database that was read whole and that nobody works with.
     fn database(file: Option<DatabaseFile>) -> Database {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::config::{Calls, Switch};
-use crate::core::finding::{Code, Finding, Severity};
-use crate::core::report::Report;
-use crate::core::summary::Summary;
-use crate::core::text::shown;
+use crate::core::model::code::{Code, Severity};
+use crate::core::model::finding::Finding;
+use crate::core::model::report::Report;
+use crate::core::model::text::shown;
+use crate::present::summary::Summary;
 
 /// How long to be silent after a call; what comes meanwhile is told with the next one.
 const SILENT_FOR: SignedDuration = SignedDuration::from_secs(30);

@@ -1,10 +1,5 @@
 //! Carries out what a key asks for, within the screen.
 
-use crate::core::key::Key;
-use crate::core::place::Keeper;
-use crate::core::plan::{Action, Place, Request};
-use crate::core::record::Location;
-
 use super::filter::{Filter, Focus};
 use super::keymap::Command;
 use super::layer::Layer;
@@ -13,12 +8,16 @@ use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
-use super::text::safe;
 use super::view::View;
 use super::{pages, past};
+use crate::core::model::action::{Action, Place, Request};
+use crate::core::model::key::Key;
+use crate::core::model::place::Keeper;
+use crate::core::model::record::location::Location;
+use crate::present::text::safe;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
-pub(super) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
+pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
     match command {
         Command::Move(motion) => navigate::go(state, motion),
         Command::Show(view) => return show(state, view),
@@ -124,7 +123,7 @@ fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect>
 
 /// Returns the entry that would be undone now: what a finished sheet has done, what is open, or
 /// what is selected; where no entry is, the newest that can be undone.
-pub(super) fn undoable(state: &State) -> Option<u64> {
+pub(crate) fn undoable(state: &State) -> Option<u64> {
     match state.layers.last() {
         None => {
             let selected = state.selected().and_then(|key| state.entry(key));

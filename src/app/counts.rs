@@ -1,9 +1,11 @@
 //! The counts of the header.
 
-use crate::core::finding::Severity;
-use crate::core::report::{ClaimStatus, Report, WindowState};
-use crate::core::snapshot::{SourceHealth, SourceState, Topic};
-use crate::core::summary::Number;
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::code::Severity;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{SourceHealth, SourceState, Topic};
+use crate::core::model::window::WindowState;
+use crate::present::summary::Number;
 
 /// How many of what there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use crate::core::diagnosis::{Cost, Measured};
-use crate::core::report::Report;
-use crate::core::snapshot::SourceState;
-
 use super::counts::source_state;
 use super::msg::Hints;
 use super::page::Page;
 use super::rows::megabytes;
 use super::state::State;
-use super::tone::Tone;
+use crate::core::model::diagnosis::{Cost, Measured};
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::SourceState;
+use crate::present::tone::Tone;
 
 /// Writes the panel; returns its title.
-pub(super) fn write(page: &mut Page, state: &State) -> String {
+pub(crate) fn write(page: &mut Page, state: &State) -> String {
     if let Some(report) = state.report() {
         page.heading("What is read");
         write_sources(page, report);

@@ -1,7 +1,6 @@
 //! The keys: one table that dispatches, that the status bar shows and that the help lists.
 
-use crate::core::finding::Remedy;
-use crate::core::plan::Action;
+use {Command as C, Motion as M, Press as P};
 
 use super::command::undoable;
 use super::filter::Focus;
@@ -10,6 +9,8 @@ use super::msg::{Press, Step};
 use super::sheet::Sheet;
 use super::state::State;
 use super::view::View;
+use crate::core::model::action::Action;
+use crate::core::model::finding::Remedy;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,10 +121,6 @@ const fn bind(
 ) -> Binding {
     Binding { presses, command, keys, short, help, rank }
 }
-
-use Command as C;
-use Motion as M;
-use Press as P;
 
 /// Every key, in the order of the help.
 pub const BINDINGS: &[Binding] = &[

@@ -1,8 +1,7 @@
 //! What lies over the table: opened one over the other, closed one by one with Esc.
 
-use crate::core::key::Key;
-
 use super::sheet::Sheet;
+use crate::core::model::key::Key;
 
 /// One opened panel.
 #[derive(Clone, Debug, PartialEq)]

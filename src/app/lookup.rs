@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::core::finding::Finding;
-use crate::core::key::Key;
-use crate::core::process::ProcessId;
-use crate::core::record::Location;
-use crate::core::report::{ClaimView, RecordView, Report, WindowView};
-
-use super::text::{outside, safe};
-use super::tone::{Mark, Tone, of_window};
+use crate::core::model::claim::ClaimView;
+use crate::core::model::finding::Finding;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::process::ProcessId;
+use crate::core::model::record::location::Location;
+use crate::core::model::report::Report;
+use crate::core::model::window::WindowView;
+use crate::present::text::{outside, safe};
+use crate::present::tone::{Mark, Tone, of_window};
 
 /// A report with ways in, made once for each look.
 #[derive(Debug)]
@@ -26,12 +28,12 @@ pub struct Index {
     /// By each of their subjects.
     findings_about: Order<(u32, u32)>,
     /// The windows whose processes have exited since the look, by their PIDs.
-    pub(super) exited: BTreeSet<u32>,
+    pub(crate) exited: BTreeSet<u32>,
 }
 
 impl Index {
     /// Reads a report once, with the keys of its findings.
-    pub(super) fn of(report: Arc<Report>, keys: Box<[Key]>) -> Self {
+    pub(crate) fn of(report: Arc<Report>, keys: Box<[Key]>) -> Self {
         let mut subjects = Vec::with_capacity(report.findings.iter().map(|one| one.subjects().len()).sum());
         subjects.extend((0..).zip(&report.findings).flat_map(|(finding, about)| {
             (0..).zip(about.subjects()).map(move |(subject, _)| (finding, subject))
@@ -209,7 +211,7 @@ fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
 
 /// Names every finding for as long as it is about the same things: findings have no key of
 /// their own, and their words may hold an age.
-pub(super) fn keys_of_findings(report: &Report) -> Box<[Key]> {
+pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
     let key = |finding: &Finding| {
         let mut parts = vec![finding.code.name()];
         parts.extend(finding.subjects().iter().map(Key::as_str));

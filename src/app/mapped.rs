@@ -1,11 +1,11 @@
 //! The map as a page: windows, what belongs to them, and what that holds, one line for each.
 
-use crate::core::map::{Column, Edge, Map, Place, letters, map};
-use crate::core::report::{Report, VerdictState};
-
 use super::page::Page;
-use super::text::{cut, safe, width};
-use super::tone::{Line, Mark, Tone, of_claim};
+use crate::core::model::report::Report;
+use crate::core::model::verdict::VerdictState;
+use crate::present::map::{Column, Edge, Map, Place, letters, map};
+use crate::present::text::{cut, safe, width};
+use crate::present::tone::{Line, Mark, Tone, of_claim};
 
 /// The most columns that a window and a record may take.
 const WIDEST: (usize, usize) = (24, 34);
@@ -17,7 +17,7 @@ const EDGES: usize = 15;
 type Widths = (usize, usize);
 
 /// Writes the map and returns its title.
-pub(super) fn write(page: &mut Page, report: &Report) -> String {
+pub(crate) fn write(page: &mut Page, report: &Report) -> String {
     let map = map(report);
     let widths = widths(&map, page.width());
     for at in 0..map.windows.len() {

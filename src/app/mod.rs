@@ -1,24 +1,23 @@
 //! What a person is doing: state, messages, keys and rows, pure and without a screen.
 
-pub mod age;
 pub mod attention;
-mod command;
+pub(crate) mod command;
 pub mod counts;
-mod diagnosed;
+pub(crate) mod diagnosed;
 pub mod filter;
 pub mod geometry;
 pub mod keymap;
-mod ladder;
+pub(crate) mod ladder;
 pub mod layer;
 pub mod lookup;
-mod mapped;
+pub(crate) mod mapped;
 pub mod msg;
-mod navigate;
-mod news;
+pub(crate) mod navigate;
+pub(crate) mod news;
 pub mod order;
-mod page;
+pub(crate) mod page;
 pub mod pages;
-mod past;
+pub(crate) mod past;
 pub mod rows;
 pub mod sheet;
 pub mod state;
@@ -27,10 +26,7 @@ pub mod summary;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-pub mod text;
-pub mod tone;
-mod update;
+pub(crate) mod update;
 pub mod view;
-mod words;
 
 pub use update::update;

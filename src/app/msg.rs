@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::diagnosis::{Cost, Measured};
-use crate::core::journal::History;
-use crate::core::place::PlaceView;
-use crate::core::plan::{Offer, Request, Told};
-use crate::core::process::ProcessId;
-use crate::core::report::Report;
-use crate::core::timeline::Past;
-
 use super::geometry::Size;
+use crate::core::history::journal::History;
+use crate::core::history::timeline::Past;
+use crate::core::model::action::{Offer, Request, Told};
+use crate::core::model::diagnosis::{Cost, Measured};
+use crate::core::model::place::PlaceView;
+use crate::core::model::process::ProcessId;
+use crate::core::model::report::Report;
 
 /// Everything that can happen, in one closed list.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::pages;
 use super::state::State;
 
 /// Moves by a motion.
-pub(super) fn go(state: &mut State, motion: Motion) {
+pub(crate) fn go(state: &mut State, motion: Motion) {
     if let Some(panel) = pages::panel(state) {
         let lines = state.size.panel_lines();
         let last = panel.page.lines.len().saturating_sub(lines);
@@ -36,7 +36,7 @@ fn target(at: usize, last: usize, page: usize, motion: Motion) -> usize {
 }
 
 /// Selects a row.
-pub(super) fn select(state: &mut State, at: usize) {
+pub(crate) fn select(state: &mut State, at: usize) {
     let key = state.table.rows.get(at).map(|row| row.key.clone());
     let place = state.places.of_mut(state.view);
     place.at = at;
@@ -46,7 +46,7 @@ pub(super) fn select(state: &mut State, at: usize) {
 
 /// In which direction to look for a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Toward {
+pub(crate) enum Toward {
     /// Down, and from the end to the beginning.
     Next,
     /// Up, and from the beginning to the end.
@@ -54,7 +54,7 @@ pub(super) enum Toward {
 }
 
 /// Goes to the nearest other row with a problem, round the end.
-pub(super) fn seek_problem(state: &mut State, toward: Toward) {
+pub(crate) fn seek_problem(state: &mut State, toward: Toward) {
     let rows = &state.table.rows;
     let at = state.place().at;
     let has_problem = |at: &usize| rows.get(*at).is_some_and(|row| row.severity.is_some());

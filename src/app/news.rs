@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::key::Key;
-use crate::core::report::{RecordView, Report};
-
 use super::lookup::Index;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::report::Report;
 
 /// Adds the things that are new, or that say something else than before. Neither ages nor loads are
 /// news.
-pub(super) fn follow(news: &mut BTreeSet<Key>, before: &Index, (now, findings): (&Report, &[Key])) {
+pub(crate) fn follow(news: &mut BTreeSet<Key>, before: &Index, (now, findings): (&Report, &[Key])) {
     let windows = now
         .windows
         .iter()

@@ -41,14 +41,14 @@ impl Sort {
     }
 
     /// Returns what a row is ordered by; nothing where the worst come first.
-    pub(super) fn rank(self, row: &Row) -> Option<(bool, i64, String)> {
+    pub(crate) fn rank(self, row: &Row) -> Option<(bool, i64, String)> {
         self.by.map(|column| key(row, column))
     }
 }
 
 /// Returns text that is ordered as a person does it: numbers in it as they count. Before each stands
 /// how many digits it has.
-pub(super) fn counting(text: &str) -> String {
+pub(crate) fn counting(text: &str) -> String {
     let mut key = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {

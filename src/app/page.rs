@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::core::evidence::Evidence;
-
-use super::age;
-use super::text::{outside, safe, width, wrap};
-use super::tone::{Line, Mark, Span, Tone};
+use crate::core::model::evidence::Evidence;
+use crate::present::age;
+use crate::present::text::{outside, safe, width, wrap};
+use crate::present::tone::{Line, Mark, Span, Tone};
 
 /// Columns for the names of fields.
 const LABEL: usize = 15;
@@ -100,18 +99,18 @@ impl Page {
     }
 
     /// Returns how many columns it has.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// Returns the moment that ages are told for.
-    pub(super) fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.now
     }
 
     /// Adds a sentence behind the moment at which it happened; what only explains the sentence
     /// before has no moment and is dim.
-    pub(super) fn dated(&mut self, at: &str, text: &str) {
+    pub(crate) fn dated(&mut self, at: &str, text: &str) {
         let tone = if text.starts_with('(') { Tone::Dim } else { Tone::Plain };
         let lead = Line::new("  ", Tone::Dim).then(&pad(at, DATE), Tone::Dim).then(" ", Tone::Dim);
         self.hanging(lead, text, tone);

@@ -2,19 +2,13 @@
 
 use jiff::Timestamp;
 
-use crate::core::key::Key;
-
-use super::diagnosed;
 use super::geometry::Detail;
-use super::keymap;
-use super::ladder;
 use super::layer::Layer;
-use super::mapped;
 use super::page::Page;
-use super::past;
-use super::sheet;
 use super::state::{Picture, State};
-use super::tone::Tone;
+use super::{diagnosed, keymap, ladder, mapped, past, sheet};
+use crate::core::model::key::Key;
+use crate::present::tone::Tone;
 
 /// An open panel.
 #[derive(Clone, Debug)]
@@ -87,7 +81,7 @@ fn write_help(page: &mut Page, state: &State) -> String {
 }
 
 /// Keeps the open panel from being scrolled past its end.
-pub(super) fn clamp_scroll(state: &mut State) {
+pub(crate) fn clamp_scroll(state: &mut State) {
     let length = panel(state).map_or(0, |panel| panel.page.lines.len());
     let last = length.saturating_sub(state.size.panel_lines());
     if let Some(layer) = state.layers.last_mut() {
@@ -97,7 +91,7 @@ pub(super) fn clamp_scroll(state: &mut State) {
 }
 
 /// Returns the moments whose ages are on the screen.
-pub(super) fn moments(state: &State) -> impl Iterator<Item = Timestamp> {
+pub(crate) fn moments(state: &State) -> impl Iterator<Item = Timestamp> {
     let told = match state.picture {
         Picture::Frozen(at) => vec![at],
         Picture::Live => match panel(state) {

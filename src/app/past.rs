@@ -2,15 +2,15 @@
 
 use jiff::Timestamp;
 
-use super::age;
 use super::page::Page;
 use super::rows::{outcome_of, past_sign};
 use super::sheet::verb;
 use super::state::State;
-use super::tone::{Line, Tone};
-use crate::core::journal::Entry;
-use crate::core::key::Key;
-use crate::core::timeline::{LATELY, Past, Timeline};
+use crate::core::history::journal::Entry;
+use crate::core::history::timeline::{LATELY, Past, Timeline};
+use crate::core::model::key::Key;
+use crate::present::age;
+use crate::present::tone::{Line, Tone};
 
 /// How many changes of one thing are told below its evidence.
 const TOLD: usize = 8;
@@ -19,17 +19,17 @@ const TOLD: usize = 8;
 const ROW: &str = "h-";
 
 /// Returns the key of the row of a change.
-pub(super) fn key_of(number: u64) -> Key {
+pub(crate) fn key_of(number: u64) -> Key {
     Key::typed(&format!("{ROW}{number}"))
 }
 
 /// Returns the change whose row has this key.
-pub(super) fn of_key<'a>(timeline: &'a Timeline, key: &Key) -> Option<&'a Past> {
+pub(crate) fn of_key<'a>(timeline: &'a Timeline, key: &Key) -> Option<&'a Past> {
     timeline.get(key.as_str().strip_prefix(ROW)?.parse().ok()?)
 }
 
 /// Writes everything about one change and returns its title.
-pub(super) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String {
+pub(crate) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String {
     page.lines.push(Line(vec![past_sign(past)]));
     page.field("What", &past.told, Tone::Strong);
     page.moment("Seen", Some(past.at));
@@ -41,7 +41,7 @@ pub(super) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String
 }
 
 /// Writes what a thing has been through, below its evidence.
-pub(super) fn write_of(page: &mut Page, timeline: &Timeline, key: &Key) {
+pub(crate) fn write_of(page: &mut Page, timeline: &Timeline, key: &Key) {
     let mut past = timeline.of(key, page.now()).take(TOLD).peekable();
     if past.peek().is_some() {
         page.heading("Seen lately");
@@ -56,7 +56,7 @@ fn list<'a>(page: &mut Page, past: impl Iterator<Item = &'a Past>) {
 }
 
 /// Writes what has changed in the last ten minutes, our own actions too, and returns the title.
-pub(super) fn write_lately(page: &mut Page, state: &State) -> String {
+pub(crate) fn write_lately(page: &mut Page, state: &State) -> String {
     let now = state.told_at();
     let is_late = |entry: &&Entry| now.duration_since(entry.at) <= LATELY;
     let acts = state.history.entries.iter().rev().take_while(is_late);
@@ -91,7 +91,7 @@ mod tests {
     use super::super::state::{Options, State};
     use super::super::{pages, testing, update};
     use crate::config::Switch;
-    use crate::core::report::Report;
+    use crate::core::model::report::Report;
 
     /// Looks at the busy world and then, five seconds later, at what became of it.
     fn after(options: Options, change: impl Fn(&mut Report)) -> (State, Vec<Effect>) {

@@ -5,15 +5,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::config::{Access, Switch};
-use crate::core::change::diff;
-use crate::core::diagnosis::{Bound, Cost, Measured};
-use crate::core::journal::{Entry, History};
-use crate::core::key::Key;
-use crate::core::process::ProcessId;
-use crate::core::report::Report;
-use crate::core::timeline::{Past, Timeline};
-
 use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
@@ -23,6 +14,14 @@ use super::rows::{self, Row, Source, Table};
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
 use super::{news, pages};
+use crate::config::{Access, Switch};
+use crate::core::history::diff::diff;
+use crate::core::history::journal::{Entry, History};
+use crate::core::history::timeline::{Past, Timeline};
+use crate::core::model::diagnosis::{Bound, Cost, Measured};
+use crate::core::model::key::Key;
+use crate::core::model::process::ProcessId;
+use crate::core::model::report::Report;
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,7 +142,7 @@ impl State {
     }
 
     /// Takes a report over as the shown one.
-    pub(super) fn take(&mut self, report: Arc<Report>) {
+    pub(crate) fn take(&mut self, report: Arc<Report>) {
         let keys = keys_of_findings(&report);
         // What was shown goes before what is shown is put in order: there can be thousands of each.
         if let Some(shown) = self.index.take() {
@@ -157,7 +156,7 @@ impl State {
 
     /// Adds what a report shows to what was observed, also while the picture is frozen, and
     /// returns it. The first report shows what is there and no change.
-    pub(super) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
+    pub(crate) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
         // Going back in a recording undoes nothing.
         let is_back =
             |seen: &Arc<Report>| self.options.replayed.is_some() && report.taken_at <= seen.taken_at;
@@ -198,7 +197,7 @@ impl State {
     }
 
     /// Returns the open sheet for changing it, wherever it lies.
-    pub(super) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
+    pub(crate) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
         self.layers.iter_mut().find_map(|layer| match layer {
             Layer::Sheet(sheet) => Some(&mut **sheet),
             Layer::Evidence { .. }
@@ -238,12 +237,12 @@ impl State {
     }
 
     /// Returns how many rows the table can show.
-    pub(super) fn page(&self) -> usize {
+    pub(crate) fn page(&self) -> usize {
         self.size.rows(self.table.rows.len())
     }
 
     /// Makes the rows anew and keeps the selection on its thing.
-    pub(super) fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self) {
         let Some(source) = self.source() else { return };
         self.table = rows::table(&source, &self.filter, self.place().sort);
         self.follow();
@@ -256,7 +255,7 @@ impl State {
     }
 
     /// Tells the ages as they are by now.
-    pub(super) fn pass(&mut self, now: Timestamp) {
+    pub(crate) fn pass(&mut self, now: Timestamp) {
         self.now = now;
         // A filter can name an age, and the history of a recording goes on.
         if self.filter.is_empty() && self.view != View::History {
@@ -268,7 +267,7 @@ impl State {
 
     /// Shows of a window that its process has exited, before the look that follows tells what that
     /// means; returns whether there is such a window. A frozen picture stays as it is.
-    pub(super) fn exit(&mut self, id: ProcessId) -> bool {
+    pub(crate) fn exit(&mut self, id: ProcessId) -> bool {
         let index = self.index.as_mut().filter(|_| self.picture == Picture::Live).and_then(Arc::get_mut);
         let is_shown = index.is_some_and(|index| index.exit(id));
         if is_shown {
@@ -297,7 +296,7 @@ impl State {
     }
 
     /// Moves the first visible row so that the selected one is on the screen, and makes the rows there.
-    pub(super) fn scroll_to_selection(&mut self) {
+    pub(crate) fn scroll_to_selection(&mut self) {
         let (rows, page) = (self.table.rows.len(), self.page());
         let place = self.places.of_mut(self.view);
         let lowest = (place.at + 1).saturating_sub(page);
@@ -310,6 +309,8 @@ impl State {
         if self.options.replayed.is_some() {
             return None;
         }
-        pages::moments(self).map(|at| super::age::changes_in(super::age::seconds(self.now, at))).min()
+        pages::moments(self)
+            .map(|at| crate::present::age::changes_in(crate::present::age::seconds(self.now, at)))
+            .min()
     }
 }

@@ -1,13 +1,12 @@
 //! One sentence about the selected thing: what is wrong, and which key helps.
 
-use crate::core::finding::{Finding, Remedy};
-
 use super::layer::Layer;
 use super::rows::worst;
 use super::state::State;
-use super::tone::{Line, Mark, Tone, of_severity};
 use super::view::View;
-use super::words;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::present::tone::{Line, Mark, Tone, of_severity};
+use crate::present::words;
 
 /// What is said about the selected thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

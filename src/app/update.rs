@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use crate::core::report::Report;
-
 use super::command::perform;
 use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
@@ -16,6 +14,7 @@ use super::msg::{Effect, Msg, Pointer, Press, Taped};
 use super::sheet::Sheet;
 use super::state::{Picture, State};
 use super::{navigate, pages};
+use crate::core::model::report::Report;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {

@@ -1,8 +1,7 @@
 //! The five views and what a person has set in each.
 
-use crate::core::key::Key;
-
 use super::order::Sort;
+use crate::core::model::key::Key;
 
 /// One of the five views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

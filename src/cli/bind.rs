@@ -19,12 +19,13 @@ use super::signatures;
 use crate::act::bind;
 use crate::act::system::System;
 use crate::config::Access;
-use crate::core::bound::{BoundSession, SCHEMA};
-use crate::core::context::{agent_above, is_valid_id, resolve};
-use crate::core::text::Untrusted;
+use crate::core::judge::context::{agent_above, resolve};
+use crate::core::model::context::is_valid_id;
+use crate::core::model::note::{BoundSession, SCHEMA};
+use crate::core::model::text::Untrusted;
 use crate::format::json;
 use crate::run;
-use crate::source::{clock, host, processes};
+use crate::source::os::{clock, host, processes};
 
 /// The most bytes that a hook's JSON may have: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;
@@ -117,14 +118,14 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
 
 /// The agent that runs the hook.
 struct Who {
-    id: crate::core::process::ProcessId,
+    id: crate::core::model::process::ProcessId,
     agent: Untrusted,
     context_id: Untrusted,
 }
 
 fn who(settings: &Settings) -> anyhow::Result<Who> {
     let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
-    let pid = processes::own_pid();
+    let pid = crate::source::os::processes::own::own_pid();
     let table = processes::chain(pid, &signatures.candidates());
     let (process, agent) = agent_above(&table, &signatures, pid)
         .context("no agent up the chain of parents, or one that serves several windows")?;

@@ -10,12 +10,13 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{complain, print};
 use super::settings::settings;
 use super::signatures;
-use crate::core::context::{CONTEXT_VARIABLE, Resolution, SESSION_VARIABLE, resolve};
-use crate::core::json;
-use crate::core::process::{Process, ProcessTable};
-use crate::core::report::ContextSource;
-use crate::core::text::Untrusted;
-use crate::source::processes;
+use crate::core::judge::context::{Resolution, resolve};
+use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::model::json;
+use crate::core::model::process::{Process, ProcessTable};
+use crate::core::model::text::Untrusted;
+use crate::core::model::window::ContextSource;
+use crate::source::os::processes;
 
 /// Reads a plain `context-id` without building the whole parser, for hooks run it all day.
 /// `None` for everything that is not exactly that: then the parser has its say.
@@ -45,7 +46,7 @@ pub(crate) fn recognise(arguments: &[OsString]) -> Option<ContextArguments> {
 pub(crate) fn run(asked: ContextArguments, options: &Options, environment: Environment) -> Outcome {
     let settings = settings(options, environment)?;
     let signatures = signatures(&settings)?;
-    let pid = asked.pid.unwrap_or_else(processes::own_pid);
+    let pid = asked.pid.unwrap_or_else(crate::source::os::processes::own::own_pid);
     let table = processes::chain(pid, &signatures.candidates());
     let process = table.get(pid).ok_or_else(|| no_process(pid))?;
     let (given, session) = match asked.pid {

@@ -4,7 +4,7 @@ use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook};
 
 use super::failure::Exit;
 use super::output::complain;
-use crate::core::text::shown;
+use crate::core::model::text::shown;
 
 /// Makes panics say that they are bugs. The screen's own hook, which gives the terminal back,
 /// is installed later and calls this one.

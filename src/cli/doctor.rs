@@ -7,11 +7,12 @@ use super::failure::{Exit, Outcome};
 use super::look::{self, Looker};
 use super::output::{Paint, Shape, Tone, print};
 use super::words;
-use crate::core::finding::{Finding, Severity};
-use crate::core::json;
-use crate::core::report::{Report, SCHEMA};
-use crate::core::snapshot::{Topic, unread};
-use crate::core::text::shown;
+use crate::core::model::code::Severity;
+use crate::core::model::finding::Finding;
+use crate::core::model::json;
+use crate::core::model::report::{Report, SCHEMA};
+use crate::core::model::snapshot::{Topic, unread};
+use crate::core::model::text::shown;
 
 /// What `doctor --json` prints.
 #[derive(Serialize)]

@@ -13,13 +13,14 @@ use super::output::{Paint, Shape, Tone, print};
 use super::settings::Settings;
 use crate::act::system::System;
 use crate::act::tombstones;
-use crate::core::json;
-use crate::core::report::SCHEMA;
-use crate::core::snapshot::{INITIAL_PID_NAMESPACE, Snapshot};
-use crate::core::text::shown;
-use crate::core::tombstone::Tombstone;
-use crate::source::open::small;
-use crate::source::processes::own_pid;
+use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::json;
+use crate::core::model::report::SCHEMA;
+use crate::core::model::snapshot::Snapshot;
+use crate::core::model::text::shown;
+use crate::core::model::tombstone::Tombstone;
+use crate::source::os::open::image::small;
+use crate::source::os::processes::own::own_pid;
 
 /// What is asked about claimtop itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use directories::BaseDirs;
 
-use crate::core::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
-use crate::core::secret::Secret;
-pub(crate) use crate::core::stand_in::STAND_IN_VARIABLE;
-use crate::core::text::Untrusted;
+pub(crate) use crate::core::judge::stand_in::STAND_IN_VARIABLE;
+use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::model::secret::Secret;
+use crate::core::model::text::Untrusted;
 
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

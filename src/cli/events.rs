@@ -12,11 +12,13 @@ use super::following::{Following, Next, follow};
 use super::look::Looker;
 use super::output::{Paint, Shape, Tone, is_reader_gone, print};
 use super::words;
-use crate::core::change::{self, Change, diff};
-use crate::core::find::Subject;
-use crate::core::json;
-use crate::core::key::Key;
-use crate::core::report::{ClaimStatus, Report};
+use crate::core::history::change::Change;
+use crate::core::history::diff::diff;
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::json;
+use crate::core::model::key::Key;
+use crate::core::model::report::Report;
+use crate::core::plan::find::Subject;
 
 /// How often to ask whether anybody still reads.
 const READER: Duration = Duration::from_secs(1);
@@ -117,13 +119,13 @@ fn line(change: &Change, paint: Paint) -> String {
     format!("{time}  {:<15}  {what}", change.event.name())
 }
 
-fn tone(subject: &change::Subject) -> Tone {
+fn tone(subject: &crate::core::history::subject::Subject) -> Tone {
     match subject {
-        change::Subject::Window { state, .. } => words::window_state(*state).1,
-        change::Subject::Record { verdict, .. } => words::verdict(*verdict).1,
-        change::Subject::Claim { status, .. } => {
+        crate::core::history::subject::Subject::Window { state, .. } => words::window_state(*state).1,
+        crate::core::history::subject::Subject::Record { verdict, .. } => words::verdict(*verdict).1,
+        crate::core::history::subject::Subject::Claim { status, .. } => {
             status.map_or(Tone::Dim, |status: ClaimStatus| words::status(status).1)
         }
-        change::Subject::Finding { severity, .. } => words::severity(*severity).1,
+        crate::core::history::subject::Subject::Finding { severity, .. } => words::severity(*severity).1,
     }
 }

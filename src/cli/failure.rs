@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use crate::core::text::shown;
+use crate::core::model::text::shown;
 
 /// The exit codes of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::failure::{Exit, Failure, Outcome};
 use super::look::Looker;
-use crate::core::report::Report;
-use crate::core::text::shown;
+use crate::core::model::report::Report;
+use crate::core::model::text::shown;
 use crate::run::looking::{self, Audience, Said};
 
 /// What can come next.

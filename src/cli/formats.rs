@@ -8,18 +8,20 @@ use super::args::Options;
 use super::columns::{Cell, Columns};
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
+use super::look::Looker;
 use super::output::{Paint, Tone, print};
 use super::settings::{self, read, settings};
-use super::{look::Looker, signatures, words};
+use super::{signatures, words};
 use crate::core::assess::{Policy, assess};
-use crate::core::own::{Own, Root};
-use crate::core::record::Format;
-use crate::core::report::{RecordView, Report};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::{Untrusted, shown};
+use crate::core::model::judged::RecordView;
+use crate::core::model::own::{Own, Root};
+use crate::core::model::record::format::Format;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::{Untrusted, shown};
 use crate::format::own::parse;
-use crate::source::host;
-use crate::source::open::Folder;
+use crate::source::os::host;
+use crate::source::os::open::folder::Folder;
 
 /// How many descriptions are read.
 const MOST: usize = 64;

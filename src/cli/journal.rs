@@ -12,9 +12,10 @@ use super::settings::Settings;
 use super::words;
 use crate::act::prune::{Parked, removable};
 use crate::config::Access;
-use crate::core::journal::{Ended, Entry, History};
-use crate::core::json;
-use crate::core::text::shown;
+use crate::core::history::journal::{Entry, History};
+use crate::core::model::action::Ended;
+use crate::core::model::json;
+use crate::core::model::text::shown;
 
 /// What `journal --json` prints.
 #[derive(Serialize)]

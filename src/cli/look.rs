@@ -9,19 +9,21 @@ use super::failure::Exit;
 use super::settings::Settings;
 use crate::act::system::System;
 use crate::act::tombstones;
-use crate::core::agent::Signatures;
 use crate::core::assess::{Policy, assess_after};
-use crate::core::change::diff;
-use crate::core::diagnosis::Watched;
-use crate::core::process::ProcessId;
-use crate::core::report::Report;
-use crate::core::snapshot::{Snapshot, SourceHealth, SourceState};
-use crate::core::text::Untrusted;
-use crate::core::tombstone::{Lesson, Mourner};
+use crate::core::history::diff::diff;
+use crate::core::judge::agent::Signatures;
+use crate::core::judge::tombstone::learn::{Lesson, Mourner};
+use crate::core::model::diagnosis::Watched;
+use crate::core::model::process::ProcessId;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
+use crate::observe::collect::Collector;
+use crate::observe::watch::Watch;
+use crate::observe::watch::hint::Hint;
 use crate::run;
 use crate::run::tape::{Kept, Tape};
-use crate::source::watch::{Hint, Watch};
-use crate::source::{Collector, host};
+use crate::source::os::host;
 
 /// Looks and judges, again and again.
 pub(crate) struct Looker {

@@ -52,9 +52,9 @@ use self::screen::About;
 use self::settings::Settings;
 use crate::act::ring::Ring;
 use crate::act::undo::Place;
-use crate::core::agent::Signatures;
-use crate::core::plan::Action;
-use crate::core::text::shown;
+use crate::core::judge::agent::Signatures;
+use crate::core::model::action::Action;
+use crate::core::model::text::shown;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {

@@ -11,11 +11,11 @@ use super::environment::Environment;
 use super::failure::Failure;
 use super::settings::ConfigFile;
 use crate::config::layers::{Effective, Origin};
-use crate::core::secret::Secret;
-use crate::core::text::Untrusted;
-use crate::source::Places;
-use crate::source::copies::COPIES;
+use crate::core::model::secret::Secret;
+use crate::core::model::text::Untrusted;
+use crate::source::places::Places;
 use crate::source::postgres::{Given, Target};
+use crate::source::sqlite::copies::COPIES;
 
 /// Where the systems put their temporary files: they write this path literally and never ask
 /// `TMPDIR`.

@@ -11,11 +11,11 @@ use super::following::{Following, Next, follow};
 use super::look::Looker;
 use super::output::complain;
 use super::replay;
-use crate::core::agent::Signatures;
-use crate::core::recording::redact::{Redactor, Told};
-use crate::core::text::{Untrusted, shown};
+use crate::core::history::recording::redact::{Redactor, Told};
+use crate::core::judge::agent::Signatures;
+use crate::core::model::text::{Untrusted, shown};
 use crate::run::tape::{Kept, Tape, Tell, Wish};
-use crate::source::clock;
+use crate::source::os::clock;
 
 /// Records looks, or copies those of another recording.
 ///

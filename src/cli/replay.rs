@@ -12,14 +12,14 @@ use super::failure::{Exit, Failure};
 use super::settings::text;
 use crate::app::msg::{Position, Step};
 use crate::core::assess::{Policy, assess};
-use crate::core::change::diff;
-use crate::core::recording::{Recording, Unreadable};
-use crate::core::report::Report;
-use crate::core::text::Untrusted;
-use crate::core::timeline::Past;
+use crate::core::history::diff::diff;
+use crate::core::history::recording::{Recording, Unreadable};
+use crate::core::history::timeline::Past;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
+use crate::observe::watch::hint::Hint;
 use crate::run::tape::LIMIT;
 use crate::run::{self, Replay};
-use crate::source::watch::Hint;
 
 /// Opens a recording of at most as many bytes as one has that is made.
 ///

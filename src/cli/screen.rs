@@ -3,13 +3,12 @@
 use std::io::{IsTerminal, stdout};
 use std::time::Duration;
 
-use super::act;
 use super::failure::{Exit, Failure, Outcome};
-use super::list;
 use super::look::Looker;
 use super::output::{Paint, Shape};
 use super::replay::{self, Player};
 use super::settings::Settings;
+use super::{act, list};
 use crate::config::layers::Origin;
 use crate::config::{Access, Calls, Config, Notify, Switch, Theme};
 use crate::run::tape::Tape;

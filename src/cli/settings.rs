@@ -12,11 +12,11 @@ use super::failure::{Exit, Failure};
 use super::{formats, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
-use crate::core::own::Own;
-use crate::core::secret::Secret;
-use crate::core::text::Untrusted;
+use crate::core::model::own::Own;
+use crate::core::model::secret::Secret;
+use crate::core::model::text::Untrusted;
 use crate::run;
-use crate::source::Places;
+use crate::source::places::Places;
 
 /// The most bytes that a configuration file may have: 256 KiB.
 const MAX_BYTES: u64 = 256 << 10;

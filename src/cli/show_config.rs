@@ -11,12 +11,12 @@ use super::output::{Paint, Tone, print};
 use super::settings::{ConfigFile, Settings};
 use crate::app::msg::Hints;
 use crate::config::layers::Origin;
-use crate::core::agent::Signatures;
-use crate::core::journal::History;
-use crate::core::text::{Untrusted, shown};
+use crate::core::history::journal::History;
+use crate::core::judge::agent::Signatures;
+use crate::core::model::text::{Untrusted, shown};
+use crate::observe::watch;
 use crate::run::bounds;
-use crate::source::Places;
-use crate::source::watch;
+use crate::source::places::Places;
 
 /// How many reasons are told why something is not watched: there may be one for each folder.
 const MAX_LOSSES: usize = 3;

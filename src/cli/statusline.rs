@@ -4,7 +4,7 @@ use super::failure::Outcome;
 use super::look::{self, Looker};
 use super::output::print;
 use crate::config::Glyphs;
-use crate::core::summary::Summary;
+use crate::present::summary::Summary;
 
 /// Looks once and prints the line.
 ///

@@ -1,8 +1,8 @@
 //! Stories in plain output: when, what, and what says so.
 
 use super::output::{Paint, Tone};
-use crate::core::story::{Event, Known, Story};
-use crate::core::text::shown;
+use crate::core::model::story::{Event, Known, Story};
+use crate::core::model::text::shown;
 
 /// Lays a story out below its finding.
 pub(crate) fn text(story: &Story, paint: Paint) -> String {

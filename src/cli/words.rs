@@ -3,14 +3,17 @@
 use jiff::Timestamp;
 
 use super::output::Tone;
-use crate::core::finding::{Remedy, Severity};
-use crate::core::plan::Action;
-use crate::core::record::{Role, SurfaceState};
-use crate::core::report::{
-    ClaimStatus, ClaimView, ContextSource, Reason, RecordView, Releasable, Report, VerdictState, WindowState,
-    WindowView,
-};
-use crate::core::text::Untrusted;
+use crate::core::model::action::Action;
+use crate::core::model::claim::{ClaimStatus, ClaimView, Releasable};
+use crate::core::model::code::Severity;
+use crate::core::model::finding::Remedy;
+use crate::core::model::judged::RecordView;
+use crate::core::model::record::claim::SurfaceState;
+use crate::core::model::record::holder::Role;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::window::{ContextSource, WindowState, WindowView};
 
 /// Tells an age coarsely: `42s`, `7m`, `3h`, `5d`; a moment that lies ahead as `in 7m`.
 pub(crate) fn age(at: Timestamp, now: Timestamp) -> String {

@@ -7,10 +7,10 @@ use toml::Spanned;
 
 use super::layers::Layer;
 use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Notify, Switch, Theme};
-use crate::core::agent::Signature;
-pub use crate::core::line::LineError as FileError;
-use crate::core::line::error_at;
-use crate::core::secret::Secret;
+use crate::core::judge::agent::Signature;
+pub use crate::core::model::line::LineError as FileError;
+use crate::core::model::line::error_at;
+use crate::core::model::secret::Secret;
 
 /// The keys of the file.
 #[derive(Debug, Default, Deserialize)]
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn an_error_shows_nothing_that_steers_a_terminal() {
         let error = parse("theme = '\u{9b}31m'\n", Path::new("/")).map(|_| ()).unwrap_err().to_string();
-        assert!(!error.chars().any(crate::core::text::is_forbidden), "{error:?}");
+        assert!(!error.chars().any(crate::core::model::text::is_forbidden), "{error:?}");
     }
 
     proptest::proptest! {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Access, ColorChoice, Config, Glyphs, Kept, Mouse, Notify, Switch, Theme};
-use crate::core::agent::Signature;
-use crate::core::secret::Secret;
+use crate::core::judge::agent::Signature;
+use crate::core::model::secret::Secret;
 
 /// Where a value came from; a later one covers an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::Deserialize;
 
-use crate::core::agent::Signature;
-use crate::core::secret::Secret;
+use crate::core::judge::agent::Signature;
+use crate::core::model::secret::Secret;
 
 /// The effective settings.
 #[derive(Clone, Debug, Default)]

@@ -4,28 +4,36 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::agent::Signatures;
-use super::claim::{ClaimFacts, judge_claims, resumed_in};
-use super::context::{CONTEXT_VARIABLE, is_context_id};
-use super::finding::{Finding, Remedy};
-use super::heirs::Heirs;
-use super::key::Key;
-use super::liveness::{judge, window_of_record};
-use super::place::place_of;
-use super::plan::{Action, Known, releasable};
-use super::process::ProcessState;
-use super::record::{Format, Ownership, Record, RecordKind, Role};
-use super::report::{
-    ContextId, ContextSource, RecordView, Releasable, RepoView, Report, ReportHost, SCHEMA, Verdict,
-    VerdictState, WindowState, WindowView,
-};
-use super::rules::{self, Facts, equal};
-use super::session::{Strength, session_of};
-use super::snapshot::Snapshot;
-use super::story;
-use super::text::Untrusted;
-use super::window::Window;
-use super::world::World;
+use crate::core::judge::agent::Signatures;
+use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
+use crate::core::judge::heirs::Heirs;
+use crate::core::judge::liveness::judge;
+use crate::core::judge::liveness::session::window_of_record;
+use crate::core::judge::place::place_of;
+use crate::core::judge::rules::facts::{Facts, equal};
+use crate::core::judge::session::session_of;
+use crate::core::judge::window::Window;
+use crate::core::judge::world::World;
+use crate::core::judge::{rules, story};
+use crate::core::model::action::Action;
+use crate::core::model::claim::Releasable;
+use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::judged::{Judged, RecordView};
+use crate::core::model::key::Key;
+use crate::core::model::process::ProcessState;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Role;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::{Record, fact};
+use crate::core::model::report::{Report, ReportHost, SCHEMA};
+use crate::core::model::session::Strength;
+use crate::core::model::snapshot::Snapshot;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Verdict, VerdictState};
+use crate::core::model::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
+use crate::core::plan::about::{Known, releasable};
 
 /// What a person can set about judging.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +41,6 @@ pub struct Policy {
     /// How agents look.
     pub signatures: Signatures,
 }
-
-/// A record with everything that judging adds.
-pub type Judged = Arc<RecordView>;
 
 /// Judges a snapshot.
 pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
@@ -64,7 +69,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         records: &records,
         claims: &claims,
         heirs: Heirs::new(&windows, &records),
-        index: rules::Index::new(&records, &windows),
+        index: crate::core::judge::rules::facts::Index::new(&records, &windows),
     };
     let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
     story::tell(&mut findings, &facts);
@@ -239,11 +244,6 @@ fn activity(record: &Record) -> Option<Untrusted> {
         Some(what) => format!("{}: {}", status.raw(), what.raw()).into(),
         None => status.clone(),
     })
-}
-
-/// Returns a record's further fact by name.
-pub fn fact<'a>(record: &'a Record, name: &str) -> Option<&'a Untrusted> {
-    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
 }
 
 fn repo_of(folder: &Path, world: &World<'_>) -> Option<RepoView> {

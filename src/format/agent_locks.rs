@@ -9,16 +9,16 @@ use std::path::Path;
 
 use super::json::{self, parsed};
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::liveness::is_uuid;
-use crate::core::record::{
-    Binding, Format, Holder, HolderNames, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
-    StatedPid, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::{Untrusted, is_uuid};
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

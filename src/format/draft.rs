@@ -5,12 +5,17 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::{Reading, json};
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{Format, Location, Ownership, Problem, Record, RecordKind, Row};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::{Location, Row};
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 
 /// How long a temporary file may be a write in flight: 60 s.
 pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
@@ -119,9 +124,12 @@ pub(super) mod sample {
     use jiff::tz::{self, TimeZone};
     use jiff::{SignedDuration, Timestamp};
 
-    use crate::core::file::{Content, FileImage, FileMeta};
-    use crate::core::record::{Medium, Ownership, Record};
-    use crate::core::snapshot::{BrokenFile, Host, INITIAL_TIME_NAMESPACE};
+    use crate::core::model::file::{Content, FileImage, FileMeta};
+    use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
+    use crate::core::model::record::Record;
+    use crate::core::model::record::medium::Medium;
+    use crate::core::model::record::ownership::Ownership;
+    use crate::core::model::snapshot::BrokenFile;
     use crate::format::{Parsed, Reading};
 
     /// The moment of every look: shortly after the fixtures were written.
@@ -195,7 +203,7 @@ pub(super) mod sample {
     pub(in crate::format) fn summary(parsed: &Parsed) -> String {
         match parsed {
             Parsed::Record(record) => {
-                let text = |text: &Option<crate::core::text::Untrusted>| {
+                let text = |text: &Option<crate::core::model::text::Untrusted>| {
                     text.as_ref().map_or("-".to_owned(), ToString::to_string)
                 };
                 let holder = record.holder.as_ref().map_or("-".to_owned(), |holder| {

@@ -5,12 +5,15 @@ use jiff::Timestamp;
 use super::draft::excerpt;
 pub use super::value::{Object, Value};
 use super::{Parsed, Reading, strict};
-use crate::core::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{Format, Ownership, Problem, StatedPid};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
+use crate::core::model::list::List;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::StatedPid;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 
 /// How many characters of a value that is no PID are kept: it can be all of the file.
 const PID_SHOWN: usize = 40;
@@ -166,8 +169,8 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Turns a failed reading into what [`super::read`] returns.
-pub fn parsed(result: Result<crate::core::record::Record, BrokenFile>) -> Parsed {
+/// Turns a failed reading into what [`crate::format::read`] returns.
+pub fn parsed(result: Result<crate::core::model::record::Record, BrokenFile>) -> Parsed {
     match result {
         Ok(record) => Parsed::Record(record.into()),
         Err(broken) => Parsed::Broken(broken),

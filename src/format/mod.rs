@@ -20,19 +20,20 @@ mod strict;
 pub mod time;
 pub mod value;
 
-use std::sync::Arc;
-
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 pub use self::draft::Source;
-use crate::core::file::FileImage;
-use crate::core::own::Own;
-use crate::core::record::{Format, Record};
-use crate::core::row::Columns;
-use crate::core::secret::hidden;
-use crate::core::snapshot::{BrokenFile, Host};
+use crate::core::model::file::FileImage;
+use crate::core::model::host::Host;
+use crate::core::model::own::Own;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::row::Columns;
+use crate::core::model::secret::hidden;
+use crate::core::model::snapshot::BrokenFile;
 
 /// A folder that formats keep their files in; the collector knows where each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -16,11 +16,10 @@ use crate::act::ring::Ring;
 use crate::act::road::{Answer, Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::app::msg::{Confirmed, Jump, Msg, Taped};
-use crate::core::journal::Ended;
-use crate::core::plan::{Confirmation, Offer, Request, Told};
-use crate::core::text::{Untrusted, shown};
-use crate::core::timeline::Past;
-use crate::source::clock;
+use crate::core::history::timeline::Past;
+use crate::core::model::action::{Confirmation, Ended, Offer, Request, Told};
+use crate::core::model::text::{Untrusted, shown};
+use crate::source::os::clock;
 
 /// What the thread is asked to do.
 #[derive(Debug)]

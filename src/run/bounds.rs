@@ -1,10 +1,10 @@
 //! All bounds in one list, for people.
 
-use crate::core::diagnosis::Bound;
-use crate::core::{file, timeline};
-use crate::source::{bounds as source, watch};
-
 use super::{log, tape};
+use crate::core::history::timeline;
+use crate::core::model::diagnosis::Bound;
+use crate::core::model::file;
+use crate::observe::{bounds as source, watch};
 
 /// Returns every bound that a person could meet.
 pub fn bounds() -> Vec<Bound> {

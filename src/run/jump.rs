@@ -11,9 +11,9 @@ use tokio::sync::mpsc::Sender;
 
 use super::Event;
 use crate::app::msg::{Jump, Msg};
-use crate::core::place::{Keeper, PlaceView};
-use crate::core::text::{Untrusted, shown};
-use crate::source::clock;
+use crate::core::model::place::{Keeper, PlaceView};
+use crate::core::model::text::{Untrusted, shown};
+use crate::source::os::clock;
 
 /// How long a program may take for its answer.
 const DEADLINE: Duration = Duration::from_secs(1);

@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::Looker;
-use crate::core::diagnosis::Measured;
-use crate::core::finding::Code;
-use crate::core::process::ProcessId;
-use crate::core::report::Report;
-use crate::source::clock;
-use crate::source::watch::Hint;
+use crate::core::model::code::Code;
+use crate::core::model::diagnosis::Measured;
+use crate::core::model::process::ProcessId;
+use crate::core::model::report::Report;
+use crate::observe::watch::hint::Hint;
+use crate::source::os::clock;
 
 /// The longest rest after a look that took long.
 const LONGEST_REST: Duration = Duration::from_secs(2);
@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing;
-    use crate::core::diagnosis::Watched;
+    use crate::core::model::diagnosis::Watched;
 
     fn looking(looker: impl Looker + Send + 'static, hints: Option<Receiver<Hint>>) -> Receiver<Said> {
         let (sender, said) = channel();

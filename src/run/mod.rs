@@ -34,10 +34,10 @@ use crate::act::hand::Hand;
 use crate::app::msg::{Hints, Msg, Position, Step, Taped};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
-use crate::core::diagnosis::Watched;
-use crate::core::report::Report;
-use crate::source::own;
-use crate::source::watch::Hint;
+use crate::core::model::diagnosis::Watched;
+use crate::core::model::report::Report;
+use crate::observe::watch::hint::Hint;
+use crate::source::described as own;
 use crate::ui::Look;
 use crate::ui::theme::{Colors, Palette};
 

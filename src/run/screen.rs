@@ -9,21 +9,21 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
+use super::acting::{Acting, Work};
+use super::pace::Pace;
+use super::terminal::Guard;
+use super::{Event, Replay, calls, clipboard, keyboard, log};
 use crate::app::attention::Attention;
 use crate::app::geometry::Size;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::update;
 use crate::config::Calls;
-use crate::core::diagnosis::Cost;
-use crate::core::report::Report;
-use crate::source::{clock, own};
+use crate::core::model::diagnosis::Cost;
+use crate::core::model::report::Report;
+use crate::source::described as own;
+use crate::source::os::clock;
 use crate::ui::{self, Look};
-
-use super::acting::{Acting, Work};
-use super::pace::Pace;
-use super::terminal::Guard;
-use super::{Event, Replay, calls, clipboard, keyboard, log};
 
 /// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.
 const MOST: Size = Size { width: 2_000, height: 500 };

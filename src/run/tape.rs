@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::core::agent::Signatures;
-use crate::core::recording::redact::{Redactor, Told};
-use crate::core::recording::{Encoder, Header, VERSION};
-use crate::core::snapshot::Snapshot;
-use crate::source::open::is_deleted;
+use crate::core::history::recording::line::Header;
+use crate::core::history::recording::redact::{Redactor, Told};
+use crate::core::history::recording::{Encoder, VERSION};
+use crate::core::judge::agent::Signatures;
+use crate::core::model::snapshot::Snapshot;
+use crate::source::os::open::meta::is_deleted;
 
 /// The most bytes of a recording, unless a person asks for more or less: 64 MiB.
 pub const LIMIT: u64 = 64 << 20;

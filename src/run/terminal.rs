@@ -18,9 +18,8 @@ use crossterm::{execute, queue};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 
-use crate::config::{Mouse, Switch};
-
 use super::calls::{RESTORE_TITLE, SAVE_TITLE};
+use crate::config::{Mouse, Switch};
 
 /// Room for one whole frame of a large terminal.
 const BUFFER: usize = 64 * 1024;

@@ -5,13 +5,16 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::fence::Fence;
-use super::open::{Entry, Folder, OpenError, image, medium_at};
-use crate::core::bound::{BoundSession, Notes};
-use crate::core::context::is_valid_id;
-use crate::core::file::{Content, FileMeta};
-use crate::core::snapshot::{SourceHealth, SourceState};
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::{Content, FileMeta};
+use crate::core::model::note::{BoundSession, Notes};
+use crate::core::model::snapshot::{SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
+use crate::source::os::fence::Fence;
+use crate::source::os::open::error::OpenError;
+use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::image::image;
+use crate::source::os::open::medium::medium_at;
 
 /// The most notes that are read, in the order of their names: some 400 bytes each, and years of
 /// work.
@@ -19,7 +22,7 @@ pub const MAX_NOTES: usize = 20_000;
 
 /// Reads the notes again and again; one that has not changed is not parsed again.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     kept: HashMap<OsString, Kept>,
 }
 
@@ -30,7 +33,7 @@ struct Kept {
 
 impl Reader {
     /// Reads every note in a folder, and says how that went.
-    pub(super) fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
+    pub(crate) fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
         let before = std::mem::take(&mut self.kept);
         if !fence.reaches(folder) {
             let why = format!("{} is outside the folders that may be read", Untrusted::from_path(folder));

@@ -2,31 +2,32 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Places;
-use super::open::look_at;
 use super::steady::is_steady;
-use crate::core::home::{FolderId, NamedHome};
-use crate::core::process::Details;
+use crate::core::model::folder::FolderId;
+use crate::core::model::home::NamedHome;
+use crate::core::model::process::Details;
 use crate::format::Base;
+use crate::source::os::open::folder::look_at;
+use crate::source::places::Places;
 
 /// The most folders that are read beside a person's own: sixteen homes, each with a configuration
 /// and a cache.
-pub(super) const MAX_FOLLOWED: usize = 48;
+pub(crate) const MAX_FOLLOWED: usize = 48;
 
 /// A folder below which systems keep records of a home.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HomeBase {
+pub(crate) struct HomeBase {
     /// Which of a home's folders it is.
-    pub(super) base: Base,
+    pub(crate) base: Base,
     /// Where it is.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Which folder that is; not asked where no others are read beside it.
-    pub(super) id: Option<FolderId>,
+    pub(crate) id: Option<FolderId>,
 }
 
 /// All of them.
 #[derive(Default)]
-pub(super) struct Homes {
+pub(crate) struct Homes {
     own: Vec<HomeBase>,
     followed: Vec<HomeBase>,
     has_more: bool,
@@ -34,30 +35,30 @@ pub(super) struct Homes {
 
 impl Homes {
     /// Returns a person's own folders.
-    pub(super) fn new(places: &Places) -> Self {
+    pub(crate) fn new(places: &Places) -> Self {
         let folder = |base| Some(own(base, places.folder(base)?, places.follows_homes));
         let bases = [Base::Home, Base::ClaudeConfig, Base::Cache];
         Self { own: bases.into_iter().filter_map(folder).collect(), ..Self::default() }
     }
 
     /// Returns the folders of one sort, a person's own first.
-    pub(super) fn of(&self, base: Base) -> impl Iterator<Item = &HomeBase> {
+    pub(crate) fn of(&self, base: Base) -> impl Iterator<Item = &HomeBase> {
         self.own.iter().chain(&self.followed).filter(move |one| one.base == base)
     }
 
     /// Returns those that windows have for themselves.
-    pub(super) fn followed(&self) -> &[HomeBase] {
+    pub(crate) fn followed(&self) -> &[HomeBase] {
         &self.followed
     }
 
     /// Returns whether there are more of them than are read.
-    pub(super) fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         self.has_more
     }
 
     /// Follows this user's windows into their own folders, and keeps those of windows that have gone
     /// as long as the folders are the same; returns the folders that are new.
-    pub(super) fn follow<'a>(
+    pub(crate) fn follow<'a>(
         &mut self,
         places: &Places,
         windows: impl Iterator<Item = (&'a str, &'a Details)>,

@@ -15,7 +15,7 @@ const STICKY: u32 = 0o1000;
 /// Returns whether nobody but this user and root can change where a path leads: every folder and
 /// every link on the way is theirs, and others may write into none of these folders, unless what
 /// lies there stays whose it is.
-pub(super) fn is_steady(path: &Path, uid: u32) -> bool {
+pub(crate) fn is_steady(path: &Path, uid: u32) -> bool {
     let mut way = Way { at: PathBuf::from("/"), left: parts(path), links: 0 };
     while let Some(part) = way.left.pop_front() {
         if !way.step(&part, uid) {

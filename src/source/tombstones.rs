@@ -8,13 +8,14 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::fence::Fence;
-use super::open::open_plain;
-use crate::core::file::FileMeta;
-use crate::core::process::ProcessId;
-use crate::core::shared::Shared;
-use crate::core::snapshot::Host;
-use crate::core::tombstone::{Lesson, Tombstone, merged};
+use crate::core::judge::tombstone::learn::Lesson;
+use crate::core::model::file::FileMeta;
+use crate::core::model::host::Host;
+use crate::core::model::process::ProcessId;
+use crate::core::model::shared::Shared;
+use crate::core::model::tombstone::{Tombstone, merged};
+use crate::source::os::fence::Fence;
+use crate::source::os::open::image::open_plain;
 
 /// The most bytes that are read: what is kept is less than half of it.
 const MAX_SIZE: u64 = 4 << 20;
@@ -24,7 +25,7 @@ const OTHERS_WRITE: u16 = 0o022;
 
 /// Reads the file when it has changed, and remembers what no disk would take.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     meta: Option<FileMeta>,
     read: Shared<Tombstone>,
     /// What was learnt here.
@@ -35,7 +36,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Returns all that count in this boot.
-    pub(super) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Shared<Tombstone> {
+    pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Shared<Tombstone> {
         let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
         if let Some(read) = path.and_then(|path| self.file(path, host)) {
             let all = merged(read, &self.own).into_iter();
@@ -45,7 +46,7 @@ impl Reader {
     }
 
     /// Takes in what a look has taught, whether or not it can be written.
-    pub(super) fn learn(&mut self, lesson: &Lesson) {
+    pub(crate) fn learn(&mut self, lesson: &Lesson) {
         self.own = merged(std::mem::take(&mut self.own), &lesson.learnt);
         self.refuted.extend(&lesson.refuted);
         let all = merged(self.read.to_vec(), &lesson.learnt).into_iter();
@@ -53,7 +54,7 @@ impl Reader {
     }
 
     /// Notes that all that was learnt here is in the file.
-    pub(super) fn has_kept(&mut self) {
+    pub(crate) fn has_kept(&mut self) {
         self.own.clear();
         self.refuted.clear();
     }

@@ -2,12 +2,11 @@
 
 use ratatui::layout::Rect;
 
+use super::paint::{Painter, columns};
 use crate::app::geometry::Detail;
 use crate::app::pages;
 use crate::app::state::State;
-use crate::app::tone::{Line, Tone};
-
-use super::paint::{Painter, columns};
+use crate::present::tone::{Line, Tone};
 
 /// Divides the body into the table and the pane, and draws the pane. Returns the table's part.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect {

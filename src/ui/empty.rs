@@ -2,15 +2,14 @@
 
 use ratatui::layout::Rect;
 
+use super::paint::Painter;
 use crate::app::counts::source_state;
 use crate::app::state::State;
-use crate::app::text::{count, cut, safe, wrap};
-use crate::app::tone::{Line, Tone};
 use crate::app::view::View;
-use crate::core::report::Report;
-use crate::core::snapshot::{Topic, unread};
-
-use super::paint::Painter;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{Topic, unread};
+use crate::present::text::{count, cut, safe, wrap};
+use crate::present::tone::{Line, Tone};
 
 /// Draws what there is to say in place of rows.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {

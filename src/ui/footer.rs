@@ -2,14 +2,13 @@
 
 use ratatui::layout::Rect;
 
+use super::paint::{Painter, columns};
 use crate::app::filter::Focus;
 use crate::app::keymap::{Binding, helps, useful};
 use crate::app::state::State;
 use crate::app::summary::{remedies_here, summary};
-use crate::app::text::{count, safe, wrap};
-use crate::app::tone::{Line, Mark, Tone};
-
-use super::paint::{Painter, columns};
+use crate::present::text::{count, safe, wrap};
+use crate::present::tone::{Line, Mark, Tone};
 
 /// The most lines that an answer to a key takes.
 const MOST_LINES: usize = 3;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::tone::Mark;
 use crate::config::Glyphs;
+use crate::present::tone::Mark;
 
 /// Returns the character of a sign.
 pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {

@@ -2,16 +2,15 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::age;
+use super::paint::{Painter, columns};
 use crate::app::counts::{Counts, counts, databases, source_name, source_state, troubled};
 use crate::app::msg::Hints;
 use crate::app::state::{Picture, State};
-use crate::app::text::{count, safe};
-use crate::app::tone::{Line, Mark, Tone};
 use crate::config::Access;
-use crate::core::snapshot::{Topic, unread};
-
-use super::paint::{Painter, columns};
+use crate::core::model::snapshot::{Topic, unread};
+use crate::present::age;
+use crate::present::text::{count, safe};
+use crate::present::tone::{Line, Mark, Tone};
 
 /// Draws the header.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
@@ -142,8 +141,8 @@ mod tests {
     use crate::app::msg::Msg;
     use crate::app::state::Options;
     use crate::app::{testing, update};
-    use crate::core::finding::Severity;
-    use crate::core::snapshot::SourceState;
+    use crate::core::model::code::Severity;
+    use crate::core::model::snapshot::SourceState;
 
     #[track_caller]
     fn check(notes: usize, expected: &str) {

@@ -15,16 +15,14 @@ mod tabs;
 mod tests;
 pub mod theme;
 
+pub use paint::Look;
+use paint::Painter;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
 use crate::app::geometry::{BOTTOM, Size, TOP};
 use crate::app::pages;
 use crate::app::state::State;
-
-use paint::Painter;
-
-pub use paint::Look;
 
 /// Draws the whole screen over its ground.
 fn draw(state: &State, look: Look, buffer: &mut Buffer) {

@@ -4,13 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::app::rows::Align;
-use crate::app::text::{cut, is_simple};
-use crate::app::tone::{Line, Span, Tone};
-use crate::config::Glyphs;
-
 use super::glyphs;
 use super::theme::Palette;
+use crate::app::rows::Align;
+use crate::config::Glyphs;
+use crate::present::text::{cut, is_simple};
+use crate::present::tone::{Line, Span, Tone};
 
 /// How everything is drawn.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::pages::Panel;
-use crate::app::tone::{Line, Tone};
-
 use super::paint::{Painter, columns};
+use crate::app::pages::Panel;
+use crate::present::tone::{Line, Tone};
 
 /// Draws a panel over the body.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel) {

@@ -2,14 +2,13 @@
 
 use ratatui::layout::Rect;
 
+use super::columns::{Slot, fit};
+use super::paint::Painter;
 use crate::app::order::Direction;
 use crate::app::rows::Row;
 use crate::app::state::State;
-use crate::app::tone::{Mark, Span, Tone};
-use crate::core::key::Key;
-
-use super::columns::{Slot, fit};
-use super::paint::Painter;
+use crate::core::model::key::Key;
+use crate::present::tone::{Mark, Span, Tone};
 
 /// Columns on the left for the selection bar and the mark.
 const GUTTER: u16 = 2;

@@ -3,12 +3,11 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::app::state::State;
-use crate::app::tone::{Line, Tone};
-use crate::app::view::View;
-use crate::core::report::Report;
-
 use super::paint::{Painter, columns};
+use crate::app::state::State;
+use crate::app::view::View;
+use crate::core::model::report::Report;
+use crate::present::tone::{Line, Tone};
 
 /// Draws the tabs, in their short form where there is no room. That of the shown view says which row
 /// is selected where not all are on the screen.

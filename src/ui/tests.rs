@@ -5,18 +5,19 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
+use super::theme::{Colors, Palette};
+use super::{Look, render, svg};
 use crate::app::geometry::Size;
 use crate::app::msg::{Hints, Msg, Press, Taped};
 use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
-use crate::core::plan::{Offer, Request, plan_for};
-use crate::core::report::{Report, WindowView};
-use crate::core::snapshot::SourceState;
-use crate::core::text::is_forbidden;
-
-use super::theme::{Colors, Palette};
-use super::{Look, render, svg};
+use crate::core::model::action::{Offer, Request};
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::SourceState;
+use crate::core::model::text::is_forbidden;
+use crate::core::model::window::WindowView;
+use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
 /// Each view, each panel, the filter, marks and a frozen picture.

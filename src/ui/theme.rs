@@ -2,10 +2,9 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::app::tone::Tone;
-use crate::config::Theme;
-
 use super::svg;
+use crate::config::Theme;
+use crate::present::tone::Tone;
 
 /// Whether colours may be used at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use claimtop::core::journal::{Ended, Entry, History};
+use claimtop::core::history::journal::{Entry, History};
+use claimtop::core::model::action::Ended;
 use rustix::io::Errno;
 
 use crate::faults::{Deed, Scene, sweep};

@@ -15,9 +15,10 @@ use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
 use claimtop::act::witness::Witness;
-use claimtop::core::journal::{Ended, History};
-use claimtop::core::key::Key;
-use claimtop::core::plan::Action;
+use claimtop::core::history::journal::History;
+use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Ended;
+use claimtop::core::model::key::Key;
 use rustix::io::Errno;
 
 use crate::faulty::{Fault, Faulty};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot, Standing};
 use claimtop::act::system::System;
-use claimtop::core::file::FileImage;
+use claimtop::core::model::file::FileImage;
 use jiff::Timestamp;
 use rustix::io::Errno;
 

@@ -8,10 +8,11 @@ use claimtop::act::road::{Answer, Seen};
 use claimtop::act::system::System;
 use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::assess::Policy;
-use claimtop::core::journal::{Ended, Outcome};
-use claimtop::core::process::{Process, ProcessId};
-use claimtop::core::report::Report;
-use claimtop::core::snapshot::Snapshot;
+use claimtop::core::history::journal::Outcome;
+use claimtop::core::model::action::Ended;
+use claimtop::core::model::process::{Process, ProcessId};
+use claimtop::core::model::report::Report;
+use claimtop::core::model::snapshot::Snapshot;
 use jiff::Timestamp;
 
 use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};

@@ -15,8 +15,9 @@ use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
 use claimtop::act::witness::Witness;
-use claimtop::core::journal::{Ended, History};
-use claimtop::core::plan::Action;
+use claimtop::core::history::journal::History;
+use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Ended;
 use jiff::SignedDuration;
 
 use crate::faulty::{Fault, Faulty};

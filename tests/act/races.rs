@@ -15,16 +15,17 @@ use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::witness::Witness;
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::bound::Notes;
-use claimtop::core::journal::Ended;
-use claimtop::core::plan::Action;
-use claimtop::core::process::ProcessTable;
-use claimtop::core::record::Format;
-use claimtop::core::snapshot::{Host, INITIAL_PID_NAMESPACE, Snapshot};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Ended;
+use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE};
+use claimtop::core::model::note::Notes;
+use claimtop::core::model::process::ProcessTable;
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::snapshot::Snapshot;
 use claimtop::format::{self, Parsed, Reading};
-use claimtop::source::{clock, host};
+use claimtop::source::os::{clock, host};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::stage::Stage;
@@ -88,7 +89,7 @@ impl Witness for Simple {
 
 /// One process lives: PID 4,000,002, Claude Code, since tick 1,000.
 fn table() -> ProcessTable {
-    use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState};
+    use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState};
     let mut table = ProcessTable { listed: BTreeSet::from([LIVE]), ..ProcessTable::default() };
     let exe = "/opt/node_modules/@anthropic-ai/claude-code/bin/claude";
     let details = Details {

@@ -8,12 +8,14 @@ use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::trouble::Trouble;
 use claimtop::act::witness::{Eyes, Witness};
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::key::Key;
-use claimtop::core::plan::Action;
-use claimtop::core::report::{RecordView, Report};
-use claimtop::source::{Collector, Places};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::action::Action;
+use claimtop::core::model::judged::RecordView;
+use claimtop::core::model::key::Key;
+use claimtop::core::model::report::Report;
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 use jiff::SignedDuration;
 
 /// The session of the stage's records.

@@ -6,7 +6,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use claimtop::core::journal::{Ended, History, Outcome};
+use claimtop::core::history::journal::{History, Outcome};
+use claimtop::core::model::action::Ended;
 
 use crate::faults::{Deed, Scene, sweep};
 use crate::faulty::{Fault, Faulty};

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::text::Untrusted;
-use claimtop::core::window::windows;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::windows;
+use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::model::text::Untrusted;
 
 use super::classified;
 

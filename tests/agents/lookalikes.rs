@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::process::ProcessTable;
-use claimtop::core::window::windows;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::windows;
+use claimtop::core::model::process::ProcessTable;
 
 use super::{classified, process};
 

@@ -15,8 +15,8 @@ mod stores;
 #[path = "../cli/world.rs"]
 mod world;
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState};
 
 /// Makes a running process of its own terminal.
 fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Process {

@@ -11,17 +11,19 @@
 
 use std::sync::Arc;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::list::Rare;
-use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::record::{
-    Binding, Format, Holder, Location, Ownership, Record, RecordKind, Resource, ResourceKind, Role,
-    StatedClaim, StatedPid, Surface, SurfaceState,
-};
-use claimtop::core::snapshot::{
-    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, RepoSort, Snapshot, Worktree,
-};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use claimtop::core::model::list::Rare;
+use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::model::record::Record;
+use claimtop::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::record::holder::{Binding, Holder, Role, StatedPid};
+use claimtop::core::model::record::kind::RecordKind;
+use claimtop::core::model::record::location::Location;
+use claimtop::core::model::record::ownership::Ownership;
+use claimtop::core::model::snapshot::{Repo, RepoSort, Snapshot, Worktree};
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -110,7 +112,7 @@ fn world(windows: usize) -> Snapshot {
         },
         processes: table,
         records,
-        bound: claimtop::core::bound::Notes::default(),
+        bound: claimtop::core::model::note::Notes::default(),
         homes: Vec::new(),
         session_files: Vec::new(),
         tombstones: Default::default(),

@@ -19,10 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 use claimtop::source::postgres::{Given, Target};
-use claimtop::source::{Collector, Places};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::cluster::Database;

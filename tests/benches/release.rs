@@ -15,10 +15,11 @@ use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Request, Rules, Seen};
 use claimtop::act::system::System;
 use claimtop::act::witness::{Eyes, Witness};
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::plan::Action;
-use claimtop::source::{Collector, Places};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::action::Action;
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 use jiff::SignedDuration;
 
 const ROUNDS: u32 = 200;

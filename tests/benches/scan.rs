@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
-use claimtop::core::agent::Signatures;
-use claimtop::source::processes::Scanner;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::source::os::processes::Scanner;
 use rustix::time::{ClockId, clock_gettime};
 
 const PROCESSES: usize = 2_000;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::bound::{self, BoundSession, Notes};
-use claimtop::core::session::{SessionFile, Tie};
+use claimtop::core::model::note::{BoundSession, Notes};
+use claimtop::core::model::session::{SessionFile, Tie};
 
 use super::WorldFile;
 use super::spec::{BindingSpec, SessionFileSpec};
@@ -45,7 +45,7 @@ impl WorldFile {
         let written_at = self.at(&spec.written);
         let since_boot = written_at.duration_since(self.booted_at()).as_millis();
         BoundSession {
-            schema: bound::SCHEMA.into(),
+            schema: claimtop::core::model::note::SCHEMA.into(),
             session_id: spec.session.as_str().into(),
             agent: spec.agent.as_deref().unwrap_or("claude-code").into(),
             host: spec.host.as_ref().unwrap_or(&self.host.name).as_str().into(),

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
-use claimtop::core::own::{Own, OwnPlace};
-use claimtop::core::record::Ownership;
-use claimtop::core::snapshot::{Repo, RepoSort, Snapshot, Users, Worktree};
-use claimtop::core::text::Untrusted;
+use claimtop::core::model::file::{Content, FileImage, FileMeta, Refusal};
+use claimtop::core::model::own::{Own, OwnPlace};
+use claimtop::core::model::record::ownership::Ownership;
+use claimtop::core::model::snapshot::{Repo, RepoSort, Snapshot, Users, Worktree};
+use claimtop::core::model::text::Untrusted;
 use claimtop::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::key::Key;
-use claimtop::core::process::{Details, InnerPids, ProcessState};
-use claimtop::core::record::Medium;
-use claimtop::core::report::VerdictState;
-use claimtop::core::session::Others;
-use claimtop::core::snapshot::Snapshot;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::key::Key;
+use claimtop::core::model::process::{Details, InnerPids, ProcessState};
+use claimtop::core::model::record::medium::Medium;
+use claimtop::core::model::session::Others;
+use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::verdict::VerdictState;
 
 /// Returns every record's verdict by key.
 pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {

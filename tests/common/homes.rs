@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::home::{FolderId, HomeFolder, HomePart};
+use claimtop::core::model::folder::FolderId;
+use claimtop::core::model::home::{HomeFolder, HomePart};
 use claimtop::format::{self, Base};
 
 use super::files::HOME;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::record::Format;
-use claimtop::core::snapshot::{Database, Snapshot};
-use claimtop::core::text::Untrusted;
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::snapshot::{Database, Snapshot};
+use claimtop::core::model::text::Untrusted;
 use claimtop::format::Reading;
 use claimtop::format::cells::Cells;
 use claimtop::format::leo::database::{

@@ -26,12 +26,14 @@ mod stories;
 
 use std::path::{Path, PathBuf};
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::process::ProcessId;
-use claimtop::core::report::{Reason, Report};
-use claimtop::core::snapshot::{Host, SeenAgent, Snapshot};
-use claimtop::core::tombstone::{Tombstone, merged};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::host::Host;
+use claimtop::core::model::process::ProcessId;
+use claimtop::core::model::report::Report;
+use claimtop::core::model::snapshot::{SeenAgent, Snapshot};
+use claimtop::core::model::tombstone::{Tombstone, merged};
+use claimtop::core::model::verdict::Reason;
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 

@@ -1,9 +1,10 @@
 //! What a world expects of the plans that could be asked for in it.
 
-use claimtop::core::key::Key;
-use claimtop::core::plan::{Action, Plan, Step, plan_for};
-use claimtop::core::record::Location;
-use claimtop::core::report::Report;
+use claimtop::core::model::action::{Action, Plan, Step};
+use claimtop::core::model::key::Key;
+use claimtop::core::model::record::location::Location;
+use claimtop::core::model::report::Report;
+use claimtop::core::plan::about::plan_for;
 use serde::Deserialize;
 
 use super::expect::{json_name, same};
@@ -79,7 +80,7 @@ fn key_of(about: &str, report: &Report) -> Option<Key> {
     let record = report.records().find(|record| is_there(&record.location)).map(|record| &record.key);
     let claim = || {
         let name = |kind: &str, id: &str| format!("{kind} {id}");
-        let is_it = |claim: &&claimtop::core::report::ClaimView| {
+        let is_it = |claim: &&claimtop::core::model::claim::ClaimView| {
             name(claim.resource().kind.name(), claim.resource().id.raw()) == about
         };
         report.claims.iter().find(is_it).map(|claim| &claim.key)

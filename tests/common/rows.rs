@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::record::{Format, Medium, Ownership};
-use claimtop::core::snapshot::{Database, DatabaseFile, Snapshot};
-use claimtop::core::text::Untrusted;
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::record::medium::Medium;
+use claimtop::core::model::record::ownership::Ownership;
+use claimtop::core::model::snapshot::{Database, DatabaseFile, Snapshot};
+use claimtop::core::model::text::Untrusted;
 use claimtop::format::cells::Cells;
 use claimtop::format::obra::{self, Tables};
 use claimtop::format::{Reading, Source};
@@ -88,7 +90,7 @@ fn database(world: &WorldFile, spec: Option<&DatabaseSpec>, name: Untrusted) -> 
             Some(spec) => Some(spec.opened_by.clone()),
             None => Some(Vec::new()),
         },
-        work: claimtop::core::shared::Shared::default(),
+        work: claimtop::core::model::shared::Shared::default(),
         file: Some(DatabaseFile {
             runners: spec.map(|spec| spec.runners.clone()).unwrap_or_default(),
             journal_since: spec.and_then(|spec| Some(world.at(spec.journal_since.as_ref()?))),

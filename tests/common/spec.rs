@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::record::Medium;
-use claimtop::core::session::Others;
-use claimtop::core::snapshot::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, SourceHealth, SourceState};
+use claimtop::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use claimtop::core::model::record::medium::Medium;
+use claimtop::core::model::session::Others;
+use claimtop::core::model::snapshot::{SourceHealth, SourceState};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use claimtop::core::record::Ownership;
-use claimtop::core::snapshot::Snapshot;
-use claimtop::core::text::Untrusted;
+use claimtop::core::model::record::ownership::Ownership;
+use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::text::Untrusted;
 use claimtop::format::cells::Cells;
 use claimtop::format::{Reading, Source};
 use claimtop::format::{agent_mail, beads};

@@ -1,8 +1,8 @@
 //! What a world expects of its findings' stories.
 
-use claimtop::core::finding::Finding;
-use claimtop::core::report::Report;
-use claimtop::core::story::{Event, Known};
+use claimtop::core::model::finding::Finding;
+use claimtop::core::model::report::Report;
+use claimtop::core::model::story::{Event, Known};
 use serde::Deserialize;
 
 use super::expect::json_name;

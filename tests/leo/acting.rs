@@ -1,7 +1,7 @@
 //! Releases and undos on a real database: both surfaces or none.
 
 use claimtop::act::trouble::Trouble;
-use claimtop::core::journal::Ended;
+use claimtop::core::model::action::Ended;
 
 use crate::cluster::Database;
 use crate::stage::{Claimtop, dead_claim, row, surfaces};

@@ -1,8 +1,8 @@
 //! What is followed is read by its changes, and always what a whole read would have given.
 
-use claimtop::core::record::Location;
-use claimtop::core::snapshot::Snapshot;
-use claimtop::source::Collector;
+use claimtop::core::model::record::location::Location;
+use claimtop::core::model::snapshot::Snapshot;
+use claimtop::observe::collect::Collector;
 use claimtop::source::postgres::{Given, Target};
 
 use crate::client::Session;

@@ -1,8 +1,8 @@
 //! A release of rows that was cut off before its end was journalled: the rows say how it ended.
 
 use claimtop::act::disk::Patience;
-use claimtop::core::journal::Ended;
-use claimtop::source::clock;
+use claimtop::core::model::action::Ended;
+use claimtop::source::os::clock;
 
 use crate::cluster::Database;
 use crate::stage::{Claimtop, dead_claim};

@@ -4,7 +4,7 @@
 use claimtop::act::rows::Rows;
 use claimtop::act::rows::postgres::Postgres;
 use claimtop::act::trouble::Trouble;
-use claimtop::core::journal::Ended;
+use claimtop::core::model::action::Ended;
 
 use crate::client::Session;
 use crate::cluster::Database;

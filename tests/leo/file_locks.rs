@@ -2,9 +2,10 @@
 
 use claimtop::act::disk::Patience;
 use claimtop::act::trouble::Trouble;
-use claimtop::core::journal::{Ended, Movement};
-use claimtop::core::row::Value;
-use claimtop::source::clock;
+use claimtop::core::history::journal::Movement;
+use claimtop::core::model::action::Ended;
+use claimtop::core::model::row::Value;
+use claimtop::source::os::clock;
 
 use crate::client::Session;
 use crate::cluster::Database;

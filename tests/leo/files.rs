@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use claimtop::act::follow::{Carried, Followed};
-use claimtop::core::journal::Ended;
+use claimtop::core::model::action::Ended;
 
 use crate::cluster::Database;
 use crate::stage::{Claimtop, HOST, dead_claim, surfaces};

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::report::{ClaimStatus, VerdictState};
-use claimtop::core::snapshot::{Snapshot, SourceState};
-use claimtop::source::Collector;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::claim::ClaimStatus;
+use claimtop::core::model::snapshot::{Snapshot, SourceState};
+use claimtop::core::model::verdict::VerdictState;
+use claimtop::observe::collect::Collector;
 
 use crate::cluster::{Cluster, Database};
 use crate::reading::{badge, collector};

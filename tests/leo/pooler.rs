@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use claimtop::core::journal::Ended;
-use claimtop::core::snapshot::SourceState;
+use claimtop::core::model::action::Ended;
+use claimtop::core::model::snapshot::SourceState;
 use claimtop::source::postgres::{Given, Target};
 
 use crate::client::Session;
@@ -84,7 +84,7 @@ fn a_database_behind_a_pooler_is_read_and_followed() {
     let database = Database::new();
     let pooler = Pooler::start(database.cluster);
     dead_claim(&database, SESSION, ITEM);
-    let has_claim = |snapshot: &claimtop::core::snapshot::Snapshot| {
+    let has_claim = |snapshot: &claimtop::core::model::snapshot::Snapshot| {
         badge(snapshot).0 == SourceState::Ok
             && snapshot.records.iter().any(|record| !record.claims.is_empty())
     };

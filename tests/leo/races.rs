@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use claimtop::act::trouble::Trouble;
-use claimtop::core::journal::Ended;
+use claimtop::core::model::action::Ended;
 
 use crate::client::Session;
 use crate::cluster::Database;

@@ -1,9 +1,10 @@
 //! What is read of a real database, and what becomes of it.
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::snapshot::{Snapshot, SourceState};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::snapshot::{Snapshot, SourceState};
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 use claimtop::source::postgres::{Given, Target};
-use claimtop::source::{Collector, Places};
 
 use crate::cluster::Database;
 

@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use claimtop::core::secret::Secret;
-use claimtop::core::snapshot::SourceState;
+use claimtop::core::model::secret::Secret;
+use claimtop::core::model::snapshot::SourceState;
 use claimtop::source::postgres::{Given, Target};
 
 use crate::cluster::Database;

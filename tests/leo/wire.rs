@@ -5,8 +5,8 @@
 
 use claimtop::act::disk::Patience;
 use claimtop::act::trouble::Trouble;
-use claimtop::core::journal::Ended;
-use claimtop::source::clock;
+use claimtop::core::model::action::Ended;
+use claimtop::source::os::clock;
 use claimtop::source::postgres::{Given, Target};
 
 use crate::cluster::{Cluster, Database};

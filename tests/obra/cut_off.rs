@@ -1,7 +1,7 @@
 //! A change of rows that was cut off before its end was journalled: the rows say how it ended.
 
 use claimtop::act::system::System;
-use claimtop::core::journal::Ended;
+use claimtop::core::model::action::Ended;
 
 use crate::stage::Stage;
 use crate::writer::Writer;

@@ -10,8 +10,9 @@ use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::witness::{Eyes, Witness};
 use claimtop::core::assess::Policy;
-use claimtop::core::journal::{Ended, History};
-use claimtop::core::snapshot::Snapshot;
+use claimtop::core::history::journal::History;
+use claimtop::core::model::action::Ended;
+use claimtop::core::model::snapshot::Snapshot;
 use jiff::Timestamp;
 use rustix::io::Errno;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use claimtop::act::system::System;
-use claimtop::core::journal::Ended;
+use claimtop::core::model::action::Ended;
 
 use crate::apart::is_apart;
 use crate::stage::Stage;

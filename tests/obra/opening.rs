@@ -3,7 +3,7 @@
 use claimtop::act::rows::Rows;
 use claimtop::act::rows::sqlite::Sqlite;
 use claimtop::act::trouble::Trouble;
-use claimtop::source::copies::Copies;
+use claimtop::source::sqlite::copies::Copies;
 
 use crate::stage::Stage;
 

@@ -10,12 +10,15 @@ use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
 use claimtop::act::witness::{Eyes, Witness};
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::plan::{Action, Confirmation, Step, plan_for};
-use claimtop::core::record::Location;
-use claimtop::core::report::{RecordView, Report};
-use claimtop::source::{Collector, Places};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::action::{Action, Confirmation, Step};
+use claimtop::core::model::judged::RecordView;
+use claimtop::core::model::record::location::Location;
+use claimtop::core::model::report::Report;
+use claimtop::core::plan::about::plan_for;
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -196,7 +199,7 @@ impl Stage {
     }
 
     /// Returns what the journal says, after a recovery.
-    pub(crate) fn recovered(&self) -> claimtop::core::journal::History {
+    pub(crate) fn recovered(&self) -> claimtop::core::history::journal::History {
         self.state(System).lock(Patience::Wait, self.eyes().now()).unwrap().history.clone()
     }
 }

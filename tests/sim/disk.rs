@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot, Standing};
-use claimtop::core::file::{Content, FileImage};
+use claimtop::core::model::file::{Content, FileImage};
 use jiff::Timestamp;
 use rustix::io::Errno;
 

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use claimtop::act::witness::Witness;
-use claimtop::core::agent::{Role, Signatures};
 use claimtop::core::assess::Policy;
-use claimtop::core::bound::Notes;
-use claimtop::core::file::{Content, FileImage};
-use claimtop::core::process::{InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::record::Format;
-use claimtop::core::report::Report;
-use claimtop::core::snapshot::{
-    Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Repo, RepoSort, SeenAgent, Snapshot, Worktree,
-};
-use claimtop::core::text::Untrusted;
-use claimtop::core::tombstone::{Mourner, merged};
+use claimtop::core::judge::agent::{Role, Signatures};
+use claimtop::core::judge::tombstone::learn::Mourner;
+use claimtop::core::model::file::{Content, FileImage};
+use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use claimtop::core::model::note::Notes;
+use claimtop::core::model::process::{InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::report::Report;
+use claimtop::core::model::snapshot::{Repo, RepoSort, SeenAgent, Snapshot, Worktree};
+use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::tombstone::merged;
 use claimtop::format::{self, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -94,7 +94,7 @@ impl Eyes {
     fn remember(&mut self, snapshot: &mut Snapshot) {
         for process in snapshot.processes.by_pid.values() {
             let role = policy().signatures.classify(process).map(|(_, role)| role);
-            if role == Some(Role::Agent) && !claimtop::core::world::has_exited(process) {
+            if role == Some(Role::Agent) && !claimtop::core::model::process::has_exited(process) {
                 self.seen.insert(process.id, snapshot.taken_at);
             }
         }

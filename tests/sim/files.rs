@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::file::{Content, FileImage, FileMeta, Refusal};
-use claimtop::core::record::{Medium, Ownership};
+use claimtop::core::model::file::{Content, FileImage, FileMeta, Refusal};
+use claimtop::core::model::record::medium::Medium;
+use claimtop::core::model::record::ownership::Ownership;
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 

@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use claimtop::act::road::Receipt;
-use claimtop::core::journal::{Ended, Entry, History, Movement};
-use claimtop::core::plan::Action;
+use claimtop::core::history::journal::{Entry, History, Movement};
+use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Ended;
 
 use crate::files::Version;
 use crate::world::{STATE, World};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::text::Untrusted;
+use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+use claimtop::core::model::text::Untrusted;
 use jiff::Timestamp;
 
 use crate::files::USER;

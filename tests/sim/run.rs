@@ -7,7 +7,7 @@ use std::thread;
 
 use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
-use claimtop::core::record::Medium;
+use claimtop::core::model::record::medium::Medium;
 use jiff::SignedDuration;
 
 use crate::baton::Baton;

@@ -1,6 +1,6 @@
 //! What the systems write, each time with a mark of its own, so that no two contents are equal.
 
-use claimtop::core::snapshot::INITIAL_PID_NAMESPACE;
+use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::people::Person;

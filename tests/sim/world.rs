@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::record::Medium;
-use claimtop::core::tombstone::Tombstone;
+use claimtop::core::model::record::medium::Medium;
+use claimtop::core::model::tombstone::Tombstone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::dice::Dice;

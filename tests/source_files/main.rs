@@ -13,11 +13,12 @@ mod repositories;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::finding::Code;
-use claimtop::core::record::Format;
-use claimtop::core::snapshot::{Snapshot, SourceState};
-use claimtop::source::{Collector, Places};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::code::Code;
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::snapshot::{Snapshot, SourceState};
+use claimtop::observe::collect::Collector;
+use claimtop::source::places::Places;
 use rustix::fs::{CWD, Mode, mkfifoat};
 
 /// A session as Maia writes it.

@@ -3,12 +3,12 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use claimtop::core::agent::Signatures;
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::record::Format;
-use claimtop::core::report::VerdictState;
-use claimtop::core::snapshot::SourceState;
-use claimtop::source::Places;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::record::format::Format;
+use claimtop::core::model::snapshot::SourceState;
+use claimtop::core::model::verdict::VerdictState;
+use claimtop::source::places::Places;
 
 use crate::{SESSION, World, collector, health};
 

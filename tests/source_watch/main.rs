@@ -19,12 +19,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
-use claimtop::core::agent::Signatures;
-use claimtop::core::own::Own;
-use claimtop::core::process::ProcessId;
-use claimtop::source::processes::Scanner;
-use claimtop::source::watch::{Hint, Watch};
-use claimtop::source::{Collector, Places};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::own::Own;
+use claimtop::core::model::process::ProcessId;
+use claimtop::observe::collect::Collector;
+use claimtop::observe::watch::Watch;
+use claimtop::observe::watch::hint::Hint;
+use claimtop::source::os::processes::Scanner;
+use claimtop::source::places::Places;
 
 /// A session file's name of Maia.
 const NAME: &str = "swarm_session_77.json";

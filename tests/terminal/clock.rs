@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use claimtop::source::clock;
+use claimtop::source::os::clock;
 use portable_pty::CommandBuilder;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 

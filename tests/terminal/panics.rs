@@ -2,7 +2,7 @@
 //! a draw is tested beside the guard, `src/run/terminal.rs`.)
 
 use claimtop::config::Config;
-use claimtop::core::report::Report;
+use claimtop::core::model::report::Report;
 use claimtop::run;
 use portable_pty::CommandBuilder;
 

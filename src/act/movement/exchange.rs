@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use super::{At, Hands, aside, sha256, shown};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::trouble::Trouble;
-use crate::core::file::FileImage;
-use crate::core::journal::{Parked, Print};
+use crate::core::history::journal::{Parked, Print};
+use crate::core::model::file::FileImage;
 
 impl<D: Disk> Hands<'_, D> {
     /// Gives a file new content at once, and parks the old one if it is what `print` says.

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::{At, Hands, if_any, shown};
 use crate::act::disk::{Disk, Standing};
 use crate::act::trouble::Trouble;
-use crate::core::journal::{History, Parked};
+use crate::core::history::journal::{History, Parked};
 use crate::format;
 
 /// Where a file can be parked.

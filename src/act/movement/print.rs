@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use super::{At, Hands, shown};
 use crate::act::disk::{Disk, Spot};
 use crate::act::trouble::Trouble;
-use crate::core::file::{Content, FileImage};
-use crate::core::journal::{Parked, Print};
+use crate::core::history::journal::{Parked, Print};
+use crate::core::model::file::{Content, FileImage};
 
 /// Returns the SHA-256 of some bytes in hex digits.
 pub(in crate::act) fn sha256(bytes: &[u8]) -> String {

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::{At, Hands, shown};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::trouble::Trouble;
-use crate::core::journal::{Parked, Print};
+use crate::core::history::journal::{Parked, Print};
 
 impl<D: Disk> Hands<'_, D> {
     /// Puts a parked file where nothing lies.

@@ -3,8 +3,8 @@
 use super::{At, Hands, back_name, print_of, shown};
 use crate::act::disk::Disk;
 use crate::act::trouble::Trouble;
-use crate::core::journal::{Movement, Parked, Print};
-use crate::core::row::RowChange;
+use crate::core::history::journal::{Movement, Parked, Print};
+use crate::core::model::row::RowChange;
 
 impl<D: Disk> Hands<'_, D> {
     /// Reverses a movement that was done just now, as part of an action that failed later on. What

@@ -7,8 +7,8 @@ use rustix::io::Errno;
 use super::{At, Hands, shown};
 use crate::act::disk::{Disk, Side, Spot};
 use crate::act::trouble::Trouble;
-use crate::core::file::FileImage;
-use crate::core::journal::{Parked, Print};
+use crate::core::history::journal::{Parked, Print};
+use crate::core::model::file::FileImage;
 
 impl<D: Disk> Hands<'_, D> {
     /// Takes a file out of the world, and looks at it where nobody else has it: returns what was

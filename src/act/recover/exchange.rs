@@ -9,7 +9,7 @@ use super::{GONE, is_same_file, parked_note, read};
 use crate::act::disk::{Disk, Spot};
 use crate::act::movement::{At, Hands, aside, back_name, shown};
 use crate::act::trouble::Trouble;
-use crate::core::journal::{Movement, Parked, Print};
+use crate::core::history::journal::{Movement, Parked, Print};
 
 /// Undoes an exchange that was cut off; a note when somebody has written meanwhile.
 pub(super) fn unexchange<D: Disk>(

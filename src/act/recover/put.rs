@@ -6,7 +6,7 @@ use super::{has_two_names, is_same_file, read};
 use crate::act::disk::Disk;
 use crate::act::movement::Hands;
 use crate::act::trouble::Trouble;
-use crate::core::journal::{Parked, Print};
+use crate::core::history::journal::{Parked, Print};
 
 /// Returns whether a put was done, and finishes one that was.
 pub(super) fn finish_put<D: Disk>(

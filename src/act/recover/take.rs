@@ -8,7 +8,7 @@ use super::{GONE, has_two_names, parked_note};
 use crate::act::disk::{Disk, Side};
 use crate::act::movement::{Hands, shown};
 use crate::act::trouble::Trouble;
-use crate::core::journal::Parked;
+use crate::core::history::journal::Parked;
 
 /// Puts back what was taken; a note when something else lies in its place by now.
 pub(super) fn untake<D: Disk>(

@@ -5,9 +5,11 @@ use crate::act::movement::shown;
 use crate::act::trouble::Trouble;
 use crate::act::witness::{self, Witness, judge_taken};
 use crate::core::assess::assess;
-use crate::core::file::FileImage;
-use crate::core::record::{Format, Location};
-use crate::core::report::{Reason, RecordView, VerdictState};
+use crate::core::model::file::FileImage;
+use crate::core::model::judged::RecordView;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::location::Location;
+use crate::core::model::verdict::{Reason, VerdictState};
 
 /// What the plan relies on about the holder.
 #[derive(Clone, Debug, PartialEq, Eq)]

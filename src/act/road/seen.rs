@@ -15,8 +15,10 @@ use crate::act::planned::Planned;
 use crate::act::sight::Sight;
 use crate::act::trouble::Trouble;
 use crate::act::undo;
-use crate::core::plan::{Action, Confirmation, Plan, Request, plan_for, plan_left};
-use crate::core::report::Report;
+use crate::core::model::action::{Action, Confirmation, Plan, Request};
+use crate::core::model::report::Report;
+use crate::core::plan::about::plan_for;
+use crate::core::plan::left::plan_left;
 
 /// A plan with the prints of all files that it touches.
 #[derive(Clone, Debug)]

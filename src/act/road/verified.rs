@@ -9,9 +9,9 @@ use crate::act::movement::Hands;
 use crate::act::planned::Planned;
 use crate::act::trouble::Trouble;
 use crate::act::witness::Witness;
-use crate::core::file::FileImage;
-use crate::core::journal::{Ended, Intent, Movement, Outcome};
-use crate::core::plan::{Action, Request};
+use crate::core::history::journal::{Intent, Movement, Outcome};
+use crate::core::model::action::{Action, Ended, Request};
+use crate::core::model::file::FileImage;
 use crate::format::Release;
 
 /// A plan that was found unchanged under the lock. It cannot outlive the lock.

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::trouble::Trouble;
-use crate::core::record::Format;
-use crate::core::row::{Columns, RowChange};
-use crate::source::copies::{COPIES, Copies};
+use crate::core::model::record::format::Format;
+use crate::core::model::row::{Columns, RowChange};
+use crate::source::sqlite::copies::{COPIES, Copies};
 
 /// The databases of one system.
 pub trait Rows: Send + Sync {

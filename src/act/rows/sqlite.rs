@@ -11,10 +11,10 @@ use rusqlite::{
 
 use super::Rows;
 use crate::act::trouble::Trouble;
-use crate::core::row::{Columns, RowChange, Value};
-use crate::core::text::shown;
+use crate::core::model::row::{Columns, RowChange, Value};
+use crate::core::model::text::shown;
 use crate::format::obra;
-use crate::source::copies::Copies;
+use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::{self, alone, guard, uri};
 
 /// How long to wait for whoever is writing: 2 s.

@@ -2,13 +2,13 @@
 
 use crate::app::lookup::Index;
 use crate::app::page::Page;
-use crate::app::text::outside;
-use crate::app::tone::{Tone, of_claim};
-use crate::app::words;
-use crate::core::record::SurfaceState;
-use crate::core::report::{ClaimView, Releasable};
+use crate::core::model::claim::{ClaimView, Releasable};
+use crate::core::model::record::claim::SurfaceState;
+use crate::present::text::outside;
+use crate::present::tone::{Tone, of_claim};
+use crate::present::words;
 
-pub(super) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
+pub(crate) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
     facts(page, index, claim);
     super::write_findings(page, index, &claim.key);
     page.heading(&format!("Stated by {}", index.name(&claim.record.key)));
@@ -16,7 +16,7 @@ pub(super) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
 }
 
 /// Writes how the claim stands and where it is written.
-pub(super) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
+pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
     page.sign("Status", of_claim(claim.status), words::claim_status(claim.status));
     page.field(
         "Holds",

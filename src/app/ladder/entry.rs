@@ -3,12 +3,12 @@
 use crate::app::page::Page;
 use crate::app::rows::outcome_of;
 use crate::app::sheet::verb;
-use crate::app::tone::{Line, Tone};
-use crate::core::journal::{Entry, Movement};
-use crate::core::row::RowChange;
+use crate::core::history::journal::{Entry, Movement};
+use crate::core::model::row::RowChange;
+use crate::present::tone::{Line, Tone};
 
 /// Writes everything about an entry and returns its title.
-pub(in crate::app) fn write(page: &mut Page, entry: &Entry) -> String {
+pub(crate) fn write(page: &mut Page, entry: &Entry) -> String {
     let outcome = outcome_of(entry);
     page.lines.push(Line(vec![outcome]));
     if let Some(outcome) = &entry.outcome {

@@ -1,23 +1,21 @@
 //! The evidence ladder of one thing: every fact, where it was read, and the rule that decided.
 
-mod claim;
-mod entry;
-mod record;
-mod story;
-mod window;
+pub(crate) mod claim;
+pub(crate) mod entry;
+pub(crate) mod record;
+pub(crate) mod story;
+pub(crate) mod window;
 
-use crate::core::finding::Finding;
-use crate::core::key::Key;
-
+pub(crate) use self::entry::write as write_entry;
 use super::lookup::Index;
 use super::page::Page;
-use super::tone::{Tone, of_severity};
-use super::words;
-
-pub(super) use self::entry::write as write_entry;
+use crate::core::model::finding::Finding;
+use crate::core::model::key::Key;
+use crate::present::tone::{Tone, of_severity};
+use crate::present::words;
 
 /// Writes everything about a thing and returns its title.
-pub(super) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
+pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
     if let Some(window) = index.window(key) {
         window::write(page, index, window);
     } else if let Some(record) = index.record(key) {

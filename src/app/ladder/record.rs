@@ -2,13 +2,13 @@
 
 use crate::app::lookup::{Index, place_of};
 use crate::app::page::Page;
-use crate::app::text::outside;
-use crate::app::tone::{Tone, of_claim, of_verdict};
-use crate::app::{age, words};
-use crate::core::record::Generation;
-use crate::core::report::{HolderView, RecordView};
+use crate::core::model::judged::{HolderView, RecordView};
+use crate::core::model::record::kind::Generation;
+use crate::present::text::outside;
+use crate::present::tone::{Tone, of_claim, of_verdict};
+use crate::present::{age, words};
 
-pub(super) fn write(page: &mut Page, index: &Index, record: &RecordView) {
+pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
     facts(page, record);
     super::write_findings(page, index, &record.key);
     for (at, claim) in index.claims_of(&record.key).enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn write(page: &mut Page, index: &Index, record: &RecordView) {
 }
 
 /// Writes the verdict and the facts under it.
-pub(super) fn facts(page: &mut Page, record: &RecordView) {
+pub(crate) fn facts(page: &mut Page, record: &RecordView) {
     let verdict = &record.verdict;
     page.sign(
         "Verdict",

@@ -1,13 +1,13 @@
 //! How a problem came to be: the events in order, each with what says so.
 
-use crate::app::age;
 use crate::app::page::Page;
-use crate::app::text::outside;
-use crate::app::tone::Tone;
-use crate::core::story::{Event, Known, Story};
+use crate::core::model::story::{Event, Known, Story};
+use crate::present::age;
+use crate::present::text::outside;
+use crate::present::tone::Tone;
 
 /// Writes a story below its problem.
-pub(super) fn write(page: &mut Page, story: &Story) {
+pub(crate) fn write(page: &mut Page, story: &Story) {
     page.heading(&format!("How it came to be: {}", story.cause.name()));
     for event in &story.events {
         write_event(page, event);

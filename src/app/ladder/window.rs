@@ -2,13 +2,13 @@
 
 use crate::app::lookup::Index;
 use crate::app::page::Page;
-use crate::app::text::outside;
-use crate::app::tone::{Tone, of_claim, of_verdict};
-use crate::app::words;
-use crate::core::report::WindowView;
-use crate::core::session::Strength;
+use crate::core::model::session::Strength;
+use crate::core::model::window::WindowView;
+use crate::present::text::outside;
+use crate::present::tone::{Tone, of_claim, of_verdict};
+use crate::present::words;
 
-pub(super) fn write(page: &mut Page, index: &Index, window: &WindowView) {
+pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     super::write_findings(page, index, &window.key);
     page.gap();
     facts(page, index, window);
@@ -17,7 +17,7 @@ pub(super) fn write(page: &mut Page, index: &Index, window: &WindowView) {
 }
 
 /// Writes what is known of the process itself.
-pub(super) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
+pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
     let ((mark, tone, word), activity) = index.standing(window);
     // "waiting: permission prompt" says the word itself.
     let lead = format!("{word}:");

@@ -2,15 +2,14 @@
 
 use jiff::Timestamp;
 
-use crate::app::lookup::{Index, window_name};
-use crate::app::text::outside;
-use crate::app::tone::{Span, Tone, of_claim};
-use crate::app::words;
-use crate::core::report::{ClaimView, Releasable};
-
 use super::{Cell, Column, Row, column, number, sentence, worst};
+use crate::app::lookup::{Index, window_name};
+use crate::core::model::claim::{ClaimView, Releasable};
+use crate::present::text::outside;
+use crate::present::tone::{Span, Tone, of_claim};
+use crate::present::words;
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("Status", 11, 11, 0),
     sentence("Holds", 14, 60, 1),
     column("Kind", 6, 10, 4),
@@ -22,7 +21,7 @@ pub(super) const COLUMNS: &[Column] = &[
     column("Format", 6, 13, 8),
 ];
 
-pub(super) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
+pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let findings = index.findings_near(&claim.key);
     let (mark, tone, word) = of_claim(claim.status);
     let cells = vec![

@@ -2,18 +2,18 @@
 
 use jiff::Timestamp;
 
+use super::{Cell, Column, Row, column, number, sentence};
 use crate::app::past::key_of;
 use crate::app::sheet::verb;
-use crate::app::tone::{Mark, Span, Tone, of_severity};
-use crate::core::change::Kind;
-use crate::core::finding::Severity;
-use crate::core::journal::{Ended, Entry, History};
-use crate::core::key::Key;
-use crate::core::timeline::{Past, Timeline};
+use crate::core::history::change::Kind;
+use crate::core::history::journal::{Entry, History};
+use crate::core::history::timeline::{Past, Timeline};
+use crate::core::model::action::Ended;
+use crate::core::model::code::Severity;
+use crate::core::model::key::Key;
+use crate::present::tone::{Mark, Span, Tone, of_severity};
 
-use super::{Cell, Column, Row, column, number, sentence};
-
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("Outcome", 9, 9, 0),
     number("Entry", 5, 5, 2),
     number("Age", 6, 6, 4),
@@ -23,7 +23,7 @@ pub(super) const COLUMNS: &[Column] = &[
 ];
 
 /// Something that the history tells.
-pub(super) enum Told<'a> {
+pub(crate) enum Told<'a> {
     /// What was done.
     Act(&'a Entry),
     /// What was observed, with its number.
@@ -39,7 +39,7 @@ impl Told<'_> {
     }
 
     /// Makes its row.
-    pub(super) fn row(&self, now: Timestamp) -> Row {
+    pub(crate) fn row(&self, now: Timestamp) -> Row {
         match self {
             Self::Act(entry) => of_entry(entry, now),
             Self::Seen(number, past) => of_past(*number, past, now),
@@ -48,7 +48,7 @@ impl Told<'_> {
 }
 
 /// Returns all of it, the newest first.
-pub(super) fn told<'a>(journal: &'a History, timeline: &'a Timeline, now: Timestamp) -> Vec<Told<'a>> {
+pub(crate) fn told<'a>(journal: &'a History, timeline: &'a Timeline, now: Timestamp) -> Vec<Told<'a>> {
     let acts = journal.entries.iter().rev().map(Told::Act);
     let seen = timeline.until(now).map(|(number, past)| Told::Seen(number, past));
     let mut all: Vec<Told<'_>> = acts.chain(seen).collect();
@@ -82,7 +82,7 @@ fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
 }
 
 /// Returns how an entry ended, with its sign.
-pub(in crate::app) fn outcome(entry: &Entry) -> Span {
+pub(crate) fn outcome(entry: &Entry) -> Span {
     match entry.outcome.as_ref().map(|outcome| outcome.ended) {
         Some(Ended::Done) => Span::marked(Mark::Alive, "done", Tone::Good),
         Some(Ended::Changed) => Span::marked(Mark::Quiet, "changed", Tone::Notice),
@@ -94,7 +94,7 @@ pub(in crate::app) fn outcome(entry: &Entry) -> Span {
 }
 
 /// Returns what happened to what was observed, with its sign.
-pub(in crate::app) fn past_sign(past: &Past) -> Span {
+pub(crate) fn past_sign(past: &Past) -> Span {
     match past.event {
         Kind::WindowAppeared | Kind::RecordAppeared => Span::marked(Mark::Alive, "came", Tone::Plain),
         Kind::WindowChanged | Kind::RecordChanged | Kind::ClaimChanged => {

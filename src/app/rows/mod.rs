@@ -1,24 +1,23 @@
 //! The rows of each view: a report turned into cells, before any width or colour is known.
 
-mod claims;
-mod history;
-mod problems;
-mod sessions;
-mod source;
-mod windows;
+pub(crate) mod claims;
+pub(crate) mod history;
+pub(crate) mod problems;
+pub(crate) mod sessions;
+pub(crate) mod source;
+pub(crate) mod windows;
 
 use jiff::Timestamp;
 
-pub(super) use self::history::{outcome as outcome_of, past_sign};
+pub(crate) use self::history::{outcome as outcome_of, past_sign};
 pub use self::source::Source;
-
-use crate::core::finding::{Finding, Severity};
-use crate::core::key::Key;
-
 use super::filter::Filter;
 use super::order::{Direction, Sort};
-use super::tone::{Span, Tone, of_severity};
-use super::{age, text};
+use crate::core::model::code::Severity;
+use crate::core::model::finding::Finding;
+use crate::core::model::key::Key;
+use crate::present::tone::{Span, Tone, of_severity};
+use crate::present::{age, text};
 
 /// The rows of one view.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -201,7 +200,7 @@ fn arrange<R: Ord>(mut ranked: Vec<(R, Entry)>, direction: Direction) -> Vec<Ent
 }
 
 /// Returns text for a size in bytes, such as `412 MB`.
-pub(super) fn megabytes(bytes: u64) -> String {
+pub(crate) fn megabytes(bytes: u64) -> String {
     match bytes / 1_000_000 {
         0..1_000 => format!("{} MB", bytes / 1_000_000),
         _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),

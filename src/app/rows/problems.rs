@@ -1,14 +1,13 @@
 //! The rows of the problems view.
 
-use crate::app::lookup::Index;
-use crate::app::tone::{Span, Tone, of_severity};
-use crate::app::words;
-use crate::core::finding::Finding;
-use crate::core::key::Key;
-
 use super::{Cell, Column, Row, badness, column, sentence};
+use crate::app::lookup::Index;
+use crate::core::model::finding::Finding;
+use crate::core::model::key::Key;
+use crate::present::tone::{Span, Tone, of_severity};
+use crate::present::words;
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("Severity", 11, 11, 0),
     column("Problem", 12, 22, 2),
     sentence("What is wrong", 24, 140, 1),
@@ -16,7 +15,7 @@ pub(super) const COLUMNS: &[Column] = &[
     sentence("About", 16, 40, 4),
 ];
 
-pub(super) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
+pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
     let about: Vec<String> = finding.subjects().iter().map(|key| index.name(key)).collect();
     let cells = vec![

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-use crate::app::lookup::{Index, place_of, window_name};
-use crate::app::text::outside;
-use crate::app::tone::{Span, Tone, of_verdict};
-use crate::app::words;
-use crate::core::record::Generation;
-use crate::core::report::{RecordView, VerdictState};
-
 use super::{Cell, Column, Row, column, number, sentence, short, worst};
+use crate::app::lookup::{Index, place_of, window_name};
+use crate::core::model::judged::RecordView;
+use crate::core::model::record::kind::Generation;
+use crate::core::model::verdict::VerdictState;
+use crate::present::text::outside;
+use crate::present::tone::{Span, Tone, of_verdict};
+use crate::present::words;
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("Verdict", 9, 9, 0),
     sentence("Session of", 12, 40, 1),
     column("Format", 6, 13, 2),
@@ -27,7 +27,7 @@ pub(super) const COLUMNS: &[Column] = &[
     sentence("Path", 20, 60, 12),
 ];
 
-pub(super) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
+pub(crate) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
     let findings = index.findings_near(&record.key);
     let window = record.window.as_ref().and_then(|key| index.window(key));
     let cells = vec![
@@ -55,7 +55,7 @@ pub(super) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
 
 fn verdict(record: &RecordView) -> Cell {
     if record.has_ended {
-        return Cell::ranked(Span::marked(crate::app::tone::Mark::Quiet, "ended", Tone::Dim), 3);
+        return Cell::ranked(Span::marked(crate::present::tone::Mark::Quiet, "ended", Tone::Dim), 3);
     }
     let (mark, tone, word) = of_verdict(record.verdict.state);
     let order = match record.verdict.state {

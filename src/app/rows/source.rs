@@ -7,9 +7,9 @@ use super::{Column, Row, badness, claims, problems, sessions, windows};
 use crate::app::lookup::Index;
 use crate::app::order::counting;
 use crate::app::view::View;
-use crate::core::finding::Code;
-use crate::core::journal::History;
-use crate::core::timeline::Timeline;
+use crate::core::history::journal::History;
+use crate::core::history::timeline::Timeline;
+use crate::core::model::code::Code;
 
 /// What the rows of a view are made of, as they read at some moment.
 pub struct Source<'a> {
@@ -36,7 +36,7 @@ impl<'a> Source<'a> {
     }
 
     /// Returns how many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let report = &self.index.report;
         match self.view {
             View::Windows => report.windows.len(),
@@ -61,7 +61,7 @@ impl<'a> Source<'a> {
     }
 
     /// Returns what its columns are.
-    pub(super) fn columns(&self) -> &'static [Column] {
+    pub(crate) fn columns(&self) -> &'static [Column] {
         match self.view {
             View::Windows => windows::COLUMNS,
             View::Sessions => sessions::COLUMNS,
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
 
     /// Returns what the rows of this view are ordered by: the worst come first, and problems of one
     /// kind in the order of their sentences.
-    pub(super) fn rank(&self, at: usize, row: &Row) -> ([Option<i64>; 2], Option<Code>, String) {
+    pub(crate) fn rank(&self, at: usize, row: &Row) -> ([Option<i64>; 2], Option<Code>, String) {
         // The place of a status or verdict, which is the first cell, among all.
         let standing = row.cells.first().and_then(|cell| cell.order);
         let badness = Some(badness(row.severity));

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use crate::app::lookup::{Index, window_name};
-use crate::app::text::{file_name, outside};
-use crate::app::tone::{Span, Tone};
-use crate::core::report::{ClaimStatus, ContextId, WindowState, WindowView};
-
 use super::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
+use crate::app::lookup::{Index, window_name};
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::window::{ContextId, WindowState, WindowView};
+use crate::present::text::{file_name, outside};
+use crate::present::tone::{Span, Tone};
 
-pub(super) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     column("State", 9, 9, 1),
     sentence("Window", 12, 24, 0),
     number("PID", 5, 8, 3),
@@ -26,7 +26,7 @@ pub(super) const COLUMNS: &[Column] = &[
     column("TTY", 5, 8, 13),
 ];
 
-pub(super) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
+pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let findings = index.findings_near(&window.key);
     let repo = window.repo.as_ref();
     let ((mark, tone, word), activity) = index.standing(window);

@@ -1,18 +1,20 @@
 //! What an action on the chosen things is about.
 
 use crate::app::lookup::{Index, window_name};
-use crate::app::text::outside;
-use crate::core::finding::{Code, Finding, Remedy};
-use crate::core::key::Key;
-use crate::core::plan::{Action, Request, left_by};
-use crate::core::report::WindowView;
+use crate::core::model::action::{Action, Request};
+use crate::core::model::code::Code;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::key::Key;
+use crate::core::model::window::WindowView;
+use crate::core::plan::left::left_by;
+use crate::present::text::outside;
 
 /// Returns the records and claims that an action on the chosen things is about: a record or
 /// claim itself; for a finding whoever its story tells to yield, else the first that it is about;
 /// for a window only what is its own.
 ///
 /// Of a window that has ended it is all that it has left.
-pub(in crate::app) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Request> {
+pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Request> {
     let act = |key: Key| Request::Act { key, action };
     let mut requests = Vec::new();
     for key in chosen {
@@ -52,7 +54,7 @@ fn left(index: &Index, key: &Key, action: Action) -> Option<Key> {
 
 /// Returns the one thing that is meant by what is selected: an action, a jump and a copied address
 /// all point at the same.
-pub(in crate::app) fn meant(index: &Index, key: &Key) -> Key {
+pub(crate) fn meant(index: &Index, key: &Key) -> Key {
     let Some(finding) = index.finding(key) else { return key.clone() };
     let target =
         action_of(finding.remedy).and_then(|action| of_finding(index, finding, action).into_iter().next());
@@ -96,7 +98,7 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
 
 /// Names what a request is about, so that it differs from all others: two windows can hold the
 /// same.
-pub(in crate::app) fn name(index: Option<&Index>, request: &Request) -> String {
+pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
     let (index, key) = match (index, request) {
         (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
         (None, Request::Act { key, .. }) => return key.to_string(),

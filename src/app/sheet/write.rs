@@ -1,15 +1,13 @@
 //! The page of a sheet.
 
-use crate::app::page::Page;
-use crate::app::text::{outside, safe};
-use crate::app::tone::{Mark, Tone};
-use crate::core::journal::Ended;
-use crate::core::plan::{Confirmation, Offer, Plan, Step, Told};
-
 use super::{Sheet, Stage};
+use crate::app::page::Page;
+use crate::core::model::action::{Confirmation, Ended, Offer, Plan, Step, Told};
+use crate::present::text::{outside, safe};
+use crate::present::tone::{Mark, Tone};
 
 /// Writes a sheet.
-pub(in crate::app) fn write(page: &mut Page, sheet: &Sheet) {
+pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     write_stage(page, sheet);
     page.pin();
     for told in &sheet.told {

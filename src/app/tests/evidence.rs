@@ -3,10 +3,11 @@
 use super::*;
 use crate::app::layer::Layer;
 use crate::app::summary::summary;
-use crate::app::tone::{Span, of_claim};
-use crate::core::evidence::Evidence;
-use crate::core::record::Role;
-use crate::core::report::{ClaimStatus, Reason};
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::record::holder::Role;
+use crate::core::model::verdict::Reason;
+use crate::present::tone::{Span, of_claim};
 
 #[track_caller]
 fn check_evidence(keys: &str, parts: &[&str]) {

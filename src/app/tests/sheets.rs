@@ -4,9 +4,11 @@ use super::*;
 use crate::app::msg::Confirmed;
 use crate::app::sheet::Stage;
 use crate::config::Access;
-use crate::core::journal::{Ended, History};
-use crate::core::plan::{Action, Confirmation, Offer, Place, Request, Told, plan_for, plan_left};
-use crate::core::record::Record;
+use crate::core::history::journal::History;
+use crate::core::model::action::{Action, Confirmation, Ended, Offer, Place, Request, Told};
+use crate::core::model::record::Record;
+use crate::core::plan::about::plan_for;
+use crate::core::plan::left::plan_left;
 
 #[test]
 fn marks_are_kept_by_key_and_planned_together() {

@@ -25,14 +25,20 @@ use crate::act::undo::Place;
 use crate::act::witness::Eyes;
 use crate::config::Access;
 use crate::core::assess::Policy;
-use crate::core::find::Subject;
-use crate::core::finding::{Code, Remedy};
-use crate::core::key::Key;
-use crate::core::plan::{Action, Confirmation, Known};
-use crate::core::record::{Format, RecordKind};
-use crate::core::report::{RecordView, Report, VerdictState};
-use crate::core::text::shown;
-use crate::source::{Collector, clock, host};
+use crate::core::model::action::{Action, Confirmation};
+use crate::core::model::code::Code;
+use crate::core::model::finding::Remedy;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::report::Report;
+use crate::core::model::text::shown;
+use crate::core::model::verdict::VerdictState;
+use crate::core::plan::about::Known;
+use crate::core::plan::find::Subject;
+use crate::observe::collect::Collector;
+use crate::source::os::{clock, host};
 
 /// How long a command waits while another claimtop is at work.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);

@@ -7,10 +7,9 @@ use crate::act::road::{Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape, Tone, print_if_heard};
-use crate::core::journal::Ended;
-use crate::core::json;
-use crate::core::plan::{Confirmation, Plan, Step};
-use crate::core::text::shown;
+use crate::core::model::action::{Confirmation, Ended, Plan, Step};
+use crate::core::model::json;
+use crate::core::model::text::shown;
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.action.v1";

@@ -11,9 +11,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use super::stage::Stage;
 use super::stand_in;
 use super::story::{Fate, Role};
-use crate::core::agent::Candidates;
-use crate::core::process::ProcessId;
-use crate::source::processes;
+use crate::core::judge::agent::Candidates;
+use crate::core::model::process::ProcessId;
+use crate::source::os::processes;
 
 /// Everybody who plays. Dropping it ends them all.
 pub(super) struct Cast {

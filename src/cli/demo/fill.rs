@@ -1,7 +1,8 @@
 //! Fills the story's blanks with what is real: PIDs, starts, places and times.
 
 use anyhow::{Context, bail};
-use jiff::{SignedDuration, Span, Timestamp, tz::TimeZone};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Span, Timestamp};
 
 use super::cast::Cast;
 use super::stage::Stage;

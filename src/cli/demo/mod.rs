@@ -25,7 +25,7 @@ use super::settings::{Settings, settings};
 use super::{frames, list, signatures};
 use crate::run::AtEnd;
 use crate::run::tape::{self, Tape};
-use crate::source::{clock, host};
+use crate::source::os::{clock, host};
 
 /// How long processes run before files are written: more than the ticks of both clocks.
 const APART: std::time::Duration = std::time::Duration::from_millis(40);

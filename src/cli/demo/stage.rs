@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::fill::Truth;
 use super::story::{self, Repo, Special};
-use crate::core::stand_in::STAGE_PREFIX;
+use crate::core::judge::stand_in::STAGE_PREFIX;
 
 /// The home of the story.
 const HOME: &str = "/home/dev";

@@ -6,10 +6,12 @@ use anyhow::anyhow;
 
 use crate::cli::failure::Failure;
 use crate::cli::words;
-use crate::core::find::{Meant, Subject, find as resolve};
-use crate::core::plan::{full_name, left_by};
-use crate::core::report::{RecordView, Report};
-use crate::core::text::shown;
+use crate::core::model::judged::RecordView;
+use crate::core::model::report::Report;
+use crate::core::model::text::shown;
+use crate::core::plan::find::{Meant, Subject, find as resolve};
+use crate::core::plan::full_name;
+use crate::core::plan::left::left_by;
 
 /// How many candidates an error lists.
 const LISTED: usize = 12;

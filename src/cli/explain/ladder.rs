@@ -6,10 +6,14 @@ use super::find::describe;
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::output::{Paint, Tone};
 use crate::cli::{doctor, story, words};
-use crate::core::evidence::Evidence;
-use crate::core::find::Subject;
-use crate::core::finding::Finding;
-use crate::core::report::{ClaimView, HolderView, RecordView, Report, Verdict, WindowView};
+use crate::core::model::claim::ClaimView;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::Finding;
+use crate::core::model::judged::{HolderView, RecordView};
+use crate::core::model::report::Report;
+use crate::core::model::verdict::Verdict;
+use crate::core::model::window::WindowView;
+use crate::core::plan::find::Subject;
 
 /// A fact and what it says.
 type Line = (&'static str, Cell);

@@ -8,11 +8,15 @@ use serde::Serialize;
 use super::failure::{Exit, Outcome};
 use super::look::Looker;
 use super::output::{Shape, print};
-use crate::core::find::Subject;
-use crate::core::finding::Finding;
-use crate::core::json;
-use crate::core::key::Key;
-use crate::core::report::{ClaimView, RecordShape, Report, Verdict, WindowView};
+use crate::core::model::claim::ClaimView;
+use crate::core::model::finding::Finding;
+use crate::core::model::json;
+use crate::core::model::judged::RecordShape;
+use crate::core::model::key::Key;
+use crate::core::model::report::Report;
+use crate::core::model::verdict::Verdict;
+use crate::core::model::window::WindowView;
+use crate::core::plan::find::Subject;
 
 /// What `explain --json` prints: the one of window, record and claim that the subject is.
 #[derive(Serialize)]

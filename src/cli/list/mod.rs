@@ -7,12 +7,13 @@ use super::failure::Outcome;
 use super::look::{self, Looker};
 use super::output::{Paint, Shape, Tone, print, terminal_width};
 use super::words::{self, count};
-use crate::core::finding::Severity;
-use crate::core::json;
-use crate::core::report::{ClaimStatus, Report};
-use crate::core::snapshot::{self, SourceHealth, Topic};
-use crate::core::summary::Number;
-use crate::core::text::shown;
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::code::Severity;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{SourceHealth, Topic};
+use crate::core::model::text::shown;
+use crate::core::model::{json, snapshot};
+use crate::present::summary::Number;
 
 /// Looks once and prints it; JSON is the whole snapshot, whatever the view.
 ///

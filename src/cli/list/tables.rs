@@ -3,8 +3,9 @@
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::output::Tone;
 use crate::cli::words;
-use crate::core::finding::Finding;
-use crate::core::report::{Report, WindowView};
+use crate::core::model::finding::Finding;
+use crate::core::model::report::Report;
+use crate::core::model::window::WindowView;
 
 /// A table, or what to say where there is nothing to put into one.
 pub(crate) type Laid = Result<Columns, Nothing>;
@@ -114,7 +115,7 @@ pub(crate) fn problems(findings: &[Finding]) -> Laid {
             Cell::new(finding.code.name()),
             Cell::maybe(finding.subjects().first()),
             Cell::maybe(words::remedy(finding.remedy)),
-            Cell::new(crate::core::text::shown(&finding.message().to_string())),
+            Cell::new(crate::core::model::text::shown(&finding.message().to_string())),
         ]);
     }
     let nothing =

@@ -1,6 +1,6 @@
 //! HTML that text from outside cannot leave: everything goes in escaped.
 
-use crate::core::text::shown;
+use crate::core::model::text::shown;
 
 /// A piece of a page while it is written.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ mod tests {
         fn escaped_text_has_no_markup_and_nothing_forbidden(text in ".*") {
             let escaped = escaped(&text);
             proptest::prop_assert!(!escaped.contains(['<', '>', '"', '\'']));
-            proptest::prop_assert!(!escaped.chars().any(crate::core::text::is_forbidden));
+            proptest::prop_assert!(!escaped.chars().any(crate::core::model::text::is_forbidden));
         }
     }
 }

@@ -16,12 +16,12 @@ use jiff::Timestamp;
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Tone, print};
 use super::{doctor, story, words};
-use crate::core::finding::Finding;
-use crate::core::journal::Entry;
-use crate::core::report::Report;
-use crate::core::story::Known;
-use crate::core::text::{Untrusted, shown};
-use crate::core::timeline::Past;
+use crate::core::history::journal::Entry;
+use crate::core::history::timeline::Past;
+use crate::core::model::finding::Finding;
+use crate::core::model::report::Report;
+use crate::core::model::story::Known;
+use crate::core::model::text::{Untrusted, shown};
 
 /// The most lines of the timeline.
 const MOMENTS: usize = 400;

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::Material;
 use super::html::{Html, escaped};
-use super::picture;
+use super::{Material, picture};
 use crate::cli::words::{self, count};
-use crate::core::finding::{Finding, Severity};
-use crate::core::map::{letters, map};
-use crate::core::report::Report;
-use crate::core::story::{Event, Known, Story};
+use crate::core::model::code::Severity;
+use crate::core::model::finding::Finding;
+use crate::core::model::report::Report;
+use crate::core::model::story::{Event, Known, Story};
+use crate::present::map::{letters, map};
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 
@@ -100,7 +100,7 @@ fn event(page: &mut Html, event: &Event) {
         page.element("b", "", "so: ");
     }
     page.text(&event.told);
-    let said = |evidence: &crate::core::evidence::Evidence| {
+    let said = |evidence: &crate::core::model::evidence::Evidence| {
         let fact = evidence.fact();
         format!("{} {} ({})", fact.fact, fact.value, fact.source)
     };
@@ -111,9 +111,10 @@ fn event(page: &mut Html, event: &Event) {
 
 fn windows(page: &mut Html, report: &Report) {
     page.element("h2", "", "Windows");
-    let text =
-        |text: Option<&crate::core::text::Untrusted>| text.map_or_else(String::new, ToString::to_string);
-    let row = |window: &crate::core::report::WindowView| {
+    let text = |text: Option<&crate::core::model::text::Untrusted>| {
+        text.map_or_else(String::new, ToString::to_string)
+    };
+    let row = |window: &crate::core::model::window::WindowView| {
         vec![
             text(window.name.as_ref()),
             window.agent.clone(),
@@ -121,7 +122,7 @@ fn windows(page: &mut Html, report: &Report) {
             words::window_state(window.state).0.to_owned(),
             window.started_at.map_or_else(String::new, moment),
             text(window.session_id.as_ref()),
-            text(words::workplace(window).map(crate::core::text::Untrusted::new).as_ref()),
+            text(words::workplace(window).map(crate::core::model::text::Untrusted::new).as_ref()),
         ]
     };
     let head = ["Name", "Agent", "PID", "State", "Started", "Session", "Works in"];

@@ -1,9 +1,9 @@
 //! The map as a picture: three columns of spots, and the edges between them.
 
 use super::html::{Html, escaped};
-use crate::app::text::{cut, width};
-use crate::core::map::{Column, Edge, Map, Place, Spot, letters};
-use crate::core::report::VerdictState;
+use crate::core::model::verdict::VerdictState;
+use crate::present::map::{Column, Edge, Map, Place, Spot, letters};
+use crate::present::text::{cut, width};
 
 /// The height of a line, in pixels.
 const LINE: usize = 24;

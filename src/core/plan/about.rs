@@ -1,14 +1,20 @@
 //! Plans about one record, by the rule of its system.
 
-use super::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step, holder, leo, rows};
-use crate::core::context::is_valid_id;
-use crate::core::evidence::Evidence;
-use crate::core::finding::Code;
-use crate::core::heirs::{Heir, Heirs};
-use crate::core::key::Key;
-use crate::core::record::{Format, Generation, Location, RecordKind, TASK};
-use crate::core::report::{ClaimView, RecordView, Releasable, Report, VerdictState};
-use crate::core::text::Untrusted;
+use crate::core::judge::heirs::{Heir, Heirs};
+use crate::core::model::action::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step};
+use crate::core::model::claim::{ClaimView, Releasable};
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::{Format, TASK};
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::location::Location;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::VerdictState;
+use crate::core::plan::{holder, leo, rows};
 
 /// Plans an action on a record or claim, or on a file that could not be read as one. A window
 /// has no plan of its own.
@@ -70,18 +76,18 @@ impl<'a> Known<'a> {
 }
 
 /// An action on a record.
-pub(super) struct About<'a> {
-    pub(super) report: &'a Report,
-    pub(super) key: &'a Key,
-    pub(super) record: &'a RecordView,
+pub(crate) struct About<'a> {
+    pub(crate) report: &'a Report,
+    pub(crate) key: &'a Key,
+    pub(crate) record: &'a RecordView,
     /// The claim that it is about, if it is about one alone.
-    pub(super) claim: Option<&'a ClaimView>,
+    pub(crate) claim: Option<&'a ClaimView>,
     /// What a person would have to type.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Whether the record's file is another user's.
-    pub(super) is_foreign: bool,
+    pub(crate) is_foreign: bool,
     /// Who may use what its dead holder has left.
-    pub(super) user: Option<String>,
+    pub(crate) user: Option<String>,
 }
 
 impl About<'_> {
@@ -120,7 +126,7 @@ impl About<'_> {
     }
 
     /// Returns a plan that says nothing yet.
-    pub(super) fn empty(self) -> Plan {
+    pub(crate) fn empty(self) -> Plan {
         // What a database says of a row's time need not be about all that is changed in it.
         let written_at = (!is_row(self.record)).then_some(self.record.written_at);
         Plan { record: self.record.key.clone(), name: self.name, written_at, ..refused(self.key, "", "") }
@@ -149,7 +155,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
 }
 
 /// Plans nothing, and says why.
-pub(super) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
+pub(crate) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
     Plan {
         subject: key.clone(),
         record: key.clone(),
@@ -177,7 +183,7 @@ fn command(record: &RecordView) -> Option<String> {
 }
 
 /// Returns whether a record is a row of a database.
-pub(super) fn is_row(record: &RecordView) -> bool {
+pub(crate) fn is_row(record: &RecordView) -> bool {
     matches!(record.location, Location::Row(_))
 }
 
@@ -260,16 +266,18 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     std::iter::once(path).chain(companions.map(path_of)).map(|path| Step::Park { path }).collect()
 }
 
-/// Plans what follows a release: the files that a session of LEO has left on this machine.
+/// Plans what follows a release: what a session of LEO has left besides, each only if it is proven dead
+/// by its own rule.
 fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
-    if record.format == Format::Leo && is_row(record) {
-        leo::follows(report, record, key)
-    } else {
-        Vec::new()
+    if record.format != Format::Leo || !is_row(record) {
+        return Vec::new();
     }
+    let left = leo::left(report, record, key).into_iter();
+    let plans = left.map(|key| plan_for(report, key, Action::Park));
+    plans.filter(|plan| plan.confirmation == Confirmation::Yes).collect()
 }
 
 /// Returns where a record is, as text.
-pub(super) fn path_of(record: &RecordView) -> Untrusted {
+pub(crate) fn path_of(record: &RecordView) -> Untrusted {
     record.location.text().clone()
 }

@@ -1,11 +1,15 @@
 //! The living window that a plan would take something from: what tells it from all others.
 
-use crate::core::assess::fact;
-use crate::core::record::Format;
-use crate::core::report::{ClaimView, RecordView, Report, VerdictState, WindowView};
+use crate::core::model::claim::ClaimView;
+use crate::core::model::judged::RecordView;
+use crate::core::model::record::fact;
+use crate::core::model::record::format::Format;
+use crate::core::model::report::Report;
+use crate::core::model::verdict::VerdictState;
+use crate::core::model::window::WindowView;
 
 /// Returns the window that has what a plan is about, or in which the session lives by now.
-pub(super) fn window<'a>(
+pub(crate) fn window<'a>(
     report: &'a Report,
     record: &RecordView,
     claim: Option<&ClaimView>,
@@ -17,7 +21,7 @@ pub(super) fn window<'a>(
 
 /// Returns what must be typed to take something from whoever lives: no two holders of one thing
 /// have the same.
-pub(super) fn full_name(
+pub(crate) fn full_name(
     report: &Report,
     record: &RecordView,
     window: Option<&WindowView>,
@@ -54,7 +58,7 @@ fn label(report: &Report, window: &WindowView) -> String {
 }
 
 /// Says which window it is, where it works and what it does.
-pub(super) fn held_by(report: &Report, window: &WindowView) -> String {
+pub(crate) fn held_by(report: &Report, window: &WindowView) -> String {
     let place = window.cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {}", cwd.shown()));
     let activity = window.activity.as_ref().map_or_else(
         || ", which does not say what it is doing".to_owned(),

@@ -1,10 +1,16 @@
 //! The plan of letting go all that an ended window has left, as one.
 
 use super::about::refused;
-use super::{Action, Confirmation, Plan, Step, plan_for};
-use crate::core::key::Key;
-use crate::core::record::{Binding, Format, Location, RecordKind};
-use crate::core::report::{Reason, RecordView, Report, VerdictState};
+use crate::core::model::action::{Action, Confirmation, Plan, Step};
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Binding;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::report::Report;
+use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::plan::about::plan_for;
 
 /// Returns the records that the window has left of which this is one, in the order in which they
 /// go: what proves the others dead goes after them. Of a window that lives there are none.

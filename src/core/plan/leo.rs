@@ -1,10 +1,16 @@
 //! Plans on rows of LEO's database: the session's mirror and the items that name it.
 
-use super::{Action, Confirmation, Plan, Step, plan_for};
-use crate::core::key::Key;
-use crate::core::record::{Format, Location, RecordKind, ResourceKind, SurfaceState};
-use crate::core::report::{ClaimView, Reason, RecordView, Report, VerdictState};
-use crate::core::text::Untrusted;
+use crate::core::model::action::Step;
+use crate::core::model::claim::ClaimView;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::record::claim::{ResourceKind, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
 
 /// What makes every plan on LEO's rows refuse.
 const REFUSES: [&str; 4] = [
@@ -34,12 +40,12 @@ const INVERSE_LOCK: &str =
 const MIRROR: &str = "claude_sessions.sd_key";
 
 /// Says what makes a plan on a row refuse.
-pub(super) fn refuses_when(record: &RecordView) -> Vec<&'static str> {
+pub(crate) fn refuses_when(record: &RecordView) -> Vec<&'static str> {
     if is_file_lock(record) { REFUSES_LOCK.to_vec() } else { REFUSES.to_vec() }
 }
 
 /// Says how a plan on a row is undone.
-pub(super) fn inverse(record: &RecordView) -> &'static str {
+pub(crate) fn inverse(record: &RecordView) -> &'static str {
     if is_file_lock(record) { INVERSE_LOCK } else { INVERSE }
 }
 
@@ -49,7 +55,7 @@ fn is_file_lock(record: &RecordView) -> bool {
 }
 
 /// Decides whether a row is never touched, and says what to do instead.
-pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
+pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
     if is_file_lock(record) {
         // LEO's sweep asks for the age alone, and claimtop for a proof as well.
         return (record.verdict.state != VerdictState::Dead).then_some((
@@ -81,7 +87,7 @@ fn claims<'a>(
 
 /// Returns the steps of letting go what a record holds: its own row where it mirrors the item, and
 /// the item where it names the session.
-pub(super) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
+pub(crate) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     let Location::Row(row) = &record.location else { return Vec::new() };
     let database = &row.database;
     if is_file_lock(record) {
@@ -139,9 +145,9 @@ fn owner(record: &RecordView, database: &Untrusted, table: &str, column: &str, i
     }
 }
 
-/// Plans what follows once all that a dead session holds is let go: its locks of files, and its files
-/// on this machine, each only if it is proven dead by its own rule.
-pub(super) fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
+/// Returns what goes once all that a dead session holds is let go, in its order: its locks of files, and
+/// its files on this machine.
+pub(crate) fn left<'a>(report: &'a Report, record: &RecordView, key: &Key) -> Vec<&'a Key> {
     if is_file_lock(record) {
         return Vec::new();
     }
@@ -155,8 +161,7 @@ pub(super) fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Pl
     let left = report.records().filter(is_its_own);
     let mut left: Vec<_> = left.filter_map(|one| Some((turn(one.kind)?, &one.key))).collect();
     left.sort();
-    let plans = left.into_iter().map(|(_, key)| plan_for(report, key, Action::Park));
-    plans.filter(|plan| plan.confirmation == Confirmation::Yes).collect()
+    left.into_iter().map(|(_, key)| key).collect()
 }
 
 /// Returns when one goes: what proves the others dead goes after them.
@@ -171,7 +176,7 @@ fn turn(kind: RecordKind) -> Option<u8> {
 }
 
 /// Says what would be done.
-pub(super) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
+pub(crate) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     if is_file_lock(record) {
         return format!("let go of the file {} that session {holder} keeps in LEO's database", record.title);

@@ -1,17 +1,19 @@
 //! Plans that move a legacy record to its present place.
 
 use super::about::{About, path_of, refused};
-use super::{ALWAYS, Confirmation, PUT_BACK, Plan, Step};
-use crate::core::context::is_context_id;
-use crate::core::finding::Code;
-use crate::core::key::Key;
-use crate::core::record::{Format, Generation};
-use crate::core::report::{RecordView, Report};
-use crate::core::text::Untrusted;
+use crate::core::model::action::{ALWAYS, Confirmation, PUT_BACK, Plan, Step};
+use crate::core::model::code::Code;
+use crate::core::model::context::is_context_id;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::Generation;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
 
 impl About<'_> {
     /// Decides whether it is never moved, and says why.
-    pub(super) fn never_migrated(&self) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn never_migrated(&self) -> Option<(&'static str, &'static str)> {
         if self.record.generation == Generation::Current {
             Some(("the record has its present form already", "there is nothing to migrate"))
         } else if self.record.format != Format::Maia {
@@ -23,7 +25,7 @@ impl About<'_> {
 
     /// Plans the move of a Maia record to its present place. Its own code never moves the
     /// `context_{PPID}` files, so only the window that the PID provably belongs to may own them.
-    pub(super) fn migration(self) -> Plan {
+    pub(crate) fn migration(self) -> Plan {
         let (report, record) = (self.report, self.record);
         let heir = record.window.clone().or_else(|| only_heir(report, record));
         let Some(window) = heir.and_then(|key| report.windows.iter().find(|window| window.key == key)) else {

@@ -1,14 +1,18 @@
 //! What is never done, why, and what to do instead.
 
 use super::about::{About, is_row};
-use super::{Action, leo, rows};
-use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK};
-use crate::core::record::{DAEMON, EDITOR, Format, LetGo, RecordKind};
-use crate::core::report::{Reason, RecordView, VerdictState};
+use crate::core::judge::git::{COMMAND_LOCK, WORKTREE_LOCK};
+use crate::core::model::action::Action;
+use crate::core::model::judged::RecordView;
+use crate::core::model::record::format::{DAEMON, EDITOR, Format};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::let_go::LetGo;
+use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::plan::{leo, rows};
 
 impl About<'_> {
     /// Decides whether it is never done, and says what to do instead.
-    pub(super) fn never(&self, action: Action) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn never(&self, action: Action) -> Option<(&'static str, &'static str)> {
         let record = self.record;
         let is_dead = record.verdict.state == VerdictState::Dead;
         if self.is_foreign {

@@ -1,12 +1,16 @@
 //! Plans on rows of Obra's database: the pair of a run, and the task that it leaves behind.
 
-use super::Step;
-use crate::core::record::{Format, Location, RecordKind};
-use crate::core::report::{Reason, RecordView, Report, VerdictState};
-use crate::core::text::Untrusted;
+use crate::core::model::action::Step;
+use crate::core::model::judged::RecordView;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
 
 /// What makes every plan on rows refuse.
-pub(super) const REFUSES: [&str; 4] = [
+pub(crate) const REFUSES: [&str; 4] = [
     "a row is not as it was seen, or somebody proves to hold it",
     "a process of Obra lives, or any process has the database open",
     "a writer holds its lock for 2 s",
@@ -14,10 +18,10 @@ pub(super) const REFUSES: [&str; 4] = [
 ];
 
 /// How a change of rows is undone.
-pub(super) const INVERSE: &str = "undo puts the exact values back, if nobody changed the rows since; a copy of the database is parked as well";
+pub(crate) const INVERSE: &str = "undo puts the exact values back, if nobody changed the rows since; a copy of the database is parked as well";
 
 /// Decides whether a row is never touched, and says what to do instead.
-pub(super) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
+pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
     match (record.verdict.state, record.verdict.reason) {
         (VerdictState::Alive, _) => {
             Some(("what holds it lives, and would write over it", "end its orchestrator and its agent first"))
@@ -46,7 +50,7 @@ fn holds(row: &RecordView, task: &RecordView) -> bool {
 
 /// Returns the steps of letting a row go: the pair of a run together, and the task that no other
 /// session holds.
-pub(super) fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
+pub(crate) fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
     let mut rows = vec![record];
     rows.extend(report.records().filter(|other| is_pair(record, other)));
     let task = report.records().find(|task| is_left_task(report, &rows, task));

@@ -15,8 +15,9 @@ use self::reservation::Reservation;
 pub use self::rows::{is_copied, rows};
 use super::json::{self, Object};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
-use crate::core::file::FileImage;
-use crate::core::record::{Format, RecordKind};
+use crate::core::model::file::FileImage;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
 
 /// Where the database usually is, below the home: beside the archive, and where its installer puts
 /// the program, in whose folder it begins.
@@ -82,8 +83,8 @@ fn archived_as(path: &Path) -> Option<(&str, Option<i64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::finding::Code;
-    use crate::core::record::ResourceKind;
+    use crate::core::model::code::Code;
+    use crate::core::model::record::claim::ResourceKind;
     use crate::format::draft::sample;
 
     fn reservation(name: &str, text: &str) -> Parsed {

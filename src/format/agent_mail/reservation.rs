@@ -2,12 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::finding::Code;
-use crate::core::record::{
-    Expiry, Problem, Record, Resource, ResourceKind, StatedClaim, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::shared::Shared;
+use crate::core::model::text::Untrusted;
 use crate::format::draft;
 
 /// For how long a reservation is shown after it has run out; nobody removes them.

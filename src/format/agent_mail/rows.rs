@@ -8,8 +8,10 @@ use jiff::Timestamp;
 
 use super::archived_as;
 use super::reservation::{Reservation, is_over};
-use crate::core::record::{Format, Record, RecordKind};
-use crate::core::text::Untrusted;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::{Reading, Source, draft, time};
 
@@ -82,7 +84,7 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::record::Ownership;
+    use crate::core::model::record::ownership::Ownership;
     use crate::format::draft::sample;
 
     /// Reads one row that reserves `src/**` until a moment; the look is at 21:48.

@@ -11,15 +11,17 @@ use jiff::Timestamp;
 pub use self::rows::{TABLE, rows, without_copies};
 use super::json::{self, Object};
 use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
-use crate::core::file::{Content, FileImage, Refusal};
-use crate::core::finding::Code;
-use crate::core::record::{
-    Binding, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
-    StatedPid, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::{Content, FileImage, Refusal};
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{claim, is_taken};
-use crate::core::record::{Format, Record, RecordKind};
-use crate::core::text::Untrusted;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::{Reading, Source, draft};
 
@@ -52,7 +54,7 @@ pub fn without_copies(export: &Record, folder: &Path, database: &[Cells], is_new
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::record::Ownership;
+    use crate::core::model::record::ownership::Ownership;
     use crate::format::draft::sample;
 
     fn row(id: &str, status: &str, assignee: &str) -> Cells {

@@ -6,10 +6,14 @@
 use super::super::json::{self, Object};
 use super::super::{Reading, draft, time};
 use super::{claim, holder};
-use crate::core::file::FileImage;
-use crate::core::record::{Binding, DAEMON, EDITOR, Format, Holder, Record, RecordKind, ResourceKind, Role};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::ResourceKind;
+use crate::core::model::record::format::{DAEMON, EDITOR, Format};
+use crate::core::model::record::holder::{Binding, Holder, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 
 /// How many folders of an editor are named.
 const MOST: usize = 10;

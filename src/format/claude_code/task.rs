@@ -2,14 +2,14 @@
 //! what `CLAUDE_CODE_TASK_LIST_ID` says; a task names neither process nor time, and its owner is a
 //! free name.
 
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::liveness::is_uuid;
-use crate::core::record::{
-    Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, Surface, SurfaceState, TASK,
-};
-use crate::core::shared::Shared;
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::{Format, TASK};
+use crate::core::model::record::holder::{Holder, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::shared::Shared;
+use crate::core::model::text::{Untrusted, is_uuid};
 use crate::format::json::{self, Object};
 use crate::format::{Parsed, Reading, draft};
 

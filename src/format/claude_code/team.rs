@@ -1,10 +1,12 @@
 //! Claude Code's teams: `teams/<name>/config.json`, which tells whose the tasks of a team are.
 
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::record::{Format, Record, RecordKind, TEAM};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::{Format, TEAM};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::value::Value;
 use crate::format::{Reading, draft, time};

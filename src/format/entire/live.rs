@@ -1,17 +1,18 @@
 //! The live registry: which sessions are active in any repository, and who adopts one.
 
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::record::{
-    Expiry, Format, Record, RecordKind, Resource, ResourceKind, StatedClaim, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use super::names;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::{Reading, draft, time};
-
-use super::names;
 
 /// An entry expires 12 h after the last interaction.
 const KEPT_SECONDS: i64 = 12 * 3_600;

@@ -1,13 +1,13 @@
 //! Session locks: a file that exists is only a place to lock; a record while it is locked.
 
-use crate::core::file::FileImage;
-use crate::core::record::{
-    Format, Holder, RecordKind, Resource, ResourceKind, Role, StatedClaim, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::format::{Parsed, Reading, draft, json};
-
 use super::names;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Holder, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::shared::Shared;
+use crate::format::{Parsed, Reading, draft, json};
 
 /// Reads a lock: nothing while nobody holds it.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {

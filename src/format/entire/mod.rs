@@ -13,9 +13,11 @@ mod tests;
 
 use super::json::parsed;
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
-use crate::core::file::FileImage;
-use crate::core::record::{Format, Record, RecordKind};
-use crate::core::snapshot::BrokenFile;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::snapshot::BrokenFile;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,17 +1,20 @@
 //! One session's state: phase, owner, working tree, files and checkpoints.
 
 use super::names;
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{
-    Binding, Deletion, Expiry, Format, Generation, Holder, HolderNames, Problem, Record, RecordKind,
-    Resource, ResourceKind, Role, Spares, StatedClaim, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::lease::{Deletion, Expiry, Spares};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::value::Value;
 use crate::format::{Reading, draft, time};

@@ -10,15 +10,16 @@ mod tests;
 
 use super::json::{self, parsed};
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
-use crate::core::file::{Content, FileImage, Refusal};
-use crate::core::git::{COMMAND_LOCK, WORKTREE_LOCK};
-use crate::core::record::{
-    Binding, Format, Holder, HolderNames, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
-    StatedPid, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::judge::git::{COMMAND_LOCK, WORKTREE_LOCK};
+use crate::core::model::file::{Content, FileImage, Refusal};
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,8 @@
 //! Why a working tree is locked, where an agent wrote the reason.
 
-use crate::core::context::is_valid_id;
-use crate::core::liveness::is_uuid;
-use crate::core::record::{Binding, Holder, Role, StatedPid};
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
+use crate::core::model::text::{Untrusted, is_uuid};
 
 /// What a reason states.
 #[derive(Debug, Default, PartialEq)]

@@ -1,11 +1,10 @@
 //! Facts that are shown as they stand.
 
-use crate::format::value::Value;
-
-use crate::core::list::List;
-use crate::core::text::Untrusted;
+use crate::core::model::list::List;
+use crate::core::model::text::Untrusted;
 use crate::format::draft;
 use crate::format::json::Object;
+use crate::format::value::Value;
 
 /// How many characters of a value are taken over.
 const EXCERPT: usize = 80;

@@ -1,12 +1,14 @@
 //! Fleet identities: the names and colours that LEO gives to sessions.
 
 use super::{facts, id, moment, names};
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::record::{Format, Generation, Problem, Record, RecordKind};
-use crate::core::snapshot::BrokenFile;
-use crate::format::json;
-use crate::format::{Reading, draft};
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::format::{Reading, draft, json};
 
 /// Reads `fleet-identity-<session>.json`, the best name that there is for a window.
 ///

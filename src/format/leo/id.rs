@@ -1,10 +1,10 @@
 //! Session IDs as LEO's readers judge them.
 
 use super::facts;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::Problem;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::list::List;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::text::Untrusted;
 use crate::format::draft;
 use crate::format::json::Object;
 

@@ -2,12 +2,14 @@
 //! dead.
 
 use super::{id, moment, names, work};
-use crate::core::file::FileImage;
-use crate::core::record::{
-    Binding, Expiry, Format, Holder, Record, RecordKind, Resource, ResourceKind, Role, StatedClaim,
-    SurfaceState,
-};
-use crate::core::snapshot::BrokenFile;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::snapshot::BrokenFile;
 use crate::format::json::{self, Object};
 use crate::format::{Reading, draft, time};
 

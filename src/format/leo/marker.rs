@@ -1,10 +1,13 @@
 //! Identity markers: which session a Claude Code process of this checkout runs.
 
 use super::{facts, id, moment, names};
-use crate::core::file::FileImage;
-use crate::core::record::{Binding, Format, Holder, Record, RecordKind, Role, StatedPid};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::{Reading, draft};
 

@@ -24,8 +24,8 @@ mod worktree;
 
 use super::json::parsed;
 use super::{Base, FileKind, Parsed, Place, Reading};
-use crate::core::file::FileImage;
-use crate::core::record::Format;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::format::Format;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::facts;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::Problem;
+use crate::core::model::code::Code;
+use crate::core::model::list::List;
+use crate::core::model::record::problem::Problem;
 use crate::format::json::Object;
 use crate::format::{draft, time};
 

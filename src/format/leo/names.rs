@@ -1,7 +1,7 @@
 //! What the names of LEO's files say: which file, which PID, which session.
 
 use super::{Kind, Sheet};
-use crate::core::record::StatedPid;
+use crate::core::model::record::holder::StatedPid;
 
 const PID_MARKER: &str = "pid-";
 const FALLBACK: &str = "fallback-";

@@ -1,11 +1,14 @@
 //! Pointers: files that name a session and no process.
 
 use super::{facts, id, moment};
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::record::{Format, Problem, Record, RecordKind};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::{Reading, draft, json};
 
 /// Reads `current`: a bare session ID, or an object that has one. The last session to start

@@ -2,14 +2,17 @@
 
 use super::terminal::Terminal;
 use super::{facts, id, machine, moment, names, work};
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{
-    Binding, Expiry, Format, Generation, Holder, HolderNames, Problem, Record, RecordKind, Role,
-};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::{Reading, draft, time};
 

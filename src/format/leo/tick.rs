@@ -1,10 +1,13 @@
 //! Ticks: the daemon beside a session that watches its Claude Code, LEO's strongest binding.
 
 use super::{facts, id, moment, names};
-use crate::core::file::FileImage;
-use crate::core::record::{Binding, Format, Holder, HolderNames, Record, RecordKind, Role};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::{Reading, draft};
 

@@ -3,12 +3,16 @@
 use jiff::Timestamp;
 
 use super::{Sheet, facts, id, moment};
-use crate::core::file::{Content, FileImage};
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{Expiry, Format, Generation, Problem, Record, RecordKind};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::{Content, FileImage};
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
 use crate::format::{Reading, draft, time};
 

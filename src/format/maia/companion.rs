@@ -1,14 +1,16 @@
 //! What belongs to a session and has no life of its own: learning sessions and checkpoints.
 
-use crate::format::value::Value;
-
 use super::{moment, names};
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::record::{Format, Problem, Record, RecordKind};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::value::Value;
 use crate::format::{Reading, draft};
 
 /// How many characters of free text are taken over.

@@ -15,9 +15,10 @@ mod totality;
 
 use super::json::parsed;
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
-use crate::core::file::FileImage;
-use crate::core::record::{Format, Record};
-use crate::core::snapshot::BrokenFile;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::snapshot::BrokenFile;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

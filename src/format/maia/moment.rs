@@ -1,12 +1,12 @@
 //! A time in one of Maia's files: what it states, whether it can be used, what is wrong with it.
 
-use crate::format::value::Value;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::finding::Code;
-use crate::core::record::Problem;
+use crate::core::model::code::Code;
+use crate::core::model::record::problem::Problem;
 use crate::format::json::Object;
+use crate::format::value::Value;
 use crate::format::{draft, time};
 
 /// How far ahead of now a time may lie before it is called wrong: 24 h, a wrong zone's worth.

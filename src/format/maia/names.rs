@@ -1,7 +1,7 @@
 //! What the names of Maia's files say: which file, which generation, which context ID.
 
 use super::{Form, Kind};
-use crate::core::record::Generation;
+use crate::core::model::record::kind::Generation;
 
 const CURRENT: &str = "swarm_session_";
 const GLOBAL: &str = "maia_active_swarm_session";

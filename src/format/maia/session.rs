@@ -1,23 +1,26 @@
 //! A window's session: the agent role that it holds, since when, and what Maia will do with it.
 
-use crate::format::value::Value;
 use jiff::tz::TimeZone;
 
 use super::moment::{self, Moment};
 use super::{Form, names};
-use crate::core::context::{CONTEXT_ID_RULE, is_context_id};
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::path_text::SharedPath;
-use crate::core::record::{
-    Binding, Deletion, Expiry, Format, Holder, Problem, Record, RecordKind, Resource, ResourceKind, Role,
-    Spares, StatedClaim, StatedPid, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
+use crate::core::model::file::FileImage;
+use crate::core::model::list::List;
+use crate::core::model::path::SharedPath;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::{Deletion, Expiry, Spares};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::value::Value;
 use crate::format::{Reading, draft, time};
 
 /// The mode that Maia gives its session files.

@@ -22,8 +22,10 @@ pub use self::release::{columns, released};
 pub use self::tables::{SESSION, TASK, Tables};
 use super::cells::Cells;
 use super::{Reading, Source, draft as drafts};
-use crate::core::record::{Format, Record, RecordKind};
-use crate::core::text::Untrusted;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
 
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<Record>> {

@@ -5,13 +5,15 @@ use jiff::{SignedDuration, Timestamp};
 use super::pairs::{Pairs, is_run};
 use super::tables::{SESSION, Tables, is_active};
 use super::{Source, draft};
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{
-    Binding, Expiry, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind, Role,
-    StatedClaim, Surface, SurfaceState,
-};
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::text::Untrusted;
 use crate::format::Reading;
 use crate::format::cells::Cells;
 use crate::format::draft::known;

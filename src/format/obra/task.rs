@@ -2,9 +2,11 @@
 
 use super::tables::{TASK, Tables};
 use super::{Source, draft};
-use crate::core::finding::Code;
-use crate::core::record::{Problem, Record, RecordKind};
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::record::Record;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::text::Untrusted;
 use crate::format::Reading;
 use crate::format::cells::Cells;
 use crate::format::draft::known;

@@ -1,16 +1,20 @@
 //! Spawn markers: which session started which, for one hour.
 
-use crate::format::value::Value;
 use jiff::{SignedDuration, Timestamp};
 
 use super::stamp;
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::{Deletion, Expiry, Format, Problem, Record, RecordKind, Spares};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::{Deletion, Expiry, Spares};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::value::Value;
 use crate::format::{Reading, draft, time};
 
 /// How many characters of free text are taken over.

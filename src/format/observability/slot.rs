@@ -2,16 +2,18 @@
 
 use super::stamp::{self, Habits};
 use super::{CORRELATION, RATE_LIMIT_END, SLOT, marker};
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::record::{
-    Deletion, Format, Problem, Record, RecordKind, Resource, ResourceKind, Spares, StatedClaim, Surface,
-    SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::{Deletion, Spares};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::{Reading, draft, json};
 
 /// The mode that slots and correlations have.

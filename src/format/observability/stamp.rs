@@ -2,11 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::record::{Expiry, Format, Problem};
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::{Reading, draft, json, time};
 
 /// How far ahead of now a time may lie before it is called wrong: 60 s.

@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::core::file::{Content, FileMeta, Refusal};
-use crate::core::finding::Code;
-use crate::core::record::{Ownership, RecordKind, Spares};
+use crate::core::model::code::Code;
+use crate::core::model::file::{Content, FileMeta, Refusal};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::Spares;
+use crate::core::model::record::ownership::Ownership;
 use crate::format::draft::sample;
 
 /// A slot as SessionStart writes it.

@@ -7,9 +7,12 @@ use jiff::tz::{Offset, TimeZone};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::core::line::{LineError, error_at};
-use crate::core::own::{Definition, Field, OwnPlace, Root, Syntax};
-use crate::core::record::{Format, LetGo, ResourceKind, Role};
+use crate::core::model::line::{LineError, error_at};
+use crate::core::model::own::{Definition, Field, OwnPlace, Root, Syntax};
+use crate::core::model::record::claim::ResourceKind;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Role;
+use crate::core::model::record::let_go::LetGo;
 
 /// The keys of a description.
 #[derive(Debug, Deserialize)]

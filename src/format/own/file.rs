@@ -2,17 +2,20 @@
 
 use jiff::Timestamp;
 
-use crate::core::context::is_valid_id;
-use crate::core::file::FileImage;
-use crate::core::finding::Code;
-use crate::core::own::{Definition, Field, Own, Syntax};
-use crate::core::record::{
-    Binding, Expiry, Format, Holder, HolderNames, Problem, Record, RecordKind, Resource, ResourceKind,
-    StatedClaim, StatedPid, Surface, SurfaceState,
-};
-use crate::core::shared::Shared;
-use crate::core::snapshot::BrokenFile;
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::own::{Definition, Field, Own, Syntax};
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object, Value};
 use crate::format::{Parsed, Reading, draft, time};
 

@@ -9,7 +9,7 @@ mod tests;
 pub use self::describe::{Zones, parse};
 pub use self::file::read;
 use super::Base;
-use crate::core::own::Root;
+use crate::core::model::own::Root;
 
 /// Returns the folder that a described place is below.
 pub fn base(root: Root) -> Base {

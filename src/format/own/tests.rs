@@ -3,9 +3,11 @@
 use jiff::tz::TimeZone;
 
 use super::{Root, read};
-use crate::core::line::LineError;
-use crate::core::own::{Definition, Own, OwnPlace, Syntax};
-use crate::core::record::{LetGo, Record, RecordKind};
+use crate::core::model::line::LineError;
+use crate::core::model::own::{Definition, Own, OwnPlace, Syntax};
+use crate::core::model::record::Record;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::let_go::LetGo;
 use crate::format::draft::sample;
 use crate::format::{Parsed, Reading};
 

@@ -19,7 +19,7 @@ use super::read::{self, Read, Reader};
 use super::schema::{Schema, rows};
 use crate::format::cells::Cells;
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS, Tables, key_column};
-use crate::source::clock;
+use crate::source::os::clock;
 
 /// The tables of which rows are kept.
 const KEPT: [&str; 4] = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS];
@@ -48,7 +48,7 @@ impl Basis {
     ///
     /// # Errors
     /// A query failed.
-    pub(super) async fn ask(client: &Client, schema: &Schema) -> Result<Option<Self>, Error> {
+    pub(crate) async fn ask(client: &Client, schema: &Schema) -> Result<Option<Self>, Error> {
         let there: Vec<&'static str> =
             KEPT.into_iter().filter(|table| schema.has(table, key_column(table))).collect();
         if !there.iter().all(|table| schema.has(table, "xmin")) {
@@ -129,12 +129,12 @@ async fn try_read(client: &Client, schema: &Schema, before: &Read) -> Result<Opt
 }
 
 /// A row that was written since.
-pub(super) struct Changed {
-    pub(super) cells: Cells,
+pub(crate) struct Changed {
+    pub(crate) cells: Cells,
     /// The hash of its key.
-    pub(super) hash: i64,
+    pub(crate) hash: i64,
     /// Whether it matters by now.
-    pub(super) matters: bool,
+    pub(crate) matters: bool,
 }
 
 /// Puts changed rows in the places of their old versions; `None` when there are too many.

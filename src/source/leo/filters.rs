@@ -4,7 +4,7 @@ use super::schema::Schema;
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
 
 /// Returns the condition under which a row of a table matters.
-pub(super) fn filter(table: &str, schema: &Schema) -> String {
+pub(crate) fn filter(table: &str, schema: &Schema) -> String {
     let mirror = if schema.has(SESSIONS, "sd_key") { "sd_key" } else { "sd_id" };
     let mirrored = format!("IN (SELECT {mirror} FROM {SESSIONS} WHERE {mirror} IS NOT NULL)");
     match table {

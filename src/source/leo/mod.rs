@@ -1,11 +1,11 @@
 //! LEO's database: read through a thread of its own, so that a slow server never stalls a look.
 
-mod changes;
-mod filters;
-mod link;
+pub(crate) mod changes;
+pub(crate) mod filters;
+pub(crate) mod link;
 pub(crate) mod read;
 pub(crate) mod schema;
-mod stamp;
+pub(crate) mod stamp;
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -15,17 +15,19 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::link::{Known, Link};
 use self::read::Read;
-use super::fence::Fence;
 use super::postgres::Target;
-use crate::core::record::{Format, Record};
-use crate::core::shared::Shared;
-use crate::core::snapshot::{Database, SourceHealth, SourceState};
-use crate::core::text::Untrusted;
-use crate::core::work::WorkItem;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::{Database, SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
+use crate::core::model::work::WorkItem;
 use crate::format::Reading;
 use crate::format::leo::database::{self, Source};
+use crate::source::leo::link::Link;
+use crate::source::leo::link::ask::Known;
+use crate::source::os::fence::Fence;
 
 /// How long a look waits for a read where it needs a fresh one: 10 s.
 const FRESH_WITHIN: Duration = Duration::from_secs(10);
@@ -49,7 +51,7 @@ enum Mode {
 
 /// Looks at the database again and again.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     link: Option<Result<Link, String>>,
     mode: Mode,
     /// The version that the last look has taken.
@@ -66,17 +68,17 @@ struct Made {
 }
 
 /// The database as one look found it.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     name: Untrusted,
     known: Known,
     is_complete: bool,
-    pub(super) records: Vec<Arc<Record>>,
+    pub(crate) records: Vec<Arc<Record>>,
     work: Shared<WorkItem>,
 }
 
 impl Reader {
     /// Lets later looks take what was read last, and the thread follow changes.
-    pub(super) fn follow(&mut self) {
+    pub(crate) fn follow(&mut self) {
         self.mode = Mode::Following;
         if let Some(Ok(link)) = &self.link {
             link.follow();
@@ -84,7 +86,7 @@ impl Reader {
     }
 
     /// Returns whether there is something newer than what the last look has taken.
-    pub(super) fn has_news(&self) -> bool {
+    pub(crate) fn has_news(&self) -> bool {
         match &self.link {
             Some(Ok(link)) => link.known().version != self.taken,
             Some(Err(_)) | None => false,
@@ -92,7 +94,7 @@ impl Reader {
     }
 
     /// Takes what the database says; `None` when none was named.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         target: Option<&Target>,
         reading: &Reading<'_>,
@@ -160,7 +162,7 @@ fn is_gone(tree: &Path, fence: &Fence) -> bool {
 
 impl Seen {
     /// Returns the badge: connected or not, since when, how late, and what is special.
-    pub(super) fn health(&self, now: Timestamp) -> SourceHealth {
+    pub(crate) fn health(&self, now: Timestamp) -> SourceHealth {
         let (state, detail) = match (&self.known.trouble, &self.known.last) {
             (Some(why), None) => (SourceState::Failed, why.clone()),
             (Some(why), Some(last)) => {
@@ -192,7 +194,7 @@ impl Seen {
     }
 
     /// Returns the database for the snapshot.
-    pub(super) fn database(&self) -> Database {
+    pub(crate) fn database(&self) -> Database {
         Database {
             format: Format::Leo,
             name: self.name.clone(),
@@ -204,12 +206,12 @@ impl Seen {
     }
 
     /// Returns whether its rows speak for the present.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Returns the PIDs that its rows name.
-    pub(super) fn pids(&self) -> BTreeSet<u32> {
+    pub(crate) fn pids(&self) -> BTreeSet<u32> {
         self.records.iter().filter_map(|record| record.pid()).collect()
     }
 }

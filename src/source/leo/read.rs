@@ -16,7 +16,7 @@ use crate::format::leo::database::{
     DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
 };
 use crate::format::time;
-use crate::source::clock;
+use crate::source::os::clock;
 
 /// The most rows of one table that are read.
 const MAX_ROWS: usize = 50_000;
@@ -33,7 +33,7 @@ pub(crate) struct Read {
     /// The rows.
     pub(crate) tables: Tables,
     /// What a later read can begin from.
-    pub(super) basis: Option<Basis>,
+    pub(crate) basis: Option<Basis>,
     /// By how much this machine's clock is ahead of the server's.
     pub(crate) ahead: SignedDuration,
     /// When it was read, by this machine's clock.
@@ -53,7 +53,7 @@ pub(crate) struct Read {
 ///
 /// # Errors
 /// The server refuses.
-pub(super) async fn begin(client: &Client) -> Result<(), Error> {
+pub(crate) async fn begin(client: &Client) -> Result<(), Error> {
     let sql = format!(
         "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; \
          SET LOCAL statement_timeout = {}; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'",
@@ -84,7 +84,7 @@ fn lacks(schema: &Schema, cut: &[&str]) -> Option<String> {
 }
 
 /// Reads within one transaction.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     client: &'a Client,
     schema: &'a Schema,
     /// The tables of which rows were left out.
@@ -92,7 +92,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(client: &'a Client, schema: &'a Schema) -> Self {
+    pub(crate) fn new(client: &'a Client, schema: &'a Schema) -> Self {
         Self { client, schema, cut: Vec::new() }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// A query failed.
-    pub(super) async fn finish(
+    pub(crate) async fn finish(
         self,
         tables: Tables,
         basis: Option<Basis>,
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// A query failed.
-    pub(super) async fn changed(
+    pub(crate) async fn changed(
         &self,
         table: &'static str,
         since: u64,
@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// A query failed.
-    pub(super) async fn events(&self) -> Result<Vec<Cells>, Error> {
+    pub(crate) async fn events(&self) -> Result<Vec<Cells>, Error> {
         let names = ["session_id", "event_type", "reason", "created_at"];
         if !names.iter().all(|name| self.schema.has(EVENTS, name)) {
             return Ok(Vec::new());
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// A query failed.
-    pub(super) async fn messages(&self) -> Result<Vec<Cells>, Error> {
+    pub(crate) async fn messages(&self) -> Result<Vec<Cells>, Error> {
         if !["target_session", "read_at", "expires_at"].iter().all(|name| self.schema.has(MESSAGES, name)) {
             return Ok(Vec::new());
         }

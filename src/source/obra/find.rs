@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::format::obra::{COMMON, Configured, SETTINGS, settings};
-use crate::source::fence::Fence;
-use crate::source::open::small;
+use crate::source::os::fence::Fence;
+use crate::source::os::open::image::small;
 
 /// The most bytes of a configuration that are read: 256 KiB.
 const CONFIGURATION: usize = 256 << 10;
@@ -15,7 +15,7 @@ const MAX_DATABASES: usize = 64;
 
 /// A place where a database may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     /// Its path, every link resolved.
     pub path: PathBuf,
     /// Whether a person named it, and misses it when it is not there.
@@ -25,16 +25,16 @@ pub(super) struct Candidate {
 }
 
 /// Where to search.
-pub(super) struct Search<'a> {
+pub(crate) struct Search<'a> {
     /// What a person named.
-    pub(super) named: &'a [PathBuf],
+    pub(crate) named: &'a [PathBuf],
     /// What may be read beside that.
-    pub(super) fence: &'a Fence,
+    pub(crate) fence: &'a Fence,
 }
 
 impl Search<'_> {
     /// Returns every candidate once: the named ones first.
-    pub(super) fn find<'a>(&self, folders: impl IntoIterator<Item = &'a Path>) -> Vec<Candidate> {
+    pub(crate) fn find<'a>(&self, folders: impl IntoIterator<Item = &'a Path>) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = Vec::new();
         let mut add = |path: &Path, is_named: bool, is_remote: bool| {
             let path = self.fence.resolve(path);

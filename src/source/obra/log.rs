@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::core::file::FileMeta;
+use crate::core::model::file::FileMeta;
 use crate::format::obra::{LOGS, abandoned};
-use crate::source::fence::Fence;
-use crate::source::open::open_plain;
+use crate::source::os::fence::Fence;
+use crate::source::os::open::image::open_plain;
 
 /// How much of a log's end is read: 1 MiB.
 const TAIL: u64 = 1 << 20;
@@ -18,13 +18,13 @@ const MAX_LOGS: usize = 64;
 
 /// The logs as they were read last.
 #[derive(Default)]
-pub(super) struct Logs {
+pub(crate) struct Logs {
     known: BTreeMap<PathBuf, (FileMeta, Vec<String>)>,
 }
 
 impl Logs {
     /// Returns how the IDs of all sessions begin that a log below these folders calls abandoned.
-    pub(super) fn abandoned<'a>(
+    pub(crate) fn abandoned<'a>(
         &mut self,
         folders: impl Iterator<Item = &'a Path>,
         fence: &Fence,

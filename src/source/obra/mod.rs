@@ -1,9 +1,9 @@
 //! Obra's databases: found, read when they have changed, and asked who has them open.
 
-mod find;
-mod log;
-mod openers;
-mod read;
+pub(crate) mod find;
+pub(crate) mod log;
+pub(crate) mod openers;
+pub(crate) mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -17,24 +17,27 @@ use self::log::Logs;
 use self::openers::Openers;
 use self::read::Files;
 pub use self::read::MAX_ROWS;
-use super::Places;
-use super::copies::Copies;
-use super::fence::Fence;
 use super::homes::Homes;
-use super::open::{is_sure, medium_at};
-use super::opener::File;
 use super::sqlite::ReadError;
-use crate::core::process::ProcessTable;
-use crate::core::record::{Format, Ownership, Record};
-use crate::core::shared::Shared;
-use crate::core::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
-use crate::core::text::Untrusted;
+use crate::core::model::process::ProcessTable;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::shared::Shared;
+use crate::core::model::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
 use crate::format::obra::{self, Tables};
 use crate::format::{Base, Reading, Source};
+use crate::source::os::fence::Fence;
+use crate::source::os::open::medium::medium_at;
+use crate::source::os::open::meta::is_sure;
+use crate::source::os::opener::File;
+use crate::source::places::Places;
+use crate::source::sqlite::copies::Copies;
 
 /// Looks at databases again and again.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     copies: Copies,
     kept: BTreeMap<PathBuf, Kept>,
     /// Where agents and Obra worked at the last look.
@@ -53,24 +56,24 @@ struct Kept {
 }
 
 /// One database of one look.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     path: PathBuf,
     name: Untrusted,
     files: Files,
     lacks: Option<String>,
     has_failed: bool,
-    pub(super) records: Vec<Arc<Record>>,
+    pub(crate) records: Vec<Arc<Record>>,
 }
 
 impl Reader {
     /// Prepares to read; copies go where it is said.
-    pub(super) fn new(copies: &Copies) -> Self {
+    pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), ..Self::default() }
     }
 
     /// Reads every database that is found: those that are named, and those in the usual places
     /// below the homes, the roots, and wherever agents or Obra work.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         (places, homes): (&Places, &Homes),
         fence: &Fence,
@@ -136,7 +139,7 @@ impl Reader {
     }
 
     /// Notes where agents and Obra's own processes work; returns whether a folder is new.
-    pub(super) fn follow(&mut self, working: &BTreeSet<PathBuf>, processes: &ProcessTable) -> bool {
+    pub(crate) fn follow(&mut self, working: &BTreeSet<PathBuf>, processes: &ProcessTable) -> bool {
         let details = processes.by_pid.values().filter_map(|process| process.details.as_ref());
         let runners = details.filter(|details| obra::is_runner(details.argv.iter().map(Untrusted::raw)));
         let cwds = runners.filter_map(|details| details.cwd.as_ref());
@@ -149,7 +152,7 @@ impl Reader {
 
     /// Asks who uses these databases; after the processes were listed, for who came before a
     /// row was read is then seen.
-    pub(super) fn databases(&mut self, seen: &[Seen], processes: &ProcessTable) -> Vec<Database> {
+    pub(crate) fn databases(&mut self, seen: &[Seen], processes: &ProcessTable) -> Vec<Database> {
         if seen.is_empty() {
             return Vec::new();
         }
@@ -199,7 +202,7 @@ fn absent(candidate: &Candidate) -> Seen {
 
 impl Seen {
     /// Returns the badge of the database.
-    pub(super) fn health(&self) -> SourceHealth {
+    pub(crate) fn health(&self) -> SourceHealth {
         let count = format!("{} rows", self.records.len());
         let (state, detail) = match &self.lacks {
             None => (SourceState::Ok, count),
@@ -215,7 +218,7 @@ impl Seen {
     }
 
     /// Returns the folder whose changes mean another look.
-    pub(super) fn folder(&self) -> Option<PathBuf> {
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
         self.path.parent().map(Path::to_path_buf)
     }
 }

@@ -5,28 +5,28 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, readlinkat};
 use rustix::io::Errno;
 
-use crate::core::process::ProcessTable;
-use crate::core::text::Untrusted;
+use crate::core::model::process::ProcessTable;
+use crate::core::model::text::Untrusted;
 use crate::format::obra::is_runner;
-use crate::source::open::small;
-use crate::source::opener::{File, descriptors, which};
-use crate::source::processes::own_pid;
+use crate::source::os::open::image::small;
+use crate::source::os::opener::{File, descriptors, which};
+use crate::source::os::processes::own::own_pid;
 
 /// The most bytes of arguments that are read.
 const ARGUMENTS: usize = 128 << 10;
 
 /// Looks at open files.
 #[derive(Default)]
-pub(super) struct Openers {
+pub(crate) struct Openers {
     own: Option<PathBuf>,
 }
 
 /// Who uses databases.
-pub(super) struct Used {
+pub(crate) struct Used {
     /// Who has each file open; `None` where a process that could be Obra's may not be looked at.
-    pub(super) by_file: Vec<Option<Vec<u32>>>,
+    pub(crate) by_file: Vec<Option<Vec<u32>>>,
     /// The processes of Obra that live.
-    pub(super) runners: Vec<u32>,
+    pub(crate) runners: Vec<u32>,
 }
 
 /// What one process has open.
@@ -41,7 +41,7 @@ enum Open {
 
 impl Openers {
     /// Looks at every process but ourselves and other runs of this program, which only read.
-    pub(super) fn look(&mut self, files: &[File], processes: &ProcessTable) -> Used {
+    pub(crate) fn look(&mut self, files: &[File], processes: &ProcessTable) -> Used {
         let own = self.own.get_or_insert_with(|| exe("self").unwrap_or_default()).clone();
         let mut used = Used { by_file: vec![Some(Vec::new()); files.len()], runners: Vec::new() };
         for pid in processes.listed.iter().copied().filter(|pid| *pid != own_pid()) {

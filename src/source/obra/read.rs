@@ -7,31 +7,33 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Transaction};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-use crate::core::file::FileMeta;
-use crate::core::record::Ownership;
+use crate::core::model::file::FileMeta;
+use crate::core::model::record::ownership::Ownership;
 use crate::format::cells::Cells;
 use crate::format::obra::{SESSION, TASK, Tables};
-use crate::source::copies::Copies;
-use crate::source::locks::Locks;
-use crate::source::sqlite::{self, ReadError, beside};
-use crate::source::tables::{Query, columns, rows};
+use crate::source::os::locks::Locks;
+use crate::source::sqlite;
+use crate::source::sqlite::ReadError;
+use crate::source::sqlite::copies::Copies;
+use crate::source::sqlite::files::beside;
+use crate::source::sqlite::tables::{Query, columns, rows};
 
 /// The most rows of one table that are read.
 pub const MAX_ROWS: usize = 2_000;
 
 /// The files of a database, as one look found them, and who writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Files {
+pub(crate) struct Files {
     /// `None` where there is no database.
-    files: Option<sqlite::Files>,
+    files: Option<crate::source::sqlite::files::Files>,
     journal_since: Option<Timestamp>,
     written_by: Option<u32>,
 }
 
 impl Files {
     /// Looks at a database without opening it; `None` when there is no plain file.
-    pub(super) fn of(path: &Path) -> Option<Self> {
-        let files = sqlite::Files::of(path)?;
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let files = crate::source::sqlite::files::Files::of(path)?;
         // An empty journal, or one with its head overwritten, is none; SQLite leaves the former
         // in its mode `truncate`.
         let journal = files.journal.filter(|journal| journal.size > 0);
@@ -45,26 +47,26 @@ impl Files {
         self.files.map(|files| files.database)
     }
 
-    pub(super) fn ownership(&self) -> Ownership {
+    pub(crate) fn ownership(&self) -> Ownership {
         self.database().map(|meta| meta.ownership).unwrap_or_default()
     }
 
     /// Returns device and inode.
-    pub(super) fn id(&self) -> (u64, u64) {
+    pub(crate) fn id(&self) -> (u64, u64) {
         self.database().map(|meta| (meta.dev, meta.ino)).unwrap_or_default()
     }
 
     /// Returns since when there is a journal: every transaction has a new one.
-    pub(super) fn journal_since(&self) -> Option<Timestamp> {
+    pub(crate) fn journal_since(&self) -> Option<Timestamp> {
         self.journal_since
     }
 
-    pub(super) fn written_by(&self) -> Option<u32> {
+    pub(crate) fn written_by(&self) -> Option<u32> {
         self.written_by
     }
 
     /// Returns the last change of any of them.
-    pub(super) fn touched_at(&self) -> Option<Timestamp> {
+    pub(crate) fn touched_at(&self) -> Option<Timestamp> {
         self.files.map(|files| files.touched_at())
     }
 }
@@ -81,7 +83,7 @@ fn born_at(path: &Path) -> Option<Timestamp> {
 ///
 /// # Errors
 /// It is locked, damaged or cannot be read.
-pub(super) fn tables(path: &Path, copies: &Copies) -> Result<Option<(Tables, Option<String>)>, ReadError> {
+pub(crate) fn tables(path: &Path, copies: &Copies) -> Result<Option<(Tables, Option<String>)>, ReadError> {
     let mut connection = sqlite::open(path, copies)?;
     let transaction = connection.transaction()?;
     let schema = Schema::probe(&transaction)?;

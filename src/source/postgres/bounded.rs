@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::dial::Wire;
+use crate::source::postgres::wire::Wire;
 
 /// The most bytes of one message: 16 MiB.
 const MAX_MESSAGE: u64 = 16 << 20;
@@ -155,7 +155,7 @@ pub(crate) struct Bounded {
 
 impl Bounded {
     /// Bounds a wire on which the server has not sent anything yet.
-    pub(super) fn new(wire: Box<dyn Wire>) -> (Self, Allowance) {
+    pub(crate) fn new(wire: Box<dyn Wire>) -> (Self, Allowance) {
         let allowance = Allowance::new();
         (Self { wire, frames: Frames::new(allowance.clone()) }, allowance)
     }

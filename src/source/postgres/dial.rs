@@ -11,19 +11,17 @@ use tokio_postgres::{Client, Config, Connection, SimpleQueryMessage};
 use super::bounded::Bounded;
 use super::target::{DEFAULT_PORT, Tls};
 use super::tls::Connector;
-use super::words;
+use crate::source::postgres::wire::Wire;
+use crate::source::postgres::words::words;
 
 /// Asks whether the server can do TLS (PostgreSQL's protocol, `SSLRequest`): its length, and a
 /// version that there will never be.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
-/// A wire to a server, protected or not.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
-
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 /// Where a server may listen.
-pub(super) enum Place {
+pub(crate) enum Place {
     /// A host, the name that its certificate must bear, and a port.
     Tcp { host: String, name: String, port: u16 },
     /// A socket in a folder.
@@ -31,7 +29,7 @@ pub(super) enum Place {
 }
 
 /// Returns where a configuration says that servers listen, in its order.
-pub(super) fn places(config: &Config) -> Vec<Place> {
+pub(crate) fn places(config: &Config) -> Vec<Place> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let place = |at: usize| {
         let port = ports.get(at).or_else(|| ports.first()).copied().unwrap_or(DEFAULT_PORT);
@@ -53,7 +51,7 @@ impl Place {
     ///
     /// # Errors
     /// Why not, in words.
-    pub(super) async fn dial(&self, tls: Tls, connector: &Connector) -> Result<Box<dyn Wire>, String> {
+    pub(crate) async fn dial(&self, tls: Tls, connector: &Connector) -> Result<Box<dyn Wire>, String> {
         let failed = |error: std::io::Error| format!("error connecting to server: {error}");
         match (self, tls) {
             (Self::Socket(path), Tls::Disable | Tls::Prefer) => {
@@ -94,7 +92,7 @@ async fn protected(
 ///
 /// # Errors
 /// It is of the other kind, or does not answer.
-pub(super) async fn check_kind(
+pub(crate) async fn check_kind(
     config: &Config,
     client: &Client,
     connection: &mut Connection<Bounded, NoTlsStream>,

@@ -3,25 +3,26 @@
 //! What may stand in between is a pooler that gives each transaction to another connection. So no
 //! statement has a name, settings are those of one transaction, and nothing is kept on the server.
 
-mod bounded;
-mod dial;
-mod password;
-mod target;
-mod tls;
+pub(crate) mod bounded;
+pub(crate) mod dial;
+pub(crate) mod password;
+pub(crate) mod target;
+pub(crate) mod tls;
+pub mod wire;
+pub mod words;
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::{Client, Config, Connection, Error};
+use tokio_postgres::{Client, Config, Connection};
 
 pub(crate) use self::bounded::Allowance;
 use self::bounded::Bounded;
 use self::dial::Place;
 pub use self::target::{Given, Target, TargetError, Tls};
 use self::tls::Connector;
-use crate::core::text::shown;
+use crate::source::postgres::words::words;
 
 /// How long one attempt to connect may take: 5 s.
 pub const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -74,18 +75,4 @@ async fn one(config: &Config, place: &Place, tls: Tls, connector: &Connector) ->
     let (client, mut connection) = connected.map_err(|error| words(&error))?;
     dial::check_kind(config, &client, &mut connection).await?;
     Ok(Connected { client, connection, allowance })
-}
-
-/// Returns what went wrong, in the server's words where it has some.
-pub(crate) fn words(error: &Error) -> String {
-    if let Some(error) = error.as_db_error() {
-        return shown(&format!("{} ({})", error.message(), error.code().code()));
-    }
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    shown(&text)
 }

@@ -7,14 +7,14 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::target::{DEFAULT_PORT, Target};
-use crate::core::secret::Secret;
-use crate::source::open::small;
+use crate::core::model::secret::Secret;
+use crate::source::os::open::image::small;
 
 /// The most bytes of a password file that are read: 64 KiB.
 const MAX_BYTES: usize = 64 << 10;
 
 /// Finds the password of a target; a file that others may read is passed over, as libpq does.
-pub(super) fn find(target: &Target) -> Option<Secret> {
+pub(crate) fn find(target: &Target) -> Option<Secret> {
     let path = target.given.password_file.as_deref()?;
     if !is_private(path) {
         return None;

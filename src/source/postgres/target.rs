@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use crate::core::secret::Secret;
-use crate::core::text::Untrusted;
+use crate::core::model::secret::Secret;
+use crate::core::model::text::Untrusted;
 
 /// How far the wire is protected; the names are libpq's `sslmode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ pub struct Given {
 pub struct Target {
     /// Its URL without a password, for people.
     pub name: Untrusted,
-    pub(super) config: Config,
-    pub(super) tls: Tls,
-    pub(super) root_cert: Option<PathBuf>,
-    pub(super) given: Given,
+    pub(crate) config: Config,
+    pub(crate) tls: Tls,
+    pub(crate) root_cert: Option<PathBuf>,
+    pub(crate) given: Given,
 }
 
 impl Target {
@@ -106,7 +106,7 @@ fn is_ours(part: &str) -> bool {
 }
 
 fn invalid(error: &tokio_postgres::Error) -> TargetError {
-    TargetError::Invalid(super::words(error))
+    TargetError::Invalid(crate::source::postgres::words::words(error))
 }
 
 fn named(mode: &str) -> Result<Tls, TargetError> {
@@ -152,7 +152,7 @@ fn name(config: &Config) -> Untrusted {
 }
 
 /// PostgreSQL's own port.
-pub(super) const DEFAULT_PORT: u16 = 5_432;
+pub(crate) const DEFAULT_PORT: u16 = 5_432;
 
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::new();

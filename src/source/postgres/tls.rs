@@ -17,18 +17,19 @@ use tokio_rustls::rustls::{
 };
 
 use super::target::Tls;
-use crate::core::text::Untrusted;
-use crate::source::open::{small, words};
+use crate::core::model::text::Untrusted;
+use crate::source::os::open::error::words;
+use crate::source::os::open::image::small;
 
 /// The most bytes of root certificates that are read: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Makes the TLS side of connections.
-pub(super) struct Connector(Arc<ClientConfig>);
+pub(crate) struct Connector(Arc<ClientConfig>);
 
 impl Connector {
     /// Prepares for a mode; the roots are those of a file, or Mozilla's.
-    pub(super) fn new(tls: Tls, root_cert: Option<&Path>) -> Result<Self, String> {
+    pub(crate) fn new(tls: Tls, root_cert: Option<&Path>) -> Result<Self, String> {
         let provider = Arc::new(ring::default_provider());
         let wanted = match tls {
             Tls::Disable | Tls::Prefer => Wanted::Nothing,
@@ -55,7 +56,7 @@ impl Connector {
     }
 
     /// Protects a wire to a host of this name.
-    pub(super) async fn protect(&self, host: &str, wire: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn protect(&self, host: &str, wire: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         TlsConnector::from(Arc::clone(&self.0)).connect(name, wire).await
     }

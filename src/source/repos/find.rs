@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use super::super::fence::Fence;
-use super::super::open::{Entry, Folder, OpenError};
-use super::MAX_REPOS;
 use super::locate::{Located, locate, repository_at};
+use crate::source::os::fence::Fence;
+use crate::source::os::open::error::OpenError;
+use crate::source::os::open::folder::{Entry, Folder};
 
 /// The most folders that are looked into below one root.
 const MAX_FOLDERS: usize = 4_096;
@@ -18,7 +18,7 @@ const MAX_FOLDERS: usize = 4_096;
 ///
 /// # Errors
 /// The folder cannot be listed.
-pub fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenError> {
+pub(crate) fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenError> {
     let root = fence.resolve(root);
     if let Some(own) = repository_at(&root, fence) {
         return Ok(vec![own]);
@@ -56,3 +56,6 @@ fn folders(at: &Path, left: &mut usize) -> Result<Vec<Entry>, OpenError> {
     *left -= entries.len();
     Ok(entries)
 }
+
+/// The most repositories of one look.
+pub const MAX_REPOS: usize = 64;

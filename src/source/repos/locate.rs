@@ -3,13 +3,13 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::super::fence::{Fence, resolve};
-use super::super::open::small;
+use crate::source::os::fence::{Fence, resolve};
+use crate::source::os::open::image::small;
 
 /// How many folders upwards a repository is looked for.
 const LEVELS: usize = 64;
 /// The most bytes of `.git`, `commondir`, `gitdir` and `HEAD` files.
-pub(super) const POINTER: usize = 8 << 10;
+pub(crate) const POINTER: usize = 8 << 10;
 /// The most bytes of `config` that are read.
 const CONFIG: usize = 256 << 10;
 
@@ -32,7 +32,7 @@ pub fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
 }
 
 /// Returns the repository whose working tree's top, or whose bare directory, is this folder.
-pub(super) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
+pub(crate) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
     let git_dir = git_dir(at)?;
     let common_dir = match pointer(&git_dir.join("commondir")) {
         Some(target) => fence.resolve(&git_dir.join(target)),
@@ -63,7 +63,7 @@ fn git_dir(at: &Path) -> Option<PathBuf> {
 }
 
 /// Reads a file whose only line is a path.
-pub(super) fn pointer(file: &Path) -> Option<PathBuf> {
+pub(crate) fn pointer(file: &Path) -> Option<PathBuf> {
     let bytes = small(file, POINTER).ok()?;
     let path = bytes.trim_ascii_end();
     (!path.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(path)))

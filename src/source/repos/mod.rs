@@ -1,24 +1,21 @@
 //! Finds git repositories and reads their working trees, without running git.
 
-mod find;
-mod locate;
-mod mounts;
-mod refs;
-mod users;
-mod worktrees;
+pub(crate) mod find;
+pub(crate) mod locate;
+pub(crate) mod mounts;
+pub(crate) mod refs;
+pub(crate) mod users;
+pub(crate) mod worktrees;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub use self::find::below;
-pub use self::locate::{Located, locate};
+pub use self::locate::locate;
 use self::refs::Packed;
-pub(super) use self::users::Reader as UsersReader;
-use super::fence::Fence;
-use crate::core::snapshot::{Repo, RepoSort};
-
-/// The most repositories of one look.
-pub const MAX_REPOS: usize = 64;
+pub(crate) use self::users::Reader as UsersReader;
+use crate::core::model::snapshot::{Repo, RepoSort};
+use crate::source::os::fence::Fence;
+use crate::source::repos::locate::Located;
 
 /// Reads repositories again and again, and keeps what did not change.
 #[derive(Default)]

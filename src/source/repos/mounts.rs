@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use crate::source::open::small;
+use crate::source::os::open::image::small;
 
 /// The most bytes of mounts that are read.
 const MOUNTS: usize = 8 << 20;
@@ -17,7 +17,7 @@ struct Mount {
 }
 
 /// A folder by its file system, which is the same in every mount namespace.
-pub(super) struct Place {
+pub(crate) struct Place {
     device: String,
     path: PathBuf,
 }
@@ -50,7 +50,7 @@ fn path(text: &[u8]) -> PathBuf {
 }
 
 /// Finds a folder, of which the path has no links, by its file system.
-pub(super) fn place(folder: &Path) -> Option<Place> {
+pub(crate) fn place(folder: &Path) -> Option<Place> {
     place_in(&mounts("self")?, folder)
 }
 
@@ -64,7 +64,7 @@ fn place_in(mounts: &[Mount], folder: &Path) -> Option<Place> {
 
 /// Returns all names that places, or parts of them, have for a process; `None` where that may not
 /// be read.
-pub(super) fn names(of: &str, places: &[Place]) -> Option<Vec<PathBuf>> {
+pub(crate) fn names(of: &str, places: &[Place]) -> Option<Vec<PathBuf>> {
     let mounts = mounts(of)?;
     Some(places.iter().flat_map(|place| mounts.iter().filter_map(|mount| name(mount, place))).collect())
 }

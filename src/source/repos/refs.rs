@@ -5,9 +5,12 @@ use std::path::Path;
 use rustix::fs::{FileType, stat};
 use rustix::io::Errno;
 
-use super::super::open::{Folder, OpenError, meta_of, small, words};
-use crate::core::file::FileMeta;
-use crate::core::text::Untrusted;
+use crate::core::model::file::FileMeta;
+use crate::core::model::text::Untrusted;
+use crate::source::os::open::error::{OpenError, words};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::image::small;
+use crate::source::os::open::meta::meta_of;
 
 /// Where these refs are.
 const BELOW: &str = "refs/heads/entire/";
@@ -20,13 +23,13 @@ const PACKED: usize = 64 << 20;
 
 /// What `packed-refs` holds of these refs.
 #[derive(Default)]
-pub(super) struct Packed {
+pub(crate) struct Packed {
     meta: Option<FileMeta>,
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// Reads the packed refs, unless the file is the one that was read before.
-pub(super) fn packed(common: &Path, before: Option<Packed>, problems: &mut Vec<String>) -> Packed {
+pub(crate) fn packed(common: &Path, before: Option<Packed>, problems: &mut Vec<String>) -> Packed {
     let file = common.join("packed-refs");
     let Some(meta) = stat(&file).ok().map(|stat| meta_of(&stat)) else { return Packed::default() };
     if let Some(before) = before.filter(|before| before.meta == Some(meta)) {
@@ -52,7 +55,7 @@ fn names(text: &[u8]) -> Vec<String> {
 }
 
 /// Lists the loose refs.
-pub(super) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
+pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     let walked = Folder::open(&common.join(BELOW.trim_end_matches('/')))
         .and_then(|folder| walk(&folder, BELOW, MAX_DEPTH, &mut names));

@@ -18,13 +18,15 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 
 use super::mounts::{self, Place};
-use crate::core::git::{COMMAND_LOCK, lockers};
-use crate::core::process::ProcessTable;
-use crate::core::record::{Format, Ownership, Record};
-use crate::core::snapshot::{Repo, Users};
-use crate::source::open::small;
-use crate::source::opener::{folder, other_threads};
-use crate::source::processes::own_pid;
+use crate::core::judge::git::{COMMAND_LOCK, lockers};
+use crate::core::model::process::ProcessTable;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::snapshot::{Repo, Users};
+use crate::source::os::open::image::small;
+use crate::source::os::opener::{folder, other_threads};
+use crate::source::os::processes::own::own_pid;
 
 /// How long an answer is good: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
@@ -38,7 +40,7 @@ const KEEPERS: [&str; 2] = ["ssh-agent", "(sd-pam)"];
 
 /// Asks who uses repositories, and keeps the answers.
 #[derive(Default)]
-pub(in crate::source) struct Reader {
+pub(crate) struct Reader {
     known: HashMap<PathBuf, Known>,
 }
 
@@ -55,13 +57,13 @@ type Locks = Vec<(PathBuf, Timestamp, Ownership)>;
 
 impl Reader {
     /// Lets the next look ask again.
-    pub(in crate::source) fn renew(&mut self) {
+    pub(crate) fn renew(&mut self) {
         self.known.values_mut().for_each(|known| known.at = None);
     }
 
     /// Adds who uses a repository, if a lock lies in it or did a moment ago: it may have just been
     /// taken aside, and is judged once more.
-    pub(in crate::source) fn fill(
+    pub(crate) fn fill(
         &mut self,
         repo: &mut Repo,
         records: &[Arc<Record>],
@@ -228,7 +230,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::core::snapshot::Worktree;
+    use crate::core::model::snapshot::Worktree;
 
     /// A repository with one working tree, and a process that ends with its test.
     struct Stand {

@@ -5,12 +5,14 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::super::fence::Fence;
-use super::super::open::{Folder, OpenError, small, words};
 use super::locate::{Located, POINTER, pointer};
-use crate::core::secret::hide;
-use crate::core::snapshot::Worktree;
-use crate::core::text::Untrusted;
+use crate::core::model::secret::hide;
+use crate::core::model::snapshot::Worktree;
+use crate::core::model::text::Untrusted;
+use crate::source::os::fence::Fence;
+use crate::source::os::open::error::{OpenError, words};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::image::small;
 
 /// The most working trees of one repository.
 const MAX_WORKTREES: usize = 256;
@@ -18,7 +20,7 @@ const MAX_WORKTREES: usize = 256;
 const REASON: usize = 64 << 10;
 
 /// Reads all working trees, the main one first.
-pub(super) fn read(located: &Located, fence: &Fence, problems: &mut Vec<String>) -> Vec<Worktree> {
+pub(crate) fn read(located: &Located, fence: &Fence, problems: &mut Vec<String>) -> Vec<Worktree> {
     let mut all: Vec<Worktree> = located.main.iter().map(|top| main(&located.common_dir, top)).collect();
     match linked(&located.common_dir, fence, problems) {
         Ok(linked) => all.extend(linked),

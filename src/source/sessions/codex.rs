@@ -6,12 +6,12 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use super::{Look, Wanted};
-use crate::core::context::is_valid_id;
-use crate::core::file::FileMeta;
-use crate::core::session::{SessionFile, Tie};
-use crate::core::text::Untrusted;
-use crate::source::processes;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileMeta;
+use crate::core::model::session::{SessionFile, Tie};
+use crate::core::model::text::Untrusted;
+use crate::source::os::processes;
+use crate::source::sessions::look::{Look, Wanted};
 
 /// How many days of rollouts are looked through, the newest first.
 const DAYS: usize = 8;
@@ -21,7 +21,7 @@ const NEWEST: usize = 32;
 const ID: usize = 36;
 
 /// Finds rollouts and locks that may belong to these windows.
-pub(super) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
+pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
     let Some(oldest) = wanted.iter().filter_map(|one| one.started_at).min() else { return };
     let home = home.join(".codex");
     locks(look, &home.join("thread-writer-locks"));

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use super::{Look, Wanted};
-use crate::core::context::is_valid_id;
-use crate::core::session::{SessionFile, Tie};
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::session::{SessionFile, Tie};
+use crate::core::model::text::Untrusted;
+use crate::source::sessions::look::{Look, Wanted};
 
 /// Finds the locks of these windows.
-pub(super) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
     if wanted.is_empty() {
         return;
     }

@@ -5,14 +5,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::source::open::open_plain;
+use crate::source::os::open::image::open_plain;
 
 /// How much of a file is read, in bytes.
 const HEAD: u64 = 8 << 10;
 
 /// The beginnings that were read.
 #[derive(Default)]
-pub(super) struct Heads {
+pub(crate) struct Heads {
     known: HashMap<PathBuf, Head>,
 }
 
@@ -24,16 +24,16 @@ struct Head {
 
 /// What the first line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fields {
+pub(crate) struct Fields {
     /// The session.
-    pub(super) session: Option<String>,
+    pub(crate) session: Option<String>,
     /// The folder that it works in.
-    pub(super) cwd: Option<String>,
+    pub(crate) cwd: Option<String>,
 }
 
 impl Heads {
     /// Returns what the first line of a file says; nothing where it cannot be read.
-    pub(super) fn of(&mut self, path: &Path, inode: u64) -> Fields {
+    pub(crate) fn of(&mut self, path: &Path, inode: u64) -> Fields {
         match self.known.get_mut(path).filter(|head| head.inode == inode && head.fields != Fields::default())
         {
             Some(head) => {
@@ -49,7 +49,7 @@ impl Heads {
     }
 
     /// Forgets what the last look did not ask for.
-    pub(super) fn keep_used(&mut self) {
+    pub(crate) fn keep_used(&mut self) {
         self.known.retain(|_, head| std::mem::take(&mut head.is_used));
     }
 }

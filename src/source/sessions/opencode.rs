@@ -5,23 +5,25 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::{Look, Wanted, folders};
-use crate::core::context::is_valid_id;
-use crate::core::session::{SessionFile, Tie};
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::session::{SessionFile, Tie};
+use crate::core::model::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::time;
-use crate::source::copies::Copies;
-use crate::source::open::is_sure;
-use crate::source::sqlite::{self, Files, ReadError};
-use crate::source::tables::{self, Query};
+use crate::source::os::open::meta::is_sure;
+use crate::source::sessions::look::{Look, Wanted, folders};
+use crate::source::sqlite;
+use crate::source::sqlite::copies::Copies;
+use crate::source::sqlite::files::Files;
+use crate::source::sqlite::tables::Query;
+use crate::source::sqlite::{ReadError, tables};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
 
 /// The database, as it was last read.
 #[derive(Default)]
-pub(super) struct Store {
+pub(crate) struct Store {
     kept: Option<Kept>,
 }
 
@@ -35,7 +37,7 @@ struct Kept {
 impl Store {
     /// Finds the sessions of the folders in which these windows work; none where the database
     /// cannot be read.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         look: &mut Look<'_>,
         home: &Path,

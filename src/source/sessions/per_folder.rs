@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::{Look, Wanted, folders};
-use crate::core::context::is_valid_id;
-use crate::core::file::FileMeta;
-use crate::core::session::{SessionFile, Tie};
-use crate::core::text::Untrusted;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileMeta;
+use crate::core::model::session::{SessionFile, Tie};
+use crate::core::model::text::Untrusted;
 use crate::format::json;
-use crate::source::open::small;
+use crate::source::os::open::image::small;
+use crate::source::sessions::look::{Look, Wanted, folders};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
@@ -16,7 +16,7 @@ const NEWEST: usize = 8;
 const PROJECTS: usize = 1 << 20;
 
 /// Claude Code: `projects/<folder>/<session>.jsonl` of its configuration folder.
-pub(super) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
+pub(crate) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
     for cwd in folders(wanted) {
         let at = config.join("projects").join(slug(cwd.raw()));
         named_by_session(look, "claude-code", &at, &cwd);
@@ -24,7 +24,7 @@ pub(super) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
 }
 
 /// Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`.
-pub(super) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+pub(crate) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
     for cwd in folders(wanted) {
         let at = home.join(".qwen/projects").join(slug(cwd.raw())).join("chats");
         named_by_session(look, "qwen", &at, &cwd);
@@ -33,7 +33,7 @@ pub(super) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
 
 /// Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<minute>-<start of the session>.jsonl`;
 /// `projects.json` says which project a folder is.
-pub(super) fn gemini(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+pub(crate) fn gemini(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
     if wanted.is_empty() {
         return;
     }

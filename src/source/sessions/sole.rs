@@ -3,14 +3,15 @@
 
 use std::path::Path;
 
-use super::Look;
-use crate::core::session::{Others, SessionFile, Tie};
-use crate::core::text::Untrusted;
-use crate::source::open::{look_at, medium_at};
-use crate::source::opener;
+use crate::core::model::session::{Others, SessionFile, Tie};
+use crate::core::model::text::Untrusted;
+use crate::source::os::open::folder::look_at;
+use crate::source::os::open::medium::medium_at;
+use crate::source::os::opener;
+use crate::source::sessions::look::Look;
 
 /// Reads what an agent keeps in one home, and notes these locks where all of it could be read.
-pub(super) fn noted(look: &mut Look<'_>, read: impl FnOnce(&mut Look<'_>)) {
+pub(crate) fn noted(look: &mut Look<'_>, read: impl FnOnce(&mut Look<'_>)) {
     let before = look.found.len();
     look.is_cut.set(false);
     read(look);

@@ -4,16 +4,19 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Found, Keeper, Kept};
-use crate::core::record::{Ownership, Record};
-use crate::core::snapshot::{SourceHealth, SourceState};
-use crate::core::text::Untrusted;
+use crate::core::model::record::Record;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::snapshot::{SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
 use crate::format::beads::{self, DOLT, TABLE};
 use crate::format::{Reading, Source};
-use crate::source::fence::Fence;
-use crate::source::open::{Folder, medium_at};
-use crate::source::sqlite::{Database, ReadError};
-use crate::source::tables::{self, Query, Rows};
+use crate::source::os::fence::Fence;
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::medium::medium_at;
+use crate::source::sqlite::tables::{Query, Rows};
+use crate::source::sqlite::{Database, ReadError, tables};
+use crate::source::stores::found::Found;
+use crate::source::stores::{Keeper, Kept};
 
 /// How many databases of one working tree are read.
 const MAX_DATABASES: usize = 4;
@@ -22,21 +25,21 @@ const MAX_DATABASES: usize = 4;
 const MOST: usize = 5_000;
 
 /// A database that was read.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     folder: PathBuf,
     kept: Arc<Kept>,
 }
 
 impl Seen {
     /// Returns what is left of an export of this database, if the record is one.
-    pub(super) fn left_of(&self, record: &Record) -> Option<Record> {
+    pub(crate) fn left_of(&self, record: &Record) -> Option<Record> {
         let is_newer = self.kept.lacks.is_none() && self.kept.files.touched_at() >= record.written_at;
         beads::without_copies(record, &self.folder, &self.kept.rows, is_newer)
     }
 }
 
 /// Reads the databases of these working trees.
-pub(super) fn read<'a>(
+pub(crate) fn read<'a>(
     keeper: &mut Keeper,
     trees: impl IntoIterator<Item = &'a Path>,
     fence: &Fence,

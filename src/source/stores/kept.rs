@@ -7,28 +7,30 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::format::cells::Cells;
-use crate::source::copies::Copies;
-use crate::source::open::is_sure;
-use crate::source::sqlite::{self, Database, Files, ReadError};
-use crate::source::tables::Rows;
+use crate::source::os::open::meta::is_sure;
+use crate::source::sqlite;
+use crate::source::sqlite::copies::Copies;
+use crate::source::sqlite::files::Files;
+use crate::source::sqlite::tables::Rows;
+use crate::source::sqlite::{Database, ReadError};
 
 /// Keeps what was read, by path.
-pub(super) struct Keeper {
+pub(crate) struct Keeper {
     copies: Copies,
     kept: BTreeMap<PathBuf, Arc<Kept>>,
 }
 
 /// What was read of one database.
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// Its files.
-    pub(super) files: Files,
+    pub(crate) files: Files,
     read_at: Timestamp,
     /// The rows.
-    pub(super) rows: Vec<Cells>,
+    pub(crate) rows: Vec<Cells>,
     /// Whether it is a database of this system.
     is_own: bool,
     /// Why this is less than everything.
-    pub(super) lacks: Option<String>,
+    pub(crate) lacks: Option<String>,
 }
 
 impl Kept {
@@ -39,13 +41,13 @@ impl Kept {
 }
 
 impl Keeper {
-    pub(super) fn new(copies: &Copies) -> Self {
+    pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), kept: BTreeMap::new() }
     }
 
     /// Reads a database by `query`, which gives nothing for one of another system; `None` where
     /// there is none of this system. What cannot be read now keeps its last rows, and says so.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         path: &Path,
         now: Timestamp,
@@ -65,7 +67,7 @@ impl Keeper {
     }
 
     /// Forgets all databases but these.
-    pub(super) fn retain(&mut self, paths: &[PathBuf]) {
+    pub(crate) fn retain(&mut self, paths: &[PathBuf]) {
         self.kept.retain(|path, _| paths.contains(path));
     }
 }

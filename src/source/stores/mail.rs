@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Found, Keeper, Kept};
-use crate::core::record::{Ownership, Record};
-use crate::core::text::Untrusted;
+use crate::core::model::record::Record;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::text::Untrusted;
 use crate::format::agent_mail::{self, DATABASES};
 use crate::format::{Base, Reading, Source};
-use crate::source::fence::Fence;
 use crate::source::homes::Homes;
-use crate::source::open::medium_at;
-use crate::source::sqlite::{Database, ReadError};
-use crate::source::tables::{self, Query, Rows};
+use crate::source::os::fence::Fence;
+use crate::source::os::open::medium::medium_at;
+use crate::source::sqlite::tables::{Query, Rows};
+use crate::source::sqlite::{Database, ReadError, tables};
+use crate::source::stores::found::Found;
+use crate::source::stores::{Keeper, Kept};
 
 /// The most reservations that are read: those that are held, and the newest others.
 const MOST: usize = 2_000;
@@ -44,19 +46,19 @@ const JOINED: [Joined; 3] = [
 ];
 
 /// A database that was read.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     kept: Arc<Kept>,
 }
 
 impl Seen {
     /// Returns whether a file of the archive copies one of its rows.
-    pub(super) fn has(&self, record: &Record) -> bool {
+    pub(crate) fn has(&self, record: &Record) -> bool {
         agent_mail::is_copied(record, &self.kept.rows)
     }
 }
 
 /// Reads the databases in the usual places.
-pub(super) fn read(
+pub(crate) fn read(
     keeper: &mut Keeper,
     homes: &Homes,
     fence: &Fence,

@@ -4,8 +4,8 @@
 use super::session::{Session, trouble};
 use super::{file_lock, is_after, key, name, parameter};
 use crate::act::trouble::Trouble;
-use crate::core::row::{Columns, RowChange, Value, is_in};
-use crate::core::text::shown;
+use crate::core::model::row::{Columns, RowChange, Value, is_in};
+use crate::core::model::text::shown;
 use crate::format::json;
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, SESSIONS, SIGNS, UPDATED_AT, mirror, text};
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::session::{Session, quoted};
 use super::{name, parameter};
 use crate::act::trouble::Trouble;
-use crate::core::json;
-use crate::core::row::{Columns, RowChange, is_in};
+use crate::core::model::json;
+use crate::core::model::row::{Columns, RowChange, is_in};
 use crate::format::leo::database::{FILE_LOCKS, REAPED_AFTER};
 
 /// Deletes a row that is locked and as it was seen, or puts it back.

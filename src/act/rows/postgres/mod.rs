@@ -13,8 +13,8 @@ use tokio::runtime::Runtime;
 use self::session::Session;
 use super::{Rows, Standing};
 use crate::act::trouble::Trouble;
-use crate::core::row::{Columns, RowChange, Value, is_in};
-use crate::core::text::shown;
+use crate::core::model::row::{Columns, RowChange, Value, is_in};
+use crate::core::model::text::shown;
 use crate::format::leo::database::{self, FILE_LOCKS, SESSIONS, key_column, text};
 use crate::source::postgres::Target;
 

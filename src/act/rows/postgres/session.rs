@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Error};
 
 use super::{key, keys};
 use crate::act::trouble::Trouble;
-use crate::core::row::{Columns, RowChange, Value};
+use crate::core::model::row::{Columns, RowChange, Value};
 use crate::format::leo::database::{FILE_LOCKS, relevant};
 use crate::source::leo::schema::Schema;
 use crate::source::postgres::{self, Allowance, Connected, Target};
@@ -51,7 +51,7 @@ impl Session {
             let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
             match schema {
                 Ok(Ok(schema)) => Ok(Self { runtime: own, client, allowance, driver, schema }),
-                Ok(Err(error)) => Err(refused(postgres::words(&error))),
+                Ok(Err(error)) => Err(refused(crate::source::postgres::words::words(&error))),
                 Err(_) => Err(refused("no answer".to_owned())),
             }
         })
@@ -208,7 +208,7 @@ pub(super) enum Failed {
 impl Failed {
     fn words(&self) -> String {
         match self {
-            Self::Error(error) => postgres::words(error),
+            Self::Error(error) => crate::source::postgres::words::words(error),
             Self::Silent => format!("no answer within {} s", WITHIN.as_secs()),
         }
     }

@@ -2,8 +2,11 @@
 
 use super::Source;
 use super::tables::{FILE_LOCKS, is_session};
-use crate::core::record::{Expiry, Record, RecordKind, Resource, ResourceKind, StatedClaim, SurfaceState};
-use crate::core::text::Untrusted;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::Expiry;
+use crate::core::model::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
 use crate::format::leo::work::surface;

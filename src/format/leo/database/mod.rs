@@ -25,13 +25,16 @@ pub use self::tables::{
     DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
 };
 pub use self::trees::tell_gone_trees;
-use crate::core::record::{Format, Location, Ownership, Record, RecordKind, Row};
-use crate::core::shared::Shared;
-use crate::core::text::Untrusted;
-use crate::core::work::WorkItem;
-use crate::format::Reading;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::{Location, Row};
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::shared::Shared;
+use crate::core::model::text::Untrusted;
+use crate::core::model::work::WorkItem;
 use crate::format::cells::Cells;
-use crate::format::draft;
+use crate::format::{Reading, draft};
 
 /// What is known of a database beside its rows.
 #[derive(Clone, Debug)]

@@ -6,13 +6,16 @@ use super::item::{claim, surfaces};
 use super::release::is_ours;
 use super::tables::{SESSIONS, Tables, mirrored};
 use super::{Held, Source};
-use crate::core::finding::Code;
-use crate::core::list::{List, Rare};
-use crate::core::record::{
-    Binding, Expiry, Holder, HolderNames, Problem, Record, RecordKind, Role, Sign, StatedClaim, StatedPid,
-};
-use crate::core::text::Untrusted;
-use crate::core::work::WorkItem;
+use crate::core::model::code::Code;
+use crate::core::model::list::{List, Rare};
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::StatedClaim;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::{Expiry, Sign};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::text::Untrusted;
+use crate::core::model::work::WorkItem;
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
 use crate::format::leo::terminal::Terminal;

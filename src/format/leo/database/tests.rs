@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::row::{Columns, Value};
+use crate::core::model::row::{Columns, Value};
 use crate::format::draft::sample;
 
 fn columns(cells: &[(&str, Option<&str>)]) -> Columns {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::is_session;
-use crate::core::finding::Code;
-use crate::core::record::{Problem, Record};
-use crate::core::text::Untrusted;
+use crate::core::model::code::Code;
+use crate::core::model::record::Record;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::text::Untrusted;
 
 /// Tells of each session of this machine whose row names a working tree that `is_gone`.
 pub fn tell_gone_trees(records: &mut [Arc<Record>], mut is_gone: impl FnMut(&Path) -> bool) {

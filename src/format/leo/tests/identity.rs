@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::core::finding::Code;
-use crate::core::record::Binding;
+use crate::core::model::code::Code;
+use crate::core::model::record::holder::Binding;
 
 fn marker(cc_pid: &str) -> String {
     format!(

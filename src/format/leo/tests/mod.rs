@@ -6,7 +6,7 @@ mod totality;
 mod worktrees;
 
 use super::{Base, FileKind, Format, PLACES, Parsed, machine};
-use crate::core::record::Record;
+use crate::core::model::record::Record;
 use crate::format::draft::sample;
 use crate::format::read;
 

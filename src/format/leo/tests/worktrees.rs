@@ -1,10 +1,10 @@
 //! Locks and sheets of worktrees.
 
 use super::*;
-use crate::core::file::{Content, Refusal};
-use crate::core::finding::Code;
-use crate::core::list::List;
-use crate::core::record::ResourceKind;
+use crate::core::model::code::Code;
+use crate::core::model::file::{Content, Refusal};
+use crate::core::model::list::List;
+use crate::core::model::record::claim::ResourceKind;
 
 #[test]
 fn a_worktree_lock_claims_its_worktree() {

@@ -11,12 +11,11 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::{AsyncMessage, Client, Error};
 
-use super::{Ask, Known};
-use crate::source::clock;
-use crate::source::leo::changes;
+use crate::source::leo::link::ask::{Ask, Known};
 use crate::source::leo::read::{self, Read};
 use crate::source::leo::schema::Schema;
-use crate::source::leo::stamp;
+use crate::source::leo::{changes, stamp};
+use crate::source::os::clock;
 use crate::source::postgres::{self, Allowance, Connected, Target};
 
 /// How long to wait before another attempt to connect: at first, and at most.
@@ -42,7 +41,7 @@ enum Follows {
 }
 
 /// The thread's own end.
-pub(super) struct Far {
+pub(crate) struct Far {
     target: Target,
     known: Arc<Mutex<Known>>,
     asked: UnboundedReceiver<Ask>,
@@ -66,12 +65,12 @@ enum Woken {
 }
 
 impl Far {
-    pub(super) fn new(target: Target, known: Arc<Mutex<Known>>, asked: UnboundedReceiver<Ask>) -> Self {
+    pub(crate) fn new(target: Target, known: Arc<Mutex<Known>>, asked: UnboundedReceiver<Ask>) -> Self {
         Self { target, known, asked, waiting: Vec::new(), follows: Follows::No, basis: None }
     }
 
     /// Works until nobody listens any more.
-    pub(super) fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         match runtime {
             Ok(runtime) => runtime.block_on(self.keep()),
@@ -166,7 +165,7 @@ impl Far {
                 match poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
                     Some(Ok(AsyncMessage::Notification(_))) => told.notify_one(),
                     Some(Ok(_)) => {}
-                    Some(Err(error)) => return postgres::words(&error),
+                    Some(Err(error)) => return crate::source::postgres::words::words(&error),
                     None => return "the server has closed the connection".to_owned(),
                 }
             }
@@ -306,7 +305,7 @@ fn messages(
 /// Waits for a query, but not for ever.
 async fn within<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
     match tokio::time::timeout(READ_WITHIN, query).await {
-        Ok(done) => done.map_err(|error| postgres::words(&error)),
+        Ok(done) => done.map_err(|error| crate::source::postgres::words::words(&error)),
         Err(_) => Err(format!("no answer within {} s", READ_WITHIN.as_secs())),
     }
 }

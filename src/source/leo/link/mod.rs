@@ -1,46 +1,23 @@
 //! The thread that keeps the connection to LEO's database: it reads when asked, follows changes
 //! when wanted, and connects again by itself.
 
-mod far;
+pub(crate) mod ask;
+pub(crate) mod far;
 
-use std::sync::mpsc::{Sender as Answer, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use self::far::Far;
-use super::read::Read;
+use crate::source::leo::link::ask::{Ask, Known};
 use crate::source::postgres::Target;
 
-/// What is known at any moment.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    /// What was read last.
-    pub(super) last: Option<Arc<Read>>,
-    /// Counts the reads and the changes of the connection.
-    pub(super) version: u64,
-    /// Since when the connection stands; `None` while there is none.
-    pub(super) since: Option<Timestamp>,
-    /// Why there is none.
-    pub(super) trouble: Option<String>,
-    /// When the server last said that the last read is still so.
-    pub(super) confirmed_at: Option<Timestamp>,
-}
-
 /// The near end of the thread.
-pub(super) struct Link {
+pub(crate) struct Link {
     asks: UnboundedSender<Ask>,
     known: Arc<Mutex<Known>>,
-}
-
-/// What the thread is asked.
-enum Ask {
-    /// Read now, and say when it is done.
-    Read(Answer<()>),
-    /// Look for changes from now on.
-    Follow,
 }
 
 impl Link {
@@ -48,7 +25,7 @@ impl Link {
     ///
     /// # Errors
     /// The system has no more threads for us.
-    pub(super) fn start(target: Target) -> std::io::Result<Self> {
+    pub(crate) fn start(target: Target) -> std::io::Result<Self> {
         let (asks, asked) = unbounded_channel();
         let known = Arc::new(Mutex::new(Known::default()));
         let far = Far::new(target, Arc::clone(&known), asked);
@@ -57,18 +34,18 @@ impl Link {
     }
 
     /// Returns what is known, at once.
-    pub(super) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> Known {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Looks for changes from now on.
-    pub(super) fn follow(&self) {
+    pub(crate) fn follow(&self) {
         // Without the thread nothing is known, which is what it says.
         let _ = self.asks.send(Ask::Follow);
     }
 
     /// Reads now, or until it has taken too long.
-    pub(super) fn read(&self, within: Duration) -> Known {
+    pub(crate) fn read(&self, within: Duration) -> Known {
         let (answer, answered) = channel();
         let asked = self.asks.send(Ask::Read(answer));
         let is_read = asked.is_ok() && answered.recv_timeout(within).is_ok();

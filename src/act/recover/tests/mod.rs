@@ -1,0 +1,233 @@
+//! What a take left behind that was cut off while it was put back.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
+
+use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+use crate::act::disk::{Disk, Patience};
+use crate::act::lock::StateFolder;
+use crate::act::movement::print_of;
+use crate::act::system::System;
+use crate::core::history::journal::{Intent, Movement, Outcome, Parked, Print};
+use crate::core::model::action::{Action, Ended};
+use crate::core::model::file::Content;
+
+const PARKED: &str = "1-1-claim";
+const ASIDE: &str = ".claimtop-1-1";
+
+mod exchanges;
+mod puts;
+
+/// A folder of the world, and a state folder whose journal has one intent and no outcome.
+struct Scene {
+    folder: TempDir,
+    state: StateFolder<System>,
+}
+
+impl Scene {
+    /// Makes a claim that was taken.
+    fn new() -> Self {
+        let scene = Self::empty();
+        scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
+        scene.begin(vec![scene.take(scene.print(&scene.park(), PARKED))]);
+        scene
+    }
+
+    fn empty() -> Self {
+        let folder = TempDir::new().unwrap();
+        let state = StateFolder::open(System, &folder.path().join("state")).unwrap();
+        Self { folder, state }
+    }
+
+    fn take(&self, print: Print) -> Movement {
+        Movement::Take { from: self.place("claim"), parked: Parked::in_state(PARKED), print }
+    }
+
+    /// Journals that movements were begun.
+    fn begin(&self, movements: Vec<Movement>) {
+        let (title, why) = (String::new(), String::new());
+        let intent = Intent { action: Action::Release, title, why, movements, undoes: None, follows: None };
+        self.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn print(&self, folder: &Path, name: &str) -> Print {
+        let folder = System.folder(folder).unwrap();
+        print_of(&System.image((&folder, OsStr::new(name))).unwrap().unwrap()).unwrap()
+    }
+
+    fn park(&self) -> PathBuf {
+        self.state.parked_path().to_path_buf()
+    }
+
+    fn write(&self, folder: &Path, name: &str, text: &str, modified_at: &str) {
+        let folder = System.folder(folder).unwrap();
+        let mut file = System.create((&folder, OsStr::new(name))).unwrap();
+        System.write(&mut file, text.as_bytes()).unwrap();
+        System.finish(&mut file, 0o600, modified_at.parse().unwrap()).unwrap();
+    }
+
+    fn read(&self, folder: &Path, name: &str) -> Option<String> {
+        let folder = System.folder(folder).unwrap();
+        match System.image((&folder, OsStr::new(name))).unwrap()?.content {
+            Content::Bytes(bytes) => Some(String::from_utf8(bytes).unwrap()),
+            Content::Refused(_) | Content::Failed(_) => panic!("{name} cannot be read"),
+        }
+    }
+
+    /// Recovers, and returns how it ends.
+    fn recovered(&self) -> Outcome {
+        let lock = self.state.lock(Patience::None, now()).unwrap();
+        lock.history.entries[0].outcome.clone().unwrap()
+    }
+
+    /// Recovers, and checks how it ends and what lies in the place, beside it and in the park.
+    #[track_caller]
+    fn check(&self, ended: Ended, place: Option<&str>, aside: Option<&str>, parked: Option<&str>) {
+        let outcome = self.recovered();
+        assert_eq!(outcome.ended, ended, "{}", outcome.detail);
+        assert_eq!(self.read(self.folder.path(), "claim").as_deref(), place);
+        assert_eq!(self.read(self.folder.path(), ASIDE).as_deref(), aside);
+        assert_eq!(self.read(&self.park(), PARKED).as_deref(), parked);
+    }
+}
+
+fn now() -> Timestamp {
+    "2026-11-20T22:00:00Z".parse().unwrap()
+}
+
+#[test]
+fn what_was_only_taken_goes_back() {
+    let scene = Scene::new();
+    scene.check(Ended::Failed, Some("the claim"), None, None);
+}
+
+#[test]
+fn where_a_newer_file_has_come_the_older_one_is_named() {
+    // Of the same content or not: it is another file.
+    for newer in ["a newer one", "the claim"] {
+        let scene = Scene::new();
+        scene.write(scene.folder.path(), "claim", newer, "2026-11-20T21:59:30Z");
+        scene.check(Ended::Stuck, Some(newer), None, Some("the claim"));
+        let (place, stays) = (scene.place("claim"), scene.park().join(PARKED));
+        let told = format!(
+            "it was cut off; a newer file is at {}, the older stays parked as {}",
+            place.display(),
+            stays.display()
+        );
+        assert_eq!(scene.recovered().detail, told);
+    }
+}
+
+#[test]
+fn a_file_that_has_two_names_keeps_the_one_in_its_place() {
+    let scene = Scene::new();
+    std::fs::hard_link(scene.park().join(PARKED), scene.place("claim")).unwrap();
+    scene.check(Ended::Failed, Some("the claim"), None, None);
+}
+
+#[test]
+fn a_file_of_others_beside_it_stays() {
+    let scene = Scene::new();
+    scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:59:00Z");
+    scene.check(Ended::Failed, Some("the claim"), Some("somebody's"), None);
+}
+
+/// Makes a claim that was taken and parked in another folder than the state folder's own, of which
+/// the permission bits are these.
+fn parked_in(mode: u32) -> (Scene, Parked) {
+    let scene = Scene::empty();
+    let folder = scene.place("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    scene.write(&folder, PARKED, "the claim", "2026-11-20T20:00:00Z");
+    let print = scene.print(&folder, PARKED);
+    std::fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+    let parked = Parked { name: PARKED.to_owned(), folder: Some(folder) };
+    let from = scene.place("claim");
+    scene.begin(vec![Movement::Take { from, parked: parked.clone(), print }]);
+    (scene, parked)
+}
+
+#[test]
+fn what_is_parked_elsewhere_goes_back_as_well() {
+    let (scene, _) = parked_in(0o700);
+    scene.check(Ended::Failed, Some("the claim"), None, None);
+}
+
+#[test]
+fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
+    let (scene, parked) = parked_in(0o777);
+    scene.check(Ended::Stuck, None, None, None);
+    let folder = parked.folder.unwrap();
+    let told = format!("it was cut off; {} is not yours alone: nothing in it is touched", folder.display());
+    assert_eq!(scene.recovered().detail, told);
+    assert_eq!(scene.read(&folder, PARKED).as_deref(), Some("the claim"));
+
+    let scene = Scene::empty();
+    let (to, link) = (scene.place("to"), scene.place("link"));
+    std::fs::create_dir(&to).unwrap();
+    scene.write(&to, PARKED, "the claim", "2026-11-20T20:00:00Z");
+    std::os::unix::fs::symlink(&to, &link).unwrap();
+    let (print, parked) = (scene.print(&to, PARKED), Parked { name: PARKED.to_owned(), folder: Some(link) });
+    scene.begin(vec![Movement::Take { from: scene.place("claim"), parked, print }]);
+    assert!(scene.state.lock(Patience::None, now()).is_err(), "a link is followed");
+    assert_eq!(scene.read(&to, PARKED).as_deref(), Some("the claim"));
+}
+
+#[test]
+fn a_parked_name_that_leads_elsewhere_is_refused_and_told() {
+    for name in ["../../secret", "..", ".", "", "a/b", "/etc/passwd"] {
+        let scene = Scene::empty();
+        scene.write(scene.folder.path(), "secret", "not parked", "2026-11-20T20:00:00Z");
+        let print = scene.print(scene.folder.path(), "secret");
+        let take = |name: &str| Movement::Take {
+            from: scene.place("claim"),
+            parked: Parked::in_state(name),
+            print: print.clone(),
+        };
+        scene.begin(vec![take(name)]);
+        let outcome = scene.recovered();
+        assert_eq!(outcome.ended, Ended::Stuck, "{name}");
+        let told = format!(
+            "it was cut off; the journal names {name} as parked, which is no plain name: it is left alone"
+        );
+        assert_eq!(outcome.detail, told);
+        assert_eq!(scene.read(scene.folder.path(), "secret").as_deref(), Some("not parked"));
+        assert_eq!(scene.read(scene.folder.path(), "claim"), None);
+    }
+}
+
+#[test]
+fn a_state_folder_that_others_can_write_is_refused() {
+    let scene = Scene::empty();
+    let state = scene.place("state");
+    std::fs::set_permissions(&state, Permissions::from_mode(0o777)).unwrap();
+    let refused = StateFolder::open(System, &state).err().unwrap();
+    assert_eq!(
+        refused.to_string(),
+        format!("{} is not yours alone: nothing in it is touched", state.display())
+    );
+}
+
+#[test]
+fn where_the_folder_has_gone_the_parked_file_is_named() {
+    let scene = Scene::empty();
+    scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
+    let (from, print) = (scene.place("gone").join("claim"), scene.print(&scene.park(), PARKED));
+    scene.begin(vec![Movement::Take { from: from.clone(), parked: Parked::in_state(PARKED), print }]);
+    scene.check(Ended::Stuck, None, None, Some("the claim"));
+    let (from, stays) = (from.display(), scene.park().join(PARKED));
+    let stays = stays.display();
+    let told =
+        format!("it was cut off; {from} has gone, the older content stays parked: copy it back from {stays}");
+    assert_eq!(scene.recovered().detail, told);
+}

@@ -1,0 +1,40 @@
+//! The one road of every action: seen, confirmed, verified, done.
+
+mod confirmed;
+mod holder;
+mod seen;
+mod verified;
+
+use std::path::PathBuf;
+
+use jiff::SignedDuration;
+
+pub use self::confirmed::Confirmed;
+pub use self::seen::Seen;
+pub use self::verified::{Receipt, Verified};
+pub use crate::core::model::action::Request;
+
+/// What every action keeps to.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The home, for places that a plan names by `~`.
+    pub home: PathBuf,
+    /// Whose files may be touched: the user's own.
+    pub uid: u32,
+    /// How long a file must have been left alone.
+    pub settled_for: SignedDuration,
+}
+
+impl Rules {
+    /// How long a file must have been left alone, outside of tests: 2 s.
+    pub const SETTLED_FOR: SignedDuration = SignedDuration::from_secs(2);
+}
+
+/// What a person gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// `y`, or `--yes`.
+    Yes,
+    /// What was typed.
+    Typed(String),
+}

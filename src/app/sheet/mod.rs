@@ -1,0 +1,261 @@
+//! The sheet of an action: its plans, what confirms them, and what became of each.
+
+pub(crate) mod targets;
+pub(crate) mod write;
+
+pub(crate) use self::targets::{meant, name, requests};
+pub(crate) use self::write::write;
+use super::msg::{Confirmed, Effect, Press};
+use crate::core::model::action::{Action, Confirmation, Ended, Offer, Place, Plan, Request, Told};
+use crate::core::model::report::Report;
+use crate::core::plan::about::plan_for;
+use crate::core::plan::left::plan_left;
+
+/// An open sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// What would be done.
+    pub action: Action,
+    /// To what.
+    pub requests: Vec<Request>,
+    /// What each of them is about, for people.
+    pub names: Vec<String>,
+    /// The plans that wait, as the files were when they were looked at.
+    pub offers: Vec<Offer>,
+    /// The plans that were confirmed last.
+    pub at_work: Vec<Offer>,
+    /// How much will be told once they are finished.
+    pub due: usize,
+    /// How many plans were confirmed by a text.
+    pub answered: usize,
+    /// What was typed so far.
+    pub typed: String,
+    /// Whether Enter was pressed on it although it is not what is asked for.
+    pub is_wrong: bool,
+    /// How far it has come.
+    pub stage: Stage,
+    /// What became of each request that is finished.
+    pub told: Vec<Told>,
+    /// The first line shown.
+    pub scroll: usize,
+}
+
+/// How far a sheet has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The files are being looked at.
+    Looking,
+    /// It waits for a person.
+    Asking,
+    /// The world is not as it was when the plans were made: nothing can be confirmed.
+    Moved,
+    /// claimtop is read-only: the plans are only shown.
+    ReadOnly,
+    /// It is being done.
+    Working,
+    /// All is finished.
+    Finished,
+}
+
+/// Returns the verb of an action.
+pub(crate) fn verb(action: Action) -> &'static str {
+    match action {
+        Action::Release => "release",
+        Action::Migrate => "migrate",
+        Action::Park => "park",
+        Action::Undo => "undo",
+    }
+}
+
+/// Plans what is asked for, as far as a report says all about it.
+fn planned(report: &Report, request: &Request) -> Option<Plan> {
+    match request {
+        Request::Act { key, action } => Some(plan_for(report, key, *action)),
+        Request::Left { of } => Some(plan_left(report, of)),
+        Request::Undo { .. } => None,
+    }
+}
+
+impl Sheet {
+    /// Opens a sheet, before its files were looked at.
+    pub(crate) fn new(action: Action, requests: Vec<Request>, names: Vec<String>) -> Self {
+        Self {
+            action,
+            requests,
+            names,
+            offers: Vec::new(),
+            at_work: Vec::new(),
+            due: 0,
+            answered: 0,
+            typed: String::new(),
+            is_wrong: false,
+            stage: Stage::Looking,
+            told: Vec::new(),
+            scroll: 0,
+        }
+    }
+
+    /// Takes the plans, unless they are those of a sheet that was closed before they came.
+    pub(crate) fn offered(&mut self, offers: Vec<Offer>) {
+        if self.stage == Stage::Looking && offers.iter().map(|offer| &offer.request).eq(&self.requests) {
+            self.offers = offers;
+            self.stage = Stage::Asking;
+        }
+    }
+
+    /// Shows what would be done, without looking at any file.
+    pub(crate) fn only_shown(&mut self, report: &Report) {
+        let plan = |request: &Request| match planned(report, request) {
+            Some(plan) => {
+                let name = (plan.confirmation == Confirmation::FullName).then(|| plan.name.clone());
+                let is_refused = plan.confirmation == Confirmation::Refused;
+                let plan = if is_refused { Err(plan.refusal()) } else { Ok((plan, name)) };
+                Offer { request: request.clone(), plan }
+            }
+            None => Offer { request: request.clone(), plan: Err("claimtop is read-only".to_owned()) },
+        };
+        self.offers = self.requests.iter().map(plan).collect();
+        self.stage = Stage::ReadOnly;
+    }
+
+    /// Returns what a request is about.
+    fn name(&self, request: &Request) -> &str {
+        let named = self.requests.iter().zip(&self.names).find(|(one, _)| *one == request);
+        named.map_or("", |(_, name)| name)
+    }
+
+    /// Returns the plans that can be confirmed at all.
+    fn plans(&self) -> impl Iterator<Item = (&Plan, Option<&str>)> {
+        self.offers
+            .iter()
+            .filter_map(|offer| offer.plan.as_ref().ok())
+            .map(|(plan, code)| (plan, code.as_deref()))
+    }
+
+    /// Returns whether a plain yes does something.
+    pub fn takes_yes(&self) -> bool {
+        self.stage == Stage::Asking && self.plans().any(|(plan, _)| plan.confirmation == Confirmation::Yes)
+    }
+
+    /// Returns the plans that ask for a text, with that text. They are asked for one after the
+    /// other, since several can ask for the same.
+    fn asking(&self) -> impl Iterator<Item = (&Request, &Plan, &str)> {
+        self.offers.iter().filter_map(|offer| match &offer.plan {
+            Ok((plan, code)) => Some((&offer.request, plan, code.as_deref()?)),
+            Err(_) => None,
+        })
+    }
+
+    /// Returns whether something must be typed.
+    pub fn takes_text(&self) -> bool {
+        self.stage == Stage::Asking && !self.takes_yes() && self.asking().next().is_some()
+    }
+
+    /// Returns whether what could not be put back can be put beside.
+    pub fn takes_beside(&self) -> bool {
+        let is_taken = |offer: &Offer| {
+            matches!(&offer.plan, Err(why) if why.starts_with("the place is taken"))
+                && matches!(offer.request, Request::Undo { place: Place::Own, .. })
+        };
+        self.stage == Stage::Asking && self.offers.iter().any(is_taken)
+    }
+
+    /// Gives a key to the text that must be typed; `None` when it is not for the text.
+    pub(crate) fn typed(&mut self, press: Press) -> Option<Vec<Effect>> {
+        if !self.takes_text() {
+            return None;
+        }
+        match press {
+            Press::Char(c) => {
+                if self.typed.chars().count() < 200 {
+                    self.typed.push(c);
+                }
+            }
+            Press::Backspace => {
+                self.typed.pop();
+            }
+            Press::Ctrl('u') => self.typed.clear(),
+            Press::Enter => {
+                let asked = self.asking().next().filter(|(_, _, code)| *code == self.typed);
+                if let Some(request) = asked.map(|(request, _, _)| request.clone()) {
+                    self.answered += 1;
+                    let text = std::mem::take(&mut self.typed);
+                    return Some(self.confirm(Confirmed::Typed { request, text }));
+                }
+            }
+            Press::Ctrl(_)
+            | Press::Esc
+            | Press::Tab
+            | Press::BackTab
+            | Press::Up
+            | Press::Down
+            | Press::PageUp
+            | Press::PageDown
+            | Press::Home
+            | Press::End => return None,
+        }
+        self.is_wrong = press == Press::Enter;
+        Some(vec![Effect::Redraw])
+    }
+
+    /// Confirms what was offered.
+    pub(crate) fn confirm(&mut self, confirmed: Confirmed) -> Vec<Effect> {
+        let is_meant = |offer: &Offer| match (&confirmed, &offer.plan) {
+            (Confirmed::Yes, Ok((plan, _))) => plan.confirmation == Confirmation::Yes,
+            (Confirmed::Yes, Err(_)) => false,
+            (Confirmed::Typed { request, .. }, _) => offer.request == *request,
+        };
+        (self.at_work, self.offers) = std::mem::take(&mut self.offers).into_iter().partition(is_meant);
+        let plans = self.at_work.iter().filter_map(|offer| offer.plan.as_ref().ok());
+        self.due = self.told.len() + plans.map(|(plan, _)| 1 + plan.follows.len()).sum::<usize>();
+        self.stage = Stage::Working;
+        self.scroll = 0;
+        vec![Effect::Act(confirmed), Effect::Redraw]
+    }
+
+    /// Asks for the next text when what was confirmed is finished, if there is one to ask for.
+    pub(crate) fn finished(&mut self) {
+        self.at_work.clear();
+        self.stage = if self.asking().next().is_some() { Stage::Asking } else { Stage::Finished };
+    }
+
+    /// Begins nothing more, and asks for nothing more.
+    pub(crate) fn call_off(&mut self) -> Vec<Effect> {
+        self.offers.clear();
+        vec![Effect::CallOff]
+    }
+
+    /// Returns the last entry of what was done here, to be undone once all is finished.
+    pub(crate) fn undoable(&self) -> Option<u64> {
+        if self.stage != Stage::Finished || self.action == Action::Undo {
+            return None;
+        }
+        let done = self.told.iter().rev().filter(|told| told.ended == Some(Ended::Done));
+        done.filter_map(|told| told.entry).next()
+    }
+
+    /// Asks once more for an undo, beside what has come to its place.
+    pub(crate) fn beside(&mut self) -> Vec<Effect> {
+        for request in &mut self.requests {
+            if let Request::Undo { place, .. } = request {
+                *place = Place::Beside;
+            }
+        }
+        self.stage = Stage::Looking;
+        vec![Effect::Offer(self.requests.clone()), Effect::Redraw]
+    }
+
+    /// Compares the plans with a newer look; what is no longer so cannot be confirmed.
+    pub(crate) fn recheck(&mut self, report: &Report) {
+        if self.stage != Stage::Asking {
+            return;
+        }
+        let is_same = |offer: &Offer| match (planned(report, &offer.request), &offer.plan) {
+            (Some(newer), Ok((plan, _))) => plan.is_same_as(&newer),
+            (Some(_), Err(_)) | (None, _) => true,
+        };
+        if !self.offers.iter().all(is_same) {
+            self.stage = Stage::Moved;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Keys and reports go in, states come out.
+
+pub(crate) mod evidence;
+pub(crate) mod looks;
+pub(crate) mod rows;
+pub(crate) mod selection;
+pub(crate) mod sheets;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::geometry::Size;
+use super::msg::{Effect, Msg, Press};
+use super::state::{Options, State};
+use super::testing::{self, key, now};
+use super::{pages, update};
+use crate::core::model::key::Key;
+use crate::core::model::report::Report;
+
+/// A state that has seen a report, at 80x24.
+fn seen(report: Report) -> State {
+    let mut state = State::new(Options::default(), Size { width: 80, height: 24 }, now());
+    look(&mut state, report);
+    state
+}
+
+fn look(state: &mut State, report: Report) -> Vec<Effect> {
+    update(state, Msg::Looked(Arc::new(report)))
+}
+
+/// Presses keys as they would be typed; `\n` is Enter, `\t` Tab, `\u{1b}` Esc.
+fn press(state: &mut State, keys: &str) -> Vec<Effect> {
+    let as_press = |c| match c {
+        '\n' => Press::Enter,
+        '\t' => Press::Tab,
+        '\u{1b}' => Press::Esc,
+        c => Press::Char(c),
+    };
+    keys.chars().fold(Vec::new(), |_, c| update(state, Msg::Pressed(as_press(c))))
+}
+
+fn shown(state: &State) -> Vec<&str> {
+    state.table.rows.iter().map(|row| row.key.as_str()).collect()
+}
+
+fn panel_text(state: &State) -> String {
+    let lines = pages::panel(state).map(|panel| panel.page.lines).unwrap_or_default();
+    lines.iter().map(|line| line.plain() + "\n").collect()
+}

@@ -1,0 +1,297 @@
+//! What the journal says: intents before anything is touched, outcomes after.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::action::{Action, Ended};
+use crate::core::model::record::format::Format;
+use crate::core::model::row::RowChange;
+use crate::core::model::text::Untrusted;
+
+/// What a file was: if anything of it differs, it is not the file that was meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Print {
+    /// The device.
+    pub dev: u64,
+    /// The inode.
+    pub ino: u64,
+    /// The size in bytes.
+    pub size: u64,
+    /// The permission bits.
+    pub mode: u32,
+    /// The last change of the content, to the nanosecond.
+    pub modified_at: Timestamp,
+    /// The SHA-256 of the content in hex digits.
+    pub sha256: String,
+}
+
+/// Where something is parked: always on the file system that it came from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Parked {
+    /// Its name.
+    #[serde(rename = "parked")]
+    pub name: String,
+    /// The folder that it lies in, where that is not the state folder's own.
+    #[serde(rename = "parked_in", default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+}
+
+impl Parked {
+    /// Names something that is parked in the state folder.
+    pub fn in_state(name: &str) -> Self {
+        Self { name: name.to_owned(), folder: None }
+    }
+
+    /// Returns the name, with its folder where that is not the state folder's own.
+    pub fn text(&self) -> Untrusted {
+        match &self.folder {
+            None => self.name.as_str().into(),
+            Some(folder) => Untrusted::from_path(&folder.join(&self.name)),
+        }
+    }
+}
+
+/// One movement of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "step")]
+pub enum Movement {
+    /// A file is taken out of the world and parked.
+    Take {
+        /// Where it lies.
+        from: PathBuf,
+        /// Where it is parked.
+        #[serde(flatten)]
+        parked: Parked,
+        /// What it is.
+        print: Print,
+    },
+    /// A parked file is put where nothing lies.
+    Put {
+        /// Where it is parked.
+        #[serde(flatten)]
+        parked: Parked,
+        /// Where it goes.
+        to: PathBuf,
+        /// What it is.
+        print: Print,
+        /// The time of its last change, where it gets another.
+        touched_at: Option<Timestamp>,
+    },
+    /// A new content takes the place of an old one at once, and the old one is parked.
+    Exchange {
+        /// Where it lies.
+        path: PathBuf,
+        /// Where the old content is parked.
+        #[serde(flatten)]
+        parked: Parked,
+        /// What the old content is.
+        print: Print,
+        /// The SHA-256 of the new content.
+        new_sha256: String,
+    },
+    /// Rows of a database change in one transaction, all or none.
+    Rows {
+        /// Whose database.
+        format: Format,
+        /// The database: its path, or its URL without a password.
+        database: String,
+        /// The rows, with their exact values before and after.
+        changes: Vec<RowChange>,
+        /// The name, in the state folder, of the copy that is made first, where one is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        backup: Option<String>,
+    },
+}
+
+impl Movement {
+    /// Returns where the file of a movement is parked.
+    pub fn parked(&self) -> Option<&Parked> {
+        match self {
+            Self::Take { parked, .. } | Self::Put { parked, .. } | Self::Exchange { parked, .. } => {
+                Some(parked)
+            }
+            Self::Rows { .. } => None,
+        }
+    }
+}
+
+/// What was meant to be done, written before anything was touched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// What was asked for.
+    pub action: Action,
+    /// What it was about, for people.
+    pub title: String,
+    /// Why, for people.
+    pub why: String,
+    /// The movements in order.
+    pub movements: Vec<Movement>,
+    /// The entry that this one undoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
+    /// The entry that this one followed, as a part of the same action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<u64>,
+}
+
+/// What became of an intent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// What happened, for people; empty when all went as planned.
+    pub detail: String,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The entry that it belongs to.
+    pub entry: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What it says.
+    #[serde(flatten)]
+    pub says: Says,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Says {
+    /// What is about to be done.
+    Intent(Intent),
+    /// What became of it.
+    Outcome(Outcome),
+    /// Its parked things were removed for good, past their retention.
+    Pruned,
+}
+
+/// One entry: an intent with its outcome, and what came after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its number; entries are numbered from 1.
+    pub number: u64,
+    /// When it was begun.
+    pub at: Timestamp,
+    /// What was meant.
+    #[serde(flatten)]
+    pub intent: Intent,
+    /// What became of it; `None` while nobody knows.
+    pub outcome: Option<Outcome>,
+    /// The entry that undid it.
+    pub undone_by: Option<u64>,
+    /// Whether its parked things are gone for good.
+    pub pruned: bool,
+}
+
+impl Entry {
+    /// Returns whether undoing it makes sense: it was done, not undone, and nothing of it is gone.
+    pub fn can_be_undone(&self) -> bool {
+        let is_done = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
+        is_done && self.undone_by.is_none() && !self.pruned && self.intent.undoes.is_none()
+    }
+}
+
+/// A journal as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// How many lines could not be read.
+    pub unreadable: usize,
+}
+
+impl History {
+    /// Reads a journal. A line that breaks off or is damaged is counted and passed over: an
+    /// intent is only acted on after it was written whole.
+    pub fn read(text: &[u8]) -> Self {
+        let mut history = Self::default();
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            match serde_json::from_slice::<Line>(line) {
+                Ok(line) => history.add(line),
+                Err(_) => history.unreadable += 1,
+            }
+        }
+        history
+    }
+
+    /// Adds one line.
+    pub fn add(&mut self, line: Line) {
+        match line.says {
+            Says::Intent(intent) => self.begin(line.entry, line.at, intent),
+            Says::Outcome(outcome) => self.finish(line.entry, outcome),
+            Says::Pruned => {
+                if let Some(entry) = self.entry_mut(line.entry) {
+                    entry.pruned = true;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, number: u64, at: Timestamp, intent: Intent) {
+        let entry = Entry { number, at, intent, outcome: None, undone_by: None, pruned: false };
+        self.entries.push(entry);
+    }
+
+    fn finish(&mut self, number: u64, outcome: Outcome) {
+        let Some(entry) = self.entry_mut(number) else { return };
+        let undoes = entry.intent.undoes.filter(|_| outcome.ended == Ended::Done);
+        entry.outcome = Some(outcome);
+        if let Some(undone) = undoes.and_then(|undone| self.entry_mut(undone)) {
+            undone.undone_by = Some(number);
+        }
+    }
+
+    /// Returns the entry of a number.
+    pub fn entry(&self, number: u64) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.number == number)
+    }
+
+    fn entry_mut(&mut self, number: u64) -> Option<&mut Entry> {
+        self.entries.iter_mut().rev().find(|entry| entry.number == number)
+    }
+
+    /// Returns the folders outside of the state folder in which something was parked, the newest
+    /// first.
+    pub fn parked_folders(&self) -> Vec<&Path> {
+        let mut folders: Vec<&Path> = Vec::new();
+        let movements = self.entries.iter().rev().flat_map(|entry| &entry.intent.movements);
+        for folder in movements.filter_map(Movement::parked).filter_map(|parked| parked.folder.as_deref()) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    /// Returns the number of the next entry.
+    pub fn next(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.number).max().unwrap_or(0) + 1
+    }
+
+    /// Returns what followed an entry and can be undone, the newest first.
+    pub fn followers(&self, number: u64) -> impl Iterator<Item = &Entry> {
+        let newest_first = self.entries.iter().rev();
+        newest_first.filter(move |entry| entry.intent.follows == Some(number) && entry.can_be_undone())
+    }
+
+    /// Returns whether there is anything to undo of an entry: one that only holds others together
+    /// has something only for as long as they have.
+    pub fn holds_anything(&self, entry: &Entry) -> bool {
+        let mut held = self.entries.iter().filter(|other| other.intent.follows == Some(entry.number));
+        let is_ended = |held: &Entry| !held.can_be_undone();
+        !entry.intent.movements.is_empty() || !held.clone().all(is_ended) || held.next().is_none()
+    }
+
+    /// Returns the newest entry that can be undone; of one action that is the one which all else
+    /// followed, and with which it is undone.
+    pub fn newest_undoable(&self) -> Option<&Entry> {
+        let newest =
+            self.entries.iter().rev().find(|entry| entry.can_be_undone() && self.holds_anything(entry))?;
+        let followed = newest.intent.follows.and_then(|number| self.entry(number));
+        Some(followed.filter(|entry| entry.can_be_undone()).unwrap_or(newest))
+    }
+}

@@ -1,0 +1,389 @@
+//! Redaction: only what is on a list of harmless words and shapes stays; whatever else is text is
+//! replaced, the same by the same everywhere.
+//!
+//! What verdicts rest on is known by its field and kept: PIDs, ticks, inodes, times, our own words.
+//! Every field is named here, so that a new one is decided about before anything compiles.
+
+pub mod cut;
+pub mod names;
+pub mod words;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+pub use self::names::Told;
+use crate::core::history::recording::redact::names::Names;
+use crate::core::judge::agent::Signatures;
+use crate::core::model::home::HomeFolder;
+use crate::core::model::host::Host;
+use crate::core::model::key::Key;
+use crate::core::model::list::List;
+use crate::core::model::note::{BoundSession, Notes};
+use crate::core::model::path::FilePath;
+use crate::core::model::process::{Details, Process, ProcessTable};
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, StatedClaim};
+use crate::core::model::record::domain::Domain;
+use crate::core::model::record::holder::{Holder, HolderNames, StatedPid};
+use crate::core::model::record::location::{Location, Row};
+use crate::core::model::record::problem::Problem;
+use crate::core::model::session::{SessionFile, Tie};
+use crate::core::model::snapshot::{BrokenFile, Database, Repo, Snapshot, SourceHealth, Worktree};
+use crate::core::model::text::Untrusted;
+use crate::core::model::tombstone::Tombstone;
+use crate::core::model::work::WorkItem;
+
+/// The facts whose values are a system's own words or numbers.
+const PLAIN_FACTS: [&str; 12] = [
+    "status",
+    "source",
+    "phase",
+    "kind",
+    "terminal ID",
+    "stale when",
+    "watches itself",
+    "tick pid",
+    "version",
+    "colour",
+    "entrypoint",
+    "last start",
+];
+
+/// Replaces what could tell of a person or a machine, the same by the same.
+#[derive(Debug)]
+pub struct Redactor(Names);
+
+impl Redactor {
+    /// Makes one that leaves the words of these signatures alone.
+    pub fn new(signatures: &Signatures) -> Self {
+        Self(Names::new(signatures))
+    }
+
+    /// Returns what was replaced and kept since the last call.
+    pub fn fresh(&mut self) -> Told {
+        self.0.told()
+    }
+
+    /// Returns a look in which nothing is left that could tell of a person.
+    pub fn look(&mut self, snapshot: &Snapshot) -> Snapshot {
+        let mut look = snapshot.clone();
+        let Snapshot {
+            taken_at,
+            host,
+            processes,
+            records,
+            broken,
+            repos,
+            databases,
+            sources,
+            seen_agents: _,
+            bound,
+            homes,
+            session_files,
+            tombstones,
+            plain_folders,
+        } = &mut look;
+        self.host(host, *taken_at);
+        self.processes(processes);
+        repos.iter_mut().for_each(|repo| self.repo(repo));
+        let before: Vec<Key> = records.iter().map(|record| record_key(record)).collect();
+        records.iter_mut().for_each(|record| self.record(Arc::make_mut(record)));
+        let after = records.iter().map(|record| record_key(record));
+        let keys: BTreeMap<Key, Key> = before.into_iter().zip(after).collect();
+        broken.iter_mut().for_each(|broken| self.broken(broken));
+        databases.iter_mut().for_each(|database| self.database(database, &keys));
+        self.notes(bound);
+        homes.iter_mut().for_each(|folder| self.home(folder));
+        session_files.iter_mut().for_each(|file| self.session_file(file));
+        *tombstones = tombstones.iter().map(|stone| self.tombstone(stone.clone())).collect();
+        plain_folders.iter_mut().for_each(|folder| self.untrusted(folder));
+        sources.iter_mut().for_each(|source| self.source(source));
+        look
+    }
+
+    /// Keeps when it was: the offset of the zone, and not the place.
+    fn host(&mut self, host: &mut Host, at: Timestamp) {
+        let Host {
+            name,
+            boot_id,
+            machine_id,
+            pid_namespace: _,
+            time_namespace: _,
+            boot_at: _,
+            clock_doubt: _,
+            ticks_per_second: _,
+            uid: _,
+            zone,
+        } = host;
+        self.string(name);
+        boot_id.iter_mut().chain(machine_id).for_each(|id| self.string(id));
+        *zone = TimeZone::fixed(zone.to_offset(at));
+    }
+
+    fn processes(&mut self, table: &mut ProcessTable) {
+        let ProcessTable { listed: _, partial, by_pid, threads: _ } = table;
+        partial.iter_mut().for_each(|why| self.string(why));
+        by_pid.values_mut().for_each(|process| self.process(process));
+    }
+
+    fn process(&mut self, process: &mut Process) {
+        let Process {
+            id: _,
+            parent: _,
+            state: _,
+            comm,
+            tty,
+            session: _,
+            pidfd_inode: _,
+            has_exited: _,
+            inner: _,
+            details,
+        } = process;
+        self.untrusted(comm);
+        tty.iter_mut().for_each(|tty| self.string(tty));
+        details.iter_mut().for_each(|details| self.details(details));
+    }
+
+    fn details(&mut self, details: &mut Details) {
+        let Details {
+            uid: _,
+            exe,
+            argv,
+            cwd,
+            ns_pids: _,
+            has_other_clock: _,
+            homes: _,
+            has_certain_homes: _,
+            is_kernels: _,
+            is_stand_in: _,
+            env,
+            cpu_percent: _,
+            memory_bytes: _,
+        } = details;
+        exe.iter_mut().chain(cwd).chain(argv).chain(env.values_mut()).for_each(|text| self.untrusted(text));
+    }
+
+    fn repo(&mut self, repo: &mut Repo) {
+        let Repo { common_dir, sort: _, worktrees, entire_refs, users: _ } = repo;
+        *common_dir = self.path(common_dir);
+        worktrees.iter_mut().for_each(|tree| self.tree(tree));
+        entire_refs.iter_mut().for_each(|name| self.string(name));
+    }
+
+    fn tree(&mut self, tree: &mut Worktree) {
+        let Worktree { path, id, branch, exists: _, locked } = tree;
+        *path = self.path(path);
+        self.string(id);
+        branch.iter_mut().chain(locked).for_each(|text| self.untrusted(text));
+    }
+
+    fn record(&mut self, record: &mut Record) {
+        let Record {
+            format: _,
+            kind: _,
+            generation: _,
+            variant: _,
+            session_id,
+            context_id,
+            title,
+            location,
+            holder,
+            started_at: _,
+            heartbeat_at: _,
+            written_at: _,
+            signs: _,
+            expiry: _,
+            deletion: _,
+            claims,
+            terminal_id,
+            cwd,
+            files,
+            has_ended: _,
+            has_unsaved_work: _,
+            problems,
+            facts,
+            ownership: _,
+        } = record;
+        self.untrusted(title);
+        session_id.iter_mut().chain(context_id).for_each(|id| self.untrusted(id));
+        terminal_id.iter_mut().for_each(|id| self.untrusted(id));
+        self.location(location);
+        holder.iter_mut().for_each(|holder| self.holder(holder));
+        claims.iter_mut().for_each(|claim| self.claim(claim));
+        *cwd = cwd.take().map(|cwd| self.path(&cwd).into());
+        *files = files.iter().map(|file| self.0.text(file.raw()).into()).collect();
+        problems.iter_mut().for_each(left_out);
+        *facts = self.facts(facts);
+    }
+
+    fn location(&mut self, location: &mut Location) {
+        match location {
+            Location::File(path) => self.file(path),
+            Location::Row(row) => {
+                let (database, id) = (self.0.text(row.database.raw()), self.0.text(row.id.raw()));
+                **row = Row::new(database.into(), row.table, id.into());
+            }
+        }
+    }
+
+    fn holder(&mut self, holder: &mut Holder) {
+        let Holder { pid, role: _, binding: _, start_ticks: _, names } = holder;
+        if let Some(StatedPid::Bad(text)) = pid {
+            self.untrusted(text);
+        }
+        if let Some(names) = names {
+            let HolderNames { boot_id, host, machine_id, name, domain } = &mut **names;
+            let machine = match domain {
+                Some(Domain::Linux { machine, namespace: _ }) => machine.as_mut(),
+                Some(Domain::Other) | None => None,
+            };
+            boot_id
+                .iter_mut()
+                .chain(host)
+                .chain(machine_id)
+                .chain(machine)
+                .chain(name)
+                .for_each(|text| self.untrusted(text));
+        }
+    }
+
+    fn claim(&mut self, claim: &mut StatedClaim) {
+        let StatedClaim { resource: Resource { kind: _, id }, since: _, surfaces: _ } = claim;
+        self.untrusted(id);
+    }
+
+    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> List<(&'static str, Untrusted)> {
+        let redacted = |(name, value): &(&'static str, Untrusted)| {
+            let is_plain = PLAIN_FACTS.contains(name);
+            let value = if is_plain { self.0.fact(value.raw()) } else { self.0.text(value.raw()) };
+            (*name, value.into())
+        };
+        facts.iter().map(redacted).collect()
+    }
+
+    fn broken(&mut self, broken: &mut BrokenFile) {
+        let BrokenFile { format: _, path, problem, ownership: _, written_at: _ } = broken;
+        self.file(path);
+        left_out(problem);
+    }
+
+    fn database(&mut self, database: &mut Database, keys: &BTreeMap<Key, Key>) {
+        let Database { format: _, name, is_complete: _, opened_by: _, file: _, work } = database;
+        self.untrusted(name);
+        *work = work.iter().map(|item| self.item(item.clone(), keys)).collect::<Vec<_>>().into();
+    }
+
+    fn item(&mut self, mut item: WorkItem, keys: &BTreeMap<Key, Key>) -> WorkItem {
+        let WorkItem {
+            key,
+            table: _,
+            status,
+            stage: _,
+            owner,
+            mirrors,
+            parent,
+            has_result: _,
+            changed_at: _,
+            record,
+        } = &mut item;
+        self.untrusted(key);
+        *status = self.0.fact(status.raw()).into();
+        owner.iter_mut().chain(mirrors).chain(parent).for_each(|text| self.untrusted(text));
+        // A key is made of what the record is called.
+        *record = record.take().and_then(|key| keys.get(&key).cloned());
+        item
+    }
+
+    fn notes(&mut self, notes: &mut Notes) {
+        let Notes { notes, unreadable, partial, medium: _ } = notes;
+        notes.iter_mut().for_each(|note| self.note(Arc::make_mut(note)));
+        unreadable.iter_mut().for_each(|session| self.untrusted(session));
+        partial.iter_mut().for_each(|why| self.string(why));
+    }
+
+    fn note(&mut self, note: &mut BoundSession) {
+        let BoundSession {
+            schema: _,
+            session_id,
+            agent,
+            host,
+            boot_id,
+            pid_namespace: _,
+            pid: _,
+            start_ticks: _,
+            pidfd_inode: _,
+            context_id,
+            cwd,
+            written_at: _,
+            since_boot_ms: _,
+        } = note;
+        let texts = [session_id, agent, host, boot_id, context_id];
+        texts.into_iter().chain(cwd).for_each(|text| self.untrusted(text));
+    }
+
+    fn home(&mut self, folder: &mut HomeFolder) {
+        let HomeFolder { path, id: _, part: _ } = folder;
+        *path = self.path(path);
+    }
+
+    fn session_file(&mut self, file: &mut SessionFile) {
+        let SessionFile { agent: _, session, tie, written_at: _, path, medium: _, others: _ } = file;
+        self.untrusted(session);
+        self.file(path);
+        match tie {
+            Tie::Folder(folder) => self.untrusted(folder),
+            Tie::Locked(_) | Tie::Named(_) | Tie::Opened(_) => {}
+        }
+    }
+
+    fn tombstone(&mut self, mut stone: Tombstone) -> Tombstone {
+        let Tombstone {
+            id: _,
+            pidfd_inode: _,
+            host,
+            boot_id,
+            pid_namespace: _,
+            time_namespace: _,
+            session_id,
+            proven_at: _,
+            reason: _,
+        } = &mut stone;
+        [host, boot_id].into_iter().chain(session_id).for_each(|text| self.untrusted(text));
+        stone
+    }
+
+    fn source(&mut self, source: &mut SourceHealth) {
+        let SourceHealth { id, state: _, detail } = source;
+        self.string(id);
+        self.untrusted(detail);
+    }
+
+    fn string(&mut self, text: &mut String) {
+        *text = self.0.text(text);
+    }
+
+    fn untrusted(&mut self, text: &mut Untrusted) {
+        *text = self.0.text(text.raw()).into();
+    }
+
+    fn file(&mut self, path: &mut FilePath) {
+        *path = PathBuf::from(self.0.text(path.text().raw())).into();
+    }
+
+    fn path(&mut self, path: &Path) -> PathBuf {
+        self.0.text(Untrusted::from_path(path).raw()).into()
+    }
+}
+
+fn record_key(record: &Record) -> Key {
+    Key::derive('r', &[record.format.name(), record.location.text().raw()])
+}
+
+/// Leaves out a sentence that can quote a file.
+fn left_out(problem: &mut Problem) {
+    problem.message = "what is wrong with it is left out".into();
+}

@@ -1,0 +1,442 @@
+//! Which processes are agents: signatures as data, matched on facts and never on mere text.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::process::{Details, Process};
+use crate::core::model::text::Untrusted;
+
+/// The signatures that claimtop ships.
+const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/agents.json"));
+
+/// Every signature in use.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signatures {
+    /// The agents, a user's own before the built-in ones.
+    #[serde(default, rename = "agent")]
+    pub agents: Vec<Signature>,
+}
+
+/// How one agent's processes look.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// The name in JSON, such as `claude-code`.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// Whether a parent and its child both match and only the last of them is the window.
+    #[serde(default)]
+    pub leaf: bool,
+    /// A process is this agent when one of these fits.
+    #[serde(default, rename = "match")]
+    pub matches: Vec<Pattern>,
+    /// What else it may be; the first that fits.
+    #[serde(default, rename = "role")]
+    pub roles: Vec<Pattern>,
+}
+
+/// What a process must look like: every key that is given, any value within one key.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pattern {
+    /// The main thread's name.
+    pub comm: Vec<String>,
+    /// A part of the executable's path.
+    pub exe_contains: Vec<String>,
+    /// The executable's file name.
+    pub exe_name: Vec<String>,
+    /// The interpreter that runs it, of any version, such as `node` for `node-22` too.
+    pub runtime: Vec<String>,
+    /// The file name of the first argument.
+    pub argv0: Vec<String>,
+    /// The end of what an interpreter runs: the first argument after the name that is no option,
+    /// nor the value of one.
+    pub script: Vec<String>,
+    /// An argument anywhere after the name.
+    pub argv: Vec<String>,
+    /// The first argument after the name.
+    pub argv1: Vec<String>,
+    /// The first argument after the script.
+    pub command: Vec<String>,
+    /// What a process that fits is.
+    pub role: Role,
+}
+
+/// What an agent's process is to its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The agent itself.
+    #[default]
+    Agent,
+    /// It starts the agent and waits.
+    Launcher,
+    /// A short or side command.
+    Helper,
+    /// It serves several sessions.
+    Daemon,
+    /// A session only if the agent's own registry says so.
+    Spare,
+}
+
+/// The interpreters whose processes are looked at more closely.
+const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "pypy"];
+
+/// Their options that take the next argument with them (node(1), `bun --help`, python(1)).
+const WITH_VALUE: [&str; 11] = [
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "-C",
+    "--conditions",
+    "--env-file",
+    "--preload",
+    "-W",
+    "-X",
+];
+
+/// What comes before the script or package in `bun run`, `bun x` and `deno run`.
+const SUBCOMMANDS: [&str; 2] = ["run", "x"];
+
+/// The option before a module (python(1)): what follows is run, and is no value.
+const MODULE: &str = "-m";
+
+impl Signatures {
+    /// Returns the signatures that claimtop ships.
+    ///
+    /// # Errors
+    /// The parser's message; a test proves that the shipped file has none.
+    pub fn built_in() -> Result<Self, serde_json::Error> {
+        serde_json::from_str(BUILT_IN)
+    }
+
+    /// Puts a user's own signatures before these.
+    pub fn with_own(mut self, own: Vec<Signature>) -> Self {
+        self.agents.splice(0..0, own);
+        self
+    }
+
+    /// Returns the title of an agent.
+    pub fn title<'a>(&'a self, name: &'a str) -> &'a str {
+        self.agents.iter().find(|agent| agent.name == name).map_or(name, |agent| &agent.title)
+    }
+
+    /// Returns the thread names that make a process worth a closer look.
+    pub fn candidates(&self) -> Candidates {
+        let mut comms = BTreeSet::new();
+        for pattern in self.agents.iter().flat_map(|agent| &agent.matches) {
+            comms.extend(pattern.comm.iter().cloned());
+            comms.extend(pattern.exe_name.iter().chain(&pattern.runtime).cloned());
+        }
+        comms.extend(self.agents.iter().map(|agent| agent.name.clone()));
+        // Copilot names its main thread so.
+        comms.extend(["MainThread", "claude", "claude.exe"].map(str::to_owned));
+        let patterns = self.agents.iter().flat_map(|agent| &agent.matches);
+        Candidates {
+            comms,
+            exe_parts: patterns.flat_map(|pattern| pattern.exe_contains.iter().cloned()).collect(),
+        }
+    }
+
+    /// Returns the names under which agents are called.
+    pub fn commands(&self) -> BTreeSet<&str> {
+        let patterns = self.agents.iter().flat_map(|agent| &agent.matches);
+        let names = patterns.flat_map(|pattern| pattern.comm.iter().chain(&pattern.exe_name));
+        names.chain(self.agents.iter().map(|agent| &agent.name)).map(String::as_str).collect()
+    }
+
+    /// Decides which agent a process is and what it is to its window.
+    pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
+        let details = process.details.as_ref().filter(|details| !details.is_stand_in)?;
+        let runs = runs(&details.argv);
+        self.agents.iter().find_map(|agent| {
+            let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
+            // Whatever could be the script is tried; its role is then told by what follows this one.
+            let (fit, run) = runs
+                .iter()
+                .find_map(|run| Some((agent.matches.iter().find(|pattern| fits(pattern, *run))?, *run)))?;
+            let other = agent.roles.iter().find(|pattern| fits(pattern, run));
+            Some((agent, other.map_or(fit.role, |pattern| pattern.role)))
+        })
+    }
+}
+
+impl Signatures {
+    /// Returns whether a process bears an agent's name without fitting its signature: another
+    /// way of installing it, perhaps. Good enough to keep a record, never to make a window.
+    pub fn resembles(&self, process: &Process) -> bool {
+        let details = process.details.as_ref();
+        if details.is_some_and(|details| details.is_stand_in) {
+            return false;
+        }
+        let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));
+        let arguments = details.map_or(&[][..], |details| &details.argv);
+        let argv0 = file_name(arguments.first().map_or("", |arg| arg.raw()));
+        let is_interpreter = INTERPRETERS.iter().any(|name| is_version_of(exe, name));
+        let runs = if is_interpreter { runs(arguments) } else { Vec::new() };
+        let bears = |name: &str| {
+            let scripts = runs.iter().map(|run| run.script);
+            let mut texts = [process.comm.raw(), exe, argv0].into_iter().chain(scripts);
+            texts.any(|text| text.to_lowercase().contains(name))
+        };
+        self.agents.iter().any(|agent| agent.name.split('-').next().is_some_and(&bears))
+    }
+
+    /// Returns whether a process of which the executable could not be read is an interpreter by all
+    /// that it calls itself, and runs what bears no agent's name: many a service of root's.
+    pub fn runs_another(&self, process: &Process) -> bool {
+        let Some(details) = process.details.as_ref().filter(|details| details.exe.is_none()) else {
+            return false;
+        };
+        let Some(program) = details.argv.first() else { return false };
+        let is_interpreter = |name: &str| INTERPRETERS.iter().any(|known| is_version_of(name, known));
+        let has_script = runs(&details.argv).iter().any(|run| !run.script.is_empty());
+        let named = Details { exe: Some(program.clone()), ..details.clone() };
+        let named = Process { details: Some(named), ..process.clone() };
+        has_script
+            && [process.comm.raw(), file_name(program.raw())].into_iter().all(is_interpreter)
+            && self.classify(&named).is_none()
+            && !self.resembles(&named)
+    }
+}
+
+/// Returns the file that is opened when the program of a process starts: the executable, or what an
+/// interpreter runs.
+pub fn program(process: &Process) -> Option<&str> {
+    let details = process.details.as_ref()?;
+    let exe = details.exe.as_ref()?.raw();
+    if !INTERPRETERS.iter().any(|name| is_version_of(file_name(exe), name)) {
+        return Some(exe);
+    }
+    runs(&details.argv).into_iter().map(|run| run.script).find(|script| script.starts_with('/'))
+}
+
+/// The thread names that make a process worth a closer look.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    comms: BTreeSet<String>,
+    exe_parts: Vec<String>,
+}
+
+impl Candidates {
+    /// Returns whether an executable at this path could be an agent's.
+    pub fn may_run(&self, exe: &str) -> bool {
+        self.exe_parts.iter().any(|part| exe.contains(part.as_str()))
+    }
+
+    /// Returns whether a process of this thread name could be an agent. Version numbers count:
+    /// Claude Code's native installer runs a file named by its version.
+    pub fn may_be(&self, comm: &str) -> bool {
+        self.comms.contains(comm)
+            || INTERPRETERS.iter().any(|name| comm.starts_with(name))
+            || (comm.starts_with(|c: char| c.is_ascii_digit()) && comm.contains('.'))
+    }
+}
+
+impl Pattern {
+    fn fits(&self, process: &Process, details: &Details, run: Run<'_>) -> bool {
+        let exe = details.exe.as_ref().map_or("", |exe| exe.raw());
+        let argv0 = details.argv.first().map_or("", |arg| arg.raw());
+        let rest = details.argv.get(1..).unwrap_or_default();
+        let argv1 = rest.first().map_or("", |arg| arg.raw());
+        any(&self.comm, |comm| process.comm.raw() == comm)
+            && any(&self.exe_contains, |part| exe.contains(part))
+            && any(&self.exe_name, |name| file_name(exe) == name)
+            && any(&self.runtime, |name| is_version_of(file_name(exe), name))
+            && any(&self.argv0, |name| file_name(argv0.trim_end()) == name)
+            && any(&self.script, |end| run.is_of(end))
+            && any(&self.argv, |arg| rest.iter().any(|given| given.raw() == arg))
+            && any(&self.argv1, |arg| argv1 == arg)
+            && any(&self.command, |arg| run.command == arg)
+    }
+}
+
+/// What an interpreter may have been told to run, and the argument after it.
+#[derive(Clone, Copy, Default)]
+struct Run<'a> {
+    script: &'a str,
+    command: &'a str,
+}
+
+impl Run<'_> {
+    /// Returns whether the script's path ends so; of a package, such as `npm:@a/b@1.2`, its name.
+    fn is_of(&self, end: &str) -> bool {
+        let name = self.script.trim_start_matches("npm:");
+        let package = name.rfind('@').filter(|at| *at > 0).and_then(|at| name.get(..at)).unwrap_or(name);
+        let ends_so =
+            |text: &str| text.ends_with(end) || end.strip_prefix('/').is_some_and(|whole| whole == text);
+        ends_so(name) || ends_so(package)
+    }
+}
+
+/// Returns everything that an interpreter may run, at least one, which may be empty. The first
+/// argument that is no option is the script; but after an option that is not known, it may be that
+/// option's value, and the script follows.
+fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
+    let mut runs = Vec::new();
+    let mut rest = argv.iter().skip(1).map(|arg| arg.raw()).peekable();
+    let mut is_doubtful = false;
+    while let Some(arg) = rest.next() {
+        if WITH_VALUE.contains(&arg) {
+            rest.next();
+        } else if arg.starts_with('-') {
+            is_doubtful = arg != MODULE && !arg.contains('=');
+        } else {
+            runs.push(Run { script: arg, command: rest.peek().copied().unwrap_or("") });
+            if !std::mem::take(&mut is_doubtful) && !SUBCOMMANDS.contains(&arg) {
+                break;
+            }
+        }
+    }
+    if runs.is_empty() { vec![Run::default()] } else { runs }
+}
+
+/// Returns whether a program is an interpreter of some version, such as `node-22`, `nodejs` or
+/// `python3.15`; `bundle` is no `bun`.
+fn is_version_of(program: &str, name: &str) -> bool {
+    let rest = program.strip_prefix(name);
+    rest.is_some_and(|rest| rest == "js" || !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Returns whether a key is not given, or one of its values fits.
+fn any(values: &[String], fits: impl Fn(&str) -> bool) -> bool {
+    values.is_empty() || values.iter().any(|value| fits(value))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::process::{InnerPids, ProcessId, ProcessState};
+
+    fn process(comm: &str, exe: &str, argv: &[&str]) -> Process {
+        Process {
+            id: ProcessId { pid: 100, start_ticks: 1 },
+            parent: 1,
+            state: ProcessState::Running,
+            comm: comm.into(),
+            tty: None,
+            session: 100,
+            pidfd_inode: None,
+            has_exited: None,
+            inner: InnerPids::default(),
+            details: Some(Details {
+                exe: Some(exe.into()),
+                argv: argv.iter().map(|arg| (*arg).into()).collect(),
+                ..Details::default()
+            }),
+        }
+    }
+
+    #[track_caller]
+    fn check(comm: &str, exe: &str, argv: &[&str], expected: Option<(&str, Role)>) {
+        let signatures = Signatures::built_in().unwrap_or_default();
+        let found =
+            signatures.classify(&process(comm, exe, argv)).map(|(agent, role)| (agent.name.clone(), role));
+        assert_eq!(found, expected.map(|(name, role)| (name.to_owned(), role)));
+    }
+
+    #[test]
+    fn the_shipped_signatures_parse() {
+        assert_eq!(Signatures::built_in().map(|all| all.agents.len()).ok(), Some(8));
+    }
+
+    #[test]
+    fn agents_are_known_by_their_executables() {
+        let npm = "/opt/a/node_modules/@anthropic-ai/claude-code/bin/claude.exe";
+        check("claude", npm, &["claude"], Some(("claude-code", Role::Agent)));
+        check(
+            "2.1.197",
+            "/home/u/.local/share/claude/versions/2.1.197",
+            &["claude"],
+            Some(("claude-code", Role::Agent)),
+        );
+        check("claude", "/usr/bin/node", &["claude", "", ""], Some(("claude-code", Role::Agent)));
+        check("node", "/usr/bin/node", &["node", "/opt/n/.bin/codex"], Some(("codex", Role::Launcher)));
+        let gemini = ["/usr/bin/node", "--max-old-space-size=12052", "/opt/g/node_modules/.bin/gemini"];
+        check("node", "/usr/bin/node", &gemini, Some(("gemini", Role::Agent)));
+        let preloaded = ["node", "-r", "./hook.js", "--import", "x.mjs", "/o/node_modules/.bin/claude"];
+        check("node", "/usr/bin/node", &preloaded, Some(("claude-code", Role::Agent)));
+        check("MainThread", "/o/@github/copilot-linux-x64/copilot", &["x"], Some(("copilot", Role::Agent)));
+    }
+
+    #[track_caller]
+    fn check_run(exe: &str, argv: &str, expected: Option<&str>) {
+        let argv: Vec<&str> = argv.split(' ').collect();
+        check(exe, &format!("/opt/{exe}"), &argv, expected.map(|name| (name, Role::Agent)));
+    }
+
+    #[test]
+    fn agents_are_known_whatever_version_of_an_interpreter_runs_them() {
+        check_run("node-22", "node-22 /o/node_modules/.bin/claude", Some("claude-code"));
+        check_run("nodejs", "node node_modules/.bin/gemini --yolo", Some("gemini"));
+        check_run("python3.15", "python3.15 /home/u/.local/bin/aider --model x", Some("aider"));
+        check_run("pypy3.11-c", "pypy3 -m aider", Some("aider"));
+        check_run("python3", "python3 -m pip install aider", None);
+        check_run("bun", "bun run /o/@anthropic-ai/claude-code/cli.js", Some("claude-code"));
+        check_run("bun", "bun x @google/gemini-cli", Some("gemini"));
+        check_run("deno", "deno run -A npm:@google/gemini-cli@0.9.1 -p hi", Some("gemini"));
+        check_run("deno", "deno run --allow-read npm:@anthropic-ai/claude-code", Some("claude-code"));
+        check_run("bundle", "bundle /o/.bin/claude", None);
+    }
+
+    #[test]
+    fn what_may_be_the_value_of_an_option_hides_no_script() {
+        check_run("node", "node --title x /o/.bin/claude", Some("claude-code"));
+        check_run("node", "node --title x --icu-data-dir /icu /o/.bin/claude", Some("claude-code"));
+        check_run("node", "node --no-warnings /o/.bin/claude", Some("claude-code"));
+        check_run("node", "node --no-warnings /o/.bin/gemini -p hi", Some("gemini"));
+        let helper = ["node", "--x", "y", "/o/bin/gemini", "mcp"];
+        check("node", "/bin/node", &helper, Some(("gemini", Role::Helper)));
+        check_run("node", "node --title=x /srv/app.js /o/.bin/claude", None);
+        check_run("node", "node /srv/app.js --agent /o/.bin/claude", None);
+    }
+
+    #[test]
+    fn helpers_and_daemons_of_an_agent_are_no_agents() {
+        let claude = "/o/node_modules/@anthropic-ai/claude-code-linux-x64/claude";
+        check("claude", claude, &[claude, "daemon", "run"], Some(("claude-code", Role::Daemon)));
+        check("claude", claude, &[claude, "--bg-pty-host", "/tmp/s"], Some(("claude-code", Role::Daemon)));
+        check("claude", claude, &[claude, "--bg-spare", "/tmp/s"], Some(("claude-code", Role::Spare)));
+        check("claude", claude, &["claude", "mcp", "serve"], Some(("claude-code", Role::Helper)));
+        check(
+            "codex",
+            "/x/codex-linux-x64/vendor/bin/codex",
+            &["codex", "app-server"],
+            Some(("codex", Role::Daemon)),
+        );
+    }
+
+    #[test]
+    fn an_unknown_installation_resembles_an_agent() {
+        let signatures = Signatures::built_in().unwrap_or_default();
+        let resembles = |comm, exe, argv: &[&str]| signatures.resembles(&process(comm, exe, argv));
+        assert!(resembles("claude", "/home/u/bin/claude", &["claude"]));
+        assert!(resembles(".claude-wrapped", "/nix/store/x/bin/.claude-wrapped", &["claude"]));
+        assert!(resembles("node", "/usr/bin/node", &["node", "/srv/claude-agent-sdk/cli.js"]));
+        assert!(resembles("deno", "/opt/deno", &["deno", "run", "/srv/claude-agent-sdk/cli.js"]));
+        assert!(!resembles("vim", "/usr/bin/vim", &["vim", "claude.md"]));
+        assert!(!resembles("bash", "/usr/bin/bash", &["bash", "-c", "claude"]));
+    }
+
+    #[test]
+    fn names_in_arguments_and_paths_make_no_agent() {
+        check("vim", "/usr/bin/vim", &["vim", "claude.md"], None);
+        check("grep", "/usr/bin/grep", &["grep", "claude"], None);
+        check("bash", "/usr/bin/bash", &["bash", "-c", "source /home/u/.claude/shell-snapshots/s.sh"], None);
+        check("npm exec claude", "/usr/bin/node", &["npm exec claude", ""], None);
+        check("sh", "/usr/bin/dash", &["sh", "-c", "claude"], None);
+        check("python3", "/home/u/claude/bin/python3", &["python3", "app.py"], None);
+        check("claude", "/home/u/bin/claude", &["claude"], None);
+        check("Claude", "/Applications/Claude.app/Contents/MacOS/Claude", &["Claude"], None);
+        check("node", "/usr/bin/node", &["node", "/srv/mcp/claude-server.js"], None);
+    }
+}

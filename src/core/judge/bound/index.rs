@@ -1,0 +1,101 @@
+//! The notes of one look, sorted by what they prove.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::core::judge::bound::Holder;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::note::BoundSession;
+use crate::core::model::process::{Process, ProcessId};
+use crate::core::model::snapshot::Snapshot;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::Reason;
+
+/// What the notes prove, by session.
+#[derive(Default)]
+pub struct Bonds<'a> {
+    running: HashMap<&'a Untrusted, Vec<(&'a BoundSession, &'a Process)>>,
+    gone: HashMap<&'a Untrusted, (&'a BoundSession, Reason)>,
+    open: HashMap<&'a Untrusted, Reason>,
+    by_pid: BTreeMap<u32, &'a BoundSession>,
+    /// What notes of this boot say of processes that are gone, by their PIDs.
+    gone_pids: BTreeMap<u32, Vec<&'a BoundSession>>,
+    /// The sessions that living processes have run, by their notes.
+    has_run: HashMap<&'a Untrusted, Vec<u32>>,
+    partial: bool,
+}
+
+impl<'a> Bonds<'a> {
+    /// Sorts the notes of a snapshot. Of several about one living process only the newest tells
+    /// what it runs: the others are of sessions that it has left.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
+        let mut bonds = Self { partial: snapshot.bound.partial.is_some(), ..Self::default() };
+        let mut newest: BTreeMap<ProcessId, (&BoundSession, &Process)> = BTreeMap::new();
+        for note in &snapshot.bound.notes {
+            match note.holder(snapshot) {
+                Holder::Lives(process) => {
+                    bonds.has_run.entry(&note.session_id).or_default().push(process.id.pid);
+                    let known = newest.entry(process.id).or_insert((note, process));
+                    if known.0.since_boot_ms < note.since_boot_ms {
+                        *known = (note, process);
+                    }
+                }
+                Holder::Gone(reason) => {
+                    bonds.gone.insert(&note.session_id, (note, reason));
+                    if reason != Reason::OtherBoot {
+                        bonds.gone_pids.entry(note.pid).or_default().push(note);
+                    }
+                }
+                Holder::Unknown(reason) => drop(bonds.open.insert(&note.session_id, reason)),
+            }
+        }
+        for session in &snapshot.bound.unreadable {
+            bonds.open.insert(session, Reason::Unreadable);
+        }
+        for (note, process) in newest.into_values() {
+            bonds.running.entry(&note.session_id).or_default().push((note, process));
+            bonds.by_pid.insert(process.id.pid, note);
+        }
+        bonds
+    }
+
+    /// Returns every living process that runs a session, with the note that says so.
+    pub fn running(&self, session: &Untrusted) -> &[(&'a BoundSession, &'a Process)] {
+        self.running.get(session).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a living process has run a session, as a note says, whatever it runs now.
+    pub fn has_run(&self, pid: u32, session: &Untrusted) -> bool {
+        self.who_ran(session).contains(&pid)
+    }
+
+    /// Returns the living processes that have run a session, as notes say, whatever they run now.
+    pub fn who_ran(&self, session: &Untrusted) -> &[u32] {
+        self.has_run.get(session).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns every living process that runs a session, as evidence.
+    pub fn all(&self) -> impl Iterator<Item = (&'a Untrusted, u32, Evidence)> {
+        self.by_pid.iter().map(|(pid, note)| (&note.session_id, *pid, note.evidence()))
+    }
+
+    /// Returns a note whose process is proven gone, and how.
+    pub fn gone(&self, session: &Untrusted) -> Option<(&'a BoundSession, Reason)> {
+        self.gone.get(session).copied()
+    }
+
+    /// Returns the notes of this boot about processes that had this PID and are proven gone.
+    pub fn gone_with(&self, pid: u32) -> &[&'a BoundSession] {
+        self.gone_pids.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns why a session may well be run where nobody here can see it.
+    pub fn open(&self, session: &Untrusted) -> Option<Reason> {
+        let unread = self.partial.then_some(Reason::Unreadable);
+        self.open.get(session).copied().or(unread)
+    }
+
+    /// Returns the newest note about the living process with this PID.
+    pub fn of(&self, pid: u32) -> Option<&'a BoundSession> {
+        self.by_pid.get(&pid).copied()
+    }
+}

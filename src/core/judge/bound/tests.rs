@@ -1,0 +1,43 @@
+use super::*;
+
+const NOTE: &str = r#"{"schema":"claimtop.binding.v1","session_id":"95fe798d-3725-4649-974a-0dec79220193","agent":"claude-code","host":"vm","boot_id":"b","pid_namespace":4026531836,"pid":4711,"start_ticks":686753,"pidfd_inode":12001,"context_id":"4711","cwd":"/x","written_at":"2026-11-20T22:00:00Z","since_boot_ms":6867530}"#;
+
+#[track_caller]
+fn check(from: &str, to: &str, is_note: bool) {
+    assert_eq!(BoundSession::parse(NOTE.replace(from, to).as_bytes()).is_some(), is_note, "{from} -> {to}");
+}
+
+#[test]
+fn a_note_is_read_as_it_was_written() {
+    let note = BoundSession::parse(NOTE.as_bytes()).unwrap();
+    assert_eq!(note.file_name(), "95fe798d-3725-4649-974a-0dec79220193.4711.json");
+    assert_eq!(crate::core::model::json::to_line(&note).unwrap(), NOTE);
+}
+
+#[test]
+fn what_could_mislead_is_no_note() {
+    check("", "", true);
+    check("\"pidfd_inode\":12001,", "", true);
+    check("\"cwd\":\"/x\"", "\"cwd\":null,\"more\":1", true);
+    check("binding.v1", "binding.v2", false);
+    check("95fe798d-3725", "../95fe", false);
+    check("\"pid\":4711", "\"pid\":1", false);
+    check("\"pid\":4711", "\"pid\":-1", false);
+    check("\"pid\":4711", "\"pid\":\"4711\"", false);
+    check("\"boot_id\":\"b\",", "", false);
+    assert!(BoundSession::parse(b"[5]").is_none());
+}
+
+#[test]
+fn a_note_that_breaks_off_is_none() {
+    for end in 0..NOTE.len() {
+        assert!(BoundSession::parse(&NOTE.as_bytes()[..end]).is_none(), "{end}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn reading_is_total(bytes: Vec<u8>) {
+        assert!(BoundSession::parse(&bytes).is_none());
+    }
+}

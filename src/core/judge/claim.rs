@@ -1,0 +1,124 @@
+//! Claims: what every record holds, and how each claim stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::core::judge::world::World;
+use crate::core::model::claim::{ClaimStatus, ClaimView};
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::model::record::format::Format;
+use crate::core::model::verdict::VerdictState;
+
+/// What claims are judged from.
+pub struct ClaimFacts<'a> {
+    /// The judged records.
+    pub records: &'a [Judged],
+    /// The snapshot with its windows.
+    pub world: &'a World<'a>,
+    /// The windows' keys by PID.
+    pub window_keys: &'a BTreeMap<u32, Key>,
+}
+
+/// Judges every claim of every record.
+pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
+    let contested = contested(facts.records);
+    let views = facts.records.iter().flat_map(|judged| {
+        let window = holder_window(judged).and_then(|pid| facts.window_keys.get(&pid).cloned());
+        let contested = &contested;
+        ClaimView::of(judged, move |claim| {
+            let status = status(judged, claim, facts);
+            let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
+            let is_contested = is_live && contested.contains(&thing(&claim.resource));
+            (window.clone(), if is_contested { ClaimStatus::Contested } else { status })
+        })
+    });
+    let mut all = Vec::with_capacity(facts.records.iter().map(|judged| judged.record.claims.len()).sum());
+    all.extend(views);
+    all
+}
+
+/// Returns whether only one session at a time may hold such a thing. A persona, a working tree
+/// and a shadow branch are shared by design or by habit; sharing a tree is its own finding.
+pub fn is_exclusive(kind: ResourceKind) -> bool {
+    match kind {
+        ResourceKind::Project | ResourceKind::WorkItem | ResourceKind::Task | ResourceKind::Lock => true,
+        ResourceKind::Session => true,
+        ResourceKind::AgentRole | ResourceKind::Worktree | ResourceKind::Branch | ResourceKind::Files => {
+            false
+        }
+    }
+}
+
+/// Finds the exclusive resources that two living windows hold.
+pub fn contested(judged: &[Judged]) -> BTreeSet<Resource> {
+    let mut holders: BTreeMap<Resource, BTreeSet<u32>> = BTreeMap::new();
+    for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
+        for claim in &record.record.claims {
+            if let Some(window) =
+                record.window_pid.filter(|_| is_known(claim) && is_exclusive(claim.resource.kind))
+            {
+                holders.entry(thing(&claim.resource)).or_default().insert(window);
+            }
+        }
+    }
+    holders.into_iter().filter(|(_, windows)| windows.len() > 1).map(|(resource, _)| resource).collect()
+}
+
+/// Returns what a claim holds, whatever its system calls it: one item of work is a task for one
+/// and a work item for another.
+pub fn thing(resource: &Resource) -> Resource {
+    match resource.kind {
+        ResourceKind::Task => Resource { kind: ResourceKind::WorkItem, id: resource.id.clone() },
+        ResourceKind::AgentRole
+        | ResourceKind::Project
+        | ResourceKind::Worktree
+        | ResourceKind::Branch
+        | ResourceKind::Files
+        | ResourceKind::WorkItem
+        | ResourceKind::Session
+        | ResourceKind::Lock => resource.clone(),
+    }
+}
+
+/// Returns whether a claim says at all what is held; a local null beside an unread database
+/// does not.
+fn is_known(claim: &StatedClaim) -> bool {
+    claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
+}
+
+/// Returns whether one place says so and another that should does not.
+fn is_ghost(judged: &Judged, claim: &StatedClaim) -> bool {
+    let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
+    judged.record.format == Format::Leo
+        && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended)
+}
+
+/// Returns the window that holds a record's claims: the record's own, or the one in which its
+/// session was resumed.
+fn holder_window(judged: &Judged) -> Option<u32> {
+    judged.window_pid.or(judged.lives_in)
+}
+
+/// Returns the window that is certain to run the record's session by now, under another PID.
+pub fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
+    world.pids_of_session(record.session_id.as_ref()?).next()
+}
+
+fn status(judged: &Judged, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> ClaimStatus {
+    let now = facts.world.snapshot.taken_at;
+    let is_past = judged.record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
+    if !is_known(claim) {
+        return ClaimStatus::Unproven;
+    }
+    match judged.verdict.state {
+        VerdictState::Alive | VerdictState::Unknown if is_ghost(judged, claim) => ClaimStatus::Ghost,
+        VerdictState::Alive if is_past => ClaimStatus::Quiet,
+        VerdictState::Alive => ClaimStatus::Held,
+        VerdictState::Dead if judged.lives_in.is_some() => ClaimStatus::Held,
+        VerdictState::Dead => ClaimStatus::Dead,
+        VerdictState::Unknown if is_past => ClaimStatus::Expired,
+        VerdictState::Unknown => ClaimStatus::Unproven,
+    }
+}

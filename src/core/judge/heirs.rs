@@ -1,0 +1,75 @@
+//! Who may use what a dead holder has left. What is advised and what is done both ask here: where
+//! somebody may, no finding tells to let go, and no plan takes a plain yes.
+
+use std::collections::HashMap;
+
+use crate::core::model::judged::{Judged, RecordView};
+use crate::core::model::record::holder::Binding;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::window::WindowView;
+
+/// Who may use what a dead holder has left.
+#[derive(Clone, Copy, Debug)]
+pub enum Heir<'a> {
+    /// The window of this PID is certain to run the session by now.
+    Session(u32),
+    /// A living window has the PID by now, where only times tell the two apart; by a copy of its
+    /// own system the record may even be its own.
+    Pid(&'a WindowView),
+    /// Another record of the session proves that it lives.
+    Record(&'a RecordView),
+}
+
+impl Heir<'_> {
+    /// Says why more than a plain yes is asked for.
+    pub fn words(self) -> String {
+        match self {
+            Self::Session(pid) => format!("the session lives in PID {pid}"),
+            Self::Pid(window) => format!("{} has this PID by now and may use the record", window.agent),
+            Self::Record(other) => format!("the session lives by another record: {}", other.location.text()),
+        }
+    }
+}
+
+/// The windows and sessions that live.
+pub struct Heirs<'a> {
+    windows: HashMap<u32, &'a WindowView>,
+    /// The sessions of which some record's holder lives, with that record.
+    living: HashMap<&'a Untrusted, &'a RecordView>,
+}
+
+impl<'a> Heirs<'a> {
+    /// Looks through windows and records once.
+    pub fn new(windows: &'a [WindowView], records: &'a [Judged]) -> Self {
+        // A held lock means that its own CLI is at work, and a companion says nothing by itself.
+        let alive = records.iter().map(|record| &**record).filter(|record| {
+            record.verdict.state == VerdictState::Alive
+                && !matches!(record.kind, RecordKind::Lock | RecordKind::Companion)
+        });
+        Self {
+            windows: windows.iter().map(|window| (window.pid, window)).collect(),
+            living: alive.filter_map(|record| Some((record.session_id.as_ref()?, record))).collect(),
+        }
+    }
+
+    /// Returns who may use what a record's dead holder has left.
+    pub fn of(&self, record: &RecordView) -> Option<Heir<'a>> {
+        if record.verdict.state != VerdictState::Dead {
+            return None;
+        }
+        if let Some(pid) = record.lives_in {
+            return Some(Heir::Session(pid));
+        }
+        let is_by_time = matches!(record.verdict.reason, Reason::BornLater | Reason::OtherBoot);
+        let pid = record.pid().filter(|_| is_by_time);
+        if let Some(window) = pid.and_then(|pid| self.windows.get(&pid)) {
+            return Some(Heir::Pid(window));
+        }
+        // A registry has one file for each process, and is not used by another one.
+        let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
+        let session = record.session_id.as_ref().filter(|_| !is_registry)?;
+        self.living.get(session).map(|other| Heir::Record(other))
+    }
+}

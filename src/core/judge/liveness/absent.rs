@@ -1,0 +1,243 @@
+//! Verdicts on a PID that no process has, or that another process has by now.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
+use crate::core::judge::liveness::owner::could_own;
+use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::model::evidence::Fact;
+use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::note::BoundSession;
+use crate::core::model::process::Process;
+use crate::core::model::record::Record;
+use crate::core::model::record::holder::{Holder, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::Reason;
+
+static NO_PROCESS: Fact =
+    Fact::fixed("process", "no process has this PID", "complete scan of /proc after the record was read");
+
+static OTHER_NAMESPACE: Fact = Fact::fixed(
+    "namespace",
+    "claimtop is not in the machine's first PID namespace; the number may count in another one",
+    "/proc/self/ns/pid",
+);
+
+/// Judges a PID that is not in the table.
+pub(crate) fn absent(
+    record: &Record,
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let table = &world.snapshot.processes;
+    if table.listed.contains(&pid) {
+        ladder.add("process", Untrusted::fixed("there, but it may not be read"), "/proc");
+        return unknown(Reason::NoPermission);
+    }
+    if let Some(why) = table.partial.as_ref() {
+        ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
+        return unknown(Reason::PartialScan);
+    }
+    ladder.add_fixed(&NO_PROCESS);
+    gone(record, holder, pid, Reason::NoProcess, world, ladder)
+}
+
+/// Decides what it means that the process behind the stored PID is over: death for an agent's
+/// PID, nothing yet for a helper's, and nothing at all where another PID namespace could have
+/// written the number.
+pub(crate) fn gone(
+    record: &Record,
+    holder: &Holder,
+    pid: u32,
+    reason: Reason,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
+        return Some(answer);
+    }
+    // A dead process whose start the record states is the holder, whatever its number means
+    // elsewhere.
+    let is_certain = reason == Reason::Exited && holder.start_ticks.is_some();
+    if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, ladder) {
+        return Some(answer);
+    }
+    let is_the_agents = holder.role == Role::Agent
+        || is_daemons_own(record, holder)
+        || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, ladder));
+    if is_the_agents {
+        return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
+    }
+    ladder.helper_gone = Some(reason);
+    None
+}
+
+/// Returns whether a file is about a daemon itself, and says which start of it: then its end is the
+/// end of what the file tells.
+fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
+    holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
+}
+
+/// Returns whether a record was last written before the machine booted, by the machine's own clock.
+pub(crate) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let booted = world.booted.as_ref().filter(|_| record.medium().is_this_machines());
+    let booted = booted.filter(|(at, _)| world.is_after(*at, record.written_at));
+    ladder.facts.extend(booted.map(|(_, evidence)| evidence.clone()));
+    booted.is_some()
+}
+
+/// Returns whether an agent of another PID namespace could have written a record, with a number
+/// that counts there.
+fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {
+    world.outsiders.iter().any(|agent| match agent {
+        PossibleAgent::Known(..) | PossibleAgent::Unproven(_) => could_own(record, agent, world),
+        PossibleAgent::Hidden(_) => true,
+    })
+}
+
+/// Looks for a living process that has this number in its own PID namespace.
+pub(crate) fn named_elsewhere(
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let process = world.inner(pid).iter().find(|process| may_be(holder, process))?;
+    ladder.add(
+        "other namespace",
+        format!("process {} here is {pid} in its own PID namespace", process.id.pid),
+        "NSpid of /proc/<pid>/status",
+    );
+    match holder.start_ticks.and_then(|start| process.has_start(start)) {
+        Some(_) => alive(Reason::SameProcess),
+        None => unknown(Reason::OtherNamespace),
+    }
+}
+
+/// Decides whether the number may count in a PID namespace that cannot be seen into from here.
+fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
+        ladder.add(
+            "other namespace",
+            format!("{} may have this number in its own PID namespace", who.name()),
+            "/proc",
+        );
+        return unknown(Reason::OtherNamespace);
+    }
+    let namespace = world.snapshot.host.pid_namespace;
+    // Neither host name nor boot ID says which namespace: containers may share both.
+    if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
+        return None;
+    }
+    ladder.add_fixed(&OTHER_NAMESPACE);
+    unknown(Reason::OtherNamespace)
+}
+
+/// Returns whether an agent of which the namespace could not be read may be the holder.
+fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
+    };
+    may_be(holder, process)
+}
+
+/// Returns whether nothing that a record says of its holder's start speaks against a process.
+fn may_be(holder: &Holder, process: &Process) -> bool {
+    holder.start_ticks.and_then(|start| process.has_start(start)).unwrap_or(true)
+}
+
+/// Returns whether claimtop has seen this very process: a number alone may be another's, in
+/// another namespace.
+pub(crate) fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
+    let seen = &world.snapshot.seen_agents;
+    seen.iter().any(|agent| agent.id.pid == pid && holder.start_ticks == Some(agent.id.start_ticks))
+}
+
+/// How much later than an agent's start a file was certainly written: a tick of 10 ms and the
+/// coarse clock of file times, which is up to 10 ms behind.
+const TICKS: SignedDuration = SignedDuration::from_millis(20);
+
+/// Returns whether the PID is known to have been an agent's when the record was last written:
+/// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
+/// that ended before may have left its PID to the very helper that wrote the record, and what
+/// began before the agent was born may have been written by a helper that had its PID first, and
+/// was slow.
+fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    if !record.medium().is_this_machines() {
+        return false;
+    }
+    let doubt = world.snapshot.host.clock_doubt;
+    let is_after = |start: u64, at: Timestamp| {
+        let started = world.snapshot.host.wall_clock(start);
+        started.is_some_and(|started| at.duration_since(started) >= TICKS + doubt)
+    };
+    let was_there = |start: u64, last_at: Timestamp| {
+        is_after(start, record.written_at) && last_at.duration_since(record.written_at) >= doubt
+    };
+    let is_its_own = |start: u64| record.started_at.is_none_or(|began| is_after(start, began));
+    let by_us = world.snapshot.seen_agents.iter().find(|agent| {
+        let start = agent.id.start_ticks;
+        agent.id.pid == pid && was_there(start, agent.last_seen_at) && is_its_own(start)
+    });
+    if let Some(agent) = by_us {
+        ladder.add(
+            "role",
+            format!("claimtop saw it as an agent until {}", agent.last_seen_at),
+            "earlier look",
+        );
+        return true;
+    }
+    // A note says in which namespace the number counts.
+    let noted = world.bonds.gone_with(pid).iter().find(|note| {
+        world.snapshot.host.pid_namespace == Some(note.pid_namespace)
+            && was_there(note.start_ticks, last_sign(note, world))
+            && (record.session_id.as_ref() == Some(&note.session_id) || is_its_own(note.start_ticks))
+    });
+    if let Some(note) = noted {
+        ladder.add_from(
+            "role",
+            Untrusted::fixed("the agent's own hook named this PID, and it was there at the last write"),
+            note.source(),
+        );
+        return true;
+    }
+    // The number alone may be that of another PID namespace; with the session it is certain.
+    let session = record.session_id.as_ref();
+    let registered = world
+        .registered(pid)
+        .iter()
+        .filter(|other| session.is_some() && other.session_id.as_ref() == session);
+    let registry = registered.into_iter().find(|other| {
+        let holder = other.holder.as_ref().filter(|holder| holder.role == Role::Agent);
+        let holder = holder.filter(|_| other.medium().is_this_machines());
+        let start = holder.and_then(|holder| holder.start_ticks);
+        start.is_some_and(|start| was_there(start, other.written_at))
+    });
+    if let Some(other) = registry {
+        ladder.add_from(
+            "role",
+            Untrusted::fixed(
+                "the agent's own registry names this PID for the session, and was written later",
+            ),
+            other.location.text().clone(),
+        );
+    }
+    registry.is_some()
+}
+
+/// Returns until when the process of a note is certain to have lived: until it was written, or until
+/// the agent last wrote the registry's entry of this PID and start.
+fn last_sign(note: &BoundSession, world: &World<'_>) -> Timestamp {
+    let is_same = |other: &&&Record| {
+        let start = other.holder.as_ref().and_then(|holder| holder.start_ticks);
+        start == Some(note.start_ticks)
+    };
+    let now = world.snapshot.taken_at;
+    let entries = world.registered(note.pid).iter().filter(is_same);
+    let entries = entries.filter(|entry| entry.medium().is_this_machines() && entry.written_at <= now);
+    entries.map(|entry| entry.written_at).chain([note.written_at]).max().unwrap_or(note.written_at)
+}

@@ -1,0 +1,36 @@
+//! Verdicts on holders that were proven dead before: death is monotone.
+
+use crate::core::judge::liveness::ladder::{Answer, Ladder, dead, unknown};
+use crate::core::judge::tombstone::may_be;
+use crate::core::judge::world::World;
+use crate::core::model::process::ProcessId;
+use crate::core::model::record::holder::{Holder, Role};
+use crate::core::model::verdict::Reason;
+
+/// Judges an agent that has a tombstone: dead as it was first proven, however little this look can
+/// see; unknown where a process lives that may be it after all.
+pub(crate) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let start_ticks = holder.start_ticks.filter(|_| holder.role == Role::Agent)?;
+    let stone = world.snapshot.tombstone(ProcessId { pid, start_ticks })?;
+    let table = &world.snapshot.processes;
+    let own = table.get(pid);
+    // Whoever is there and could not be read may be it, by this number or by that in a container.
+    let is_doubtful = |listed: &u32| match table.get(*listed) {
+        Some(process) => !process.is_placed() && may_be(process, start_ticks),
+        None => true,
+    };
+    if table.listed.iter().any(is_doubtful) {
+        return None;
+    }
+    ladder.facts.push(stone.evidence());
+    let mut all = own.into_iter().chain(world.inner(pid).iter().copied());
+    if let Some(process) = all.find(|process| may_be(process, start_ticks)) {
+        ladder.add(
+            "process",
+            format!("process {} may have this PID and start, and lives", process.id.pid),
+            "/proc",
+        );
+        return unknown(Reason::ProcessPresent);
+    }
+    dead(stone.reason)
+}

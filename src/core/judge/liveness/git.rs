@@ -1,0 +1,163 @@
+//! Verdicts on git's locks, which name no process: whether any git lives that may hold them.
+//!
+//! A lock is dead only if all processes can be seen, none of git's and its kin lives anywhere
+//! (an environment variable can lead one that works elsewhere to this repository), nobody has the
+//! file open, and nobody uses the repository who was there when the lock was last written: git
+//! closes a lock while an editor or a hook runs, and a program with a library of its own is no git.
+
+use crate::core::judge::git::{
+    COMMAND_LOCK, WORKTREE_LOCK, is_harmless, lockers, repo_of, tree_of, works_at,
+};
+use crate::core::judge::liveness::absent::is_before_boot;
+use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, unknown};
+use crate::core::judge::liveness::own::own_verdict;
+use crate::core::judge::liveness::owners::unseen;
+use crate::core::judge::liveness::reach::is_of_other_user;
+use crate::core::judge::liveness::session::by_session;
+use crate::core::judge::liveness::steps::{by_note, spared};
+use crate::core::judge::world::{Born, PossibleAgent, World};
+use crate::core::model::process::{Process, has_exited};
+use crate::core::model::record::Record;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
+
+/// Judges one lock.
+pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let own = match record.variant {
+        COMMAND_LOCK => by_opener(record, world, ladder),
+        _ => own_verdict(record, world, ladder),
+    };
+    match own {
+        Some(Answer(VerdictState::Alive | VerdictState::Unknown, _)) => {}
+        _ if record.variant == WORKTREE_LOCK => return worktree(record, own, world, ladder),
+        Some(Answer(VerdictState::Dead, _)) | None => {}
+    }
+    own.or_else(|| unseen(false, world, ladder))
+        .or_else(|| hidden(world, ladder))
+        .or_else(|| by_gits(record, world, ladder))
+        .or_else(|| by_users(record, world, ladder))
+        .unwrap_or_else(|| dead(record, world, ladder))
+}
+
+/// Judges by a process that had the lock open at this look, whenever it was born: a child inherits
+/// what its parent had open before it.
+fn by_opener(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let pid = record.pid()?;
+    let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process));
+    let Some(process) = process else {
+        ladder.add("open file", format!("PID {pid} had the lock open a moment ago"), "/proc/<pid>/fd");
+        return unknown(Reason::ProcessPresent);
+    };
+    ladder.add("open file", format!("{} {pid} has the lock open", process.comm), "/proc/<pid>/fd");
+    alive(Reason::ProcessPresent)
+}
+
+/// Finds a process that uses the repository and could have made the lock, though it is no git.
+fn by_users(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    if record.variant != COMMAND_LOCK || is_before_boot(record, world, &mut Ladder::default()) {
+        return None;
+    }
+    if !record.medium().is_this_machines() {
+        let words = Untrusted::fixed("other machines may work in it: it lies on no disk of this one");
+        ladder.add("repository", words, "file system");
+        return unknown(Reason::NoPid);
+    }
+    let Some(users) = repo_of(record, &world.snapshot.repos).and_then(|repo| repo.users.as_ref()) else {
+        ladder.add("repository", Untrusted::fixed("who works in it was not read"), "/proc");
+        return unknown(Reason::NoPid);
+    };
+    let could_make = |pid: &&u32| could_make(**pid, record, world);
+    let words = if let Some(pid) = users.pids.iter().find(could_make) {
+        format!("{} was there before the lock was written, and works in the repository", name(*pid, world))
+    } else {
+        let pid = users.unread.iter().find(could_make)?;
+        format!("{} was there before the lock was written, and may work in the repository", name(*pid, world))
+    };
+    ladder.add("repository", words, "working folders and open files in /proc");
+    unknown(Reason::NoPid)
+}
+
+/// Returns whether a process could have made a lock: it lives, and was not born after the last
+/// write.
+fn could_make(pid: u32, record: &Record, world: &World<'_>) -> bool {
+    let table = &world.snapshot.processes;
+    match table.get(pid) {
+        Some(process) => {
+            let born = world.born(process, (record.written_at, record.medium()));
+            !has_exited(process) && !is_harmless(process) && born != Born::After
+        }
+        None => table.listed.contains(&pid),
+    }
+}
+
+fn name(pid: u32, world: &World<'_>) -> String {
+    let process = world.snapshot.processes.get(pid);
+    process.map_or_else(|| format!("process {pid}"), |process| format!("{} {pid}", process.comm))
+}
+
+/// Finds a process of git's that lives: in the very tree it holds the lock, as far as anybody can
+/// tell; anywhere else it may.
+fn by_gits(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let is_here = |process: &&Process| works_at(process, record, &world.snapshot.repos);
+    if let Some(process) = lockers(&world.snapshot.processes).find(is_here) {
+        ladder.add("git", format!("{} {} works here", process.comm, process.id.pid), "process table");
+        return alive(Reason::ProcessPresent);
+    }
+    let process = lockers(&world.snapshot.processes).next()?;
+    let words = format!("{} {} lives and may work here", process.comm, process.id.pid);
+    ladder.add("git", words, "process table");
+    unknown(Reason::ProcessPresent)
+}
+
+fn hidden(world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let table = &world.snapshot.processes;
+    let pid = table.listed.iter().find(|pid| table.get(**pid).is_none())?;
+    ladder.add("process", format!("{pid} cannot be read, and may be git's"), "/proc");
+    unknown(Reason::NoPermission)
+}
+
+fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    ladder.add("git", Untrusted::fixed("no process of git's lives"), "complete scan of /proc");
+    if record.variant == COMMAND_LOCK {
+        ladder.add("open file", Untrusted::fixed("no process has the lock open"), "/proc/<pid>/fd");
+        let words = Untrusted::fixed("nobody who works in it was there when the lock was written");
+        ladder.add("repository", words, "working folders and open files in /proc");
+    }
+    let is_before = is_before_boot(record, world, ladder);
+    let reason = if is_before { Reason::OtherBoot } else { Reason::NoProcess };
+    Answer(VerdictState::Dead, ladder.helper_gone.filter(|_| !is_before).unwrap_or(reason))
+}
+
+/// Judges the lock of a whole tree whose process, if it names one, is gone. Its session may have
+/// come back under another PID: so nobody who could be an agent may work in the tree.
+fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let lives = by_note(record, world, ladder).or_else(|| by_session(record, world, ladder));
+    if let Some(answer) = lives {
+        return answer;
+    }
+    let tree = tree_of(record, &world.snapshot.repos).map(|tree| tree.path.as_path());
+    let is_in = |agent: &PossibleAgent<'_>| match agent {
+        PossibleAgent::Hidden(_) => true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process)
+            if is_of_other_user(record, process, world) =>
+        {
+            false
+        }
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => {
+            let cwd = process.details.as_ref().and_then(|details| details.cwd.as_ref());
+            cwd.is_none_or(|cwd| tree.is_none_or(|tree| std::path::Path::new(cwd.raw()).starts_with(tree)))
+        }
+    };
+    if let Some((agent, _)) = world.possible_agents.iter().find(|(agent, _)| is_in(agent)) {
+        ladder.add("working tree", format!("{} may work in it", agent.name()), "working directories");
+        return Answer(VerdictState::Unknown, Reason::WrongRole);
+    }
+    match own {
+        Some(answer) => spared(answer, record, world, ladder),
+        None if ladder.helper_gone.is_some() => Answer(VerdictState::Unknown, Reason::WrongRole),
+        None => {
+            ladder.add("owner", Untrusted::fixed("its reason names no process"), "record");
+            Answer(VerdictState::Unknown, Reason::NoPid)
+        }
+    }
+}

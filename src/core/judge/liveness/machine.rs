@@ -1,0 +1,139 @@
+//! Verdicts by what a record says of its machine, its boot and its PID namespace.
+//!
+//! A boot ID that differs is no death by itself: containers have boot IDs of their own, and machines
+//! that were cloned share their names. It needs a record of this machine, as far as anything says,
+//! that was begun and last written before this boot.
+
+use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere};
+use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
+use crate::core::judge::world::{World, may_live_here};
+use crate::core::model::evidence::Fact;
+use crate::core::model::process::has_exited;
+use crate::core::model::record::Record;
+use crate::core::model::record::domain::Domain;
+use crate::core::model::record::holder::Holder;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::Reason;
+
+static OTHER_MACHINE: Fact =
+    Fact::fixed("pid domain", "the PID counts on another machine, or it is not said on which", "record");
+
+static OTHER_NAMESPACE: Fact = Fact::fixed(
+    "pid domain",
+    "the PID counts in another PID namespace of this machine: a container, or one before the last start",
+    "record",
+);
+
+static SHARED_HOME: Fact =
+    Fact::fixed("file system", "shared between machines: that no process fits here proves nothing", "statfs");
+
+/// Judges what a record says about machine, boot and PID namespace; `None` where its PID counts here.
+pub(crate) fn elsewhere(
+    record: &Record,
+    holder: &Holder,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let here = &world.snapshot.host;
+    if let Some(host) = holder.host() {
+        ladder.add("host", host.clone(), "record");
+        if !host.raw().eq_ignore_ascii_case(&here.name) {
+            ladder.add("this host", here.name.as_str(), "uname");
+            return unknown(Reason::OtherHost);
+        }
+    }
+    by_boot(record, holder, world, ladder).or_else(|| by_domain(record, holder, world, ladder))
+}
+
+fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let recorded = holder.boot_id()?;
+    ladder.add("boot", recorded.clone(), "record");
+    let Some(boot) = world.snapshot.host.boot_id.as_deref() else { return unknown(Reason::Unreadable) };
+    if boot == recorded.raw() {
+        return None;
+    }
+    ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
+    if holder_may_live_here(holder, world) {
+        let value = "another than this one, and yet a process here has that PID and start, or may have them: a \
+                     container can have a boot ID of its own";
+        ladder.add("other boot", Untrusted::fixed(value), "/proc");
+        return unknown(Reason::OtherNamespace);
+    }
+    if is_of_earlier_boot(record, world, ladder) {
+        return dead(Reason::OtherBoot);
+    }
+    let value = "another than this one, but the record may have been written since this machine booted: by a \
+                 container, or by a machine of the same name";
+    ladder.add("other boot", Untrusted::fixed(value), "file time and boot clock");
+    unknown(Reason::OtherHost)
+}
+
+/// Returns whether the recorded process may live here; nobody is meant where PID or start is missing.
+fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
+    let named = holder.pid.as_ref().and_then(|pid| pid.valid()).zip(holder.start_ticks);
+    named.is_some_and(|(pid, start)| may_live_here(&world.snapshot.processes, pid, start))
+}
+
+/// Returns whether a record was begun and last written before the machine booted.
+fn is_of_earlier_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
+    let has_begun_since = |boot| record.started_at.is_some_and(|started| !world.is_after(boot, started));
+    let booted = world.booted.as_ref().map(|(at, _)| *at);
+    !booted.is_none_or(has_begun_since) && is_before_boot(record, world, ladder)
+}
+
+/// Judges by the machine and the namespace that a registry names.
+fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    match home_of(holder.domain()?, world) {
+        Home::Elsewhere => {
+            ladder.add_fixed(&OTHER_MACHINE);
+            unknown(Reason::OtherHost)
+        }
+        Home::OtherNamespace => {
+            ladder.add_fixed(&OTHER_NAMESPACE);
+            if is_of_earlier_boot(record, world, ladder) {
+                return dead(Reason::OtherBoot);
+            }
+            let pid = holder.pid.as_ref()?.valid()?;
+            named_elsewhere(holder, pid, world, ladder).or_else(|| unknown(Reason::OtherNamespace))
+        }
+        Home::Here if record.medium().is_this_machines() => None,
+        Home::Here => {
+            ladder.add_fixed(&SHARED_HOME);
+            if is_the_process(holder, world) {
+                alive(Reason::SameProcess)
+            } else {
+                unknown(Reason::OtherHost)
+            }
+        }
+    }
+}
+
+/// Returns whether the PID's process is the recorded one, and lives.
+fn is_the_process(holder: &Holder, world: &World<'_>) -> bool {
+    let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
+    let process = pid.and_then(|pid| world.snapshot.processes.get(pid));
+    process.is_some_and(|process| Some(process.id.start_ticks) == holder.start_ticks && !has_exited(process))
+}
+
+/// Where a PID counts, as seen from here.
+enum Home {
+    /// In our own namespace.
+    Here,
+    /// On this machine, in another namespace.
+    OtherNamespace,
+    /// On another machine, or nobody knows where.
+    Elsewhere,
+}
+
+fn home_of(domain: &Domain, world: &World<'_>) -> Home {
+    let Domain::Linux { machine: Some(machine), namespace: Some(namespace) } = domain else {
+        return Home::Elsewhere;
+    };
+    let host = &world.snapshot.host;
+    let is_ours = host.machine_id.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(machine.raw()));
+    match (is_ours, host.pid_namespace) {
+        (true, Some(own)) if own == *namespace => Home::Here,
+        (true, Some(_)) => Home::OtherNamespace,
+        (true, None) | (false, _) => Home::Elsewhere,
+    }
+}

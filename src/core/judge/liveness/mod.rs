@@ -1,0 +1,61 @@
+//! Verdicts: whether a record's holder lives, with proof for every "dead".
+//!
+//! The one rule above all: an answer of Dead needs proof, and forgetting any fact may turn an
+//! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
+//! hook), its death proves nothing as long as some window could still be the owner.
+
+pub mod absent;
+pub mod buried;
+pub mod git;
+pub mod ladder;
+pub mod leo;
+pub mod locks;
+pub mod machine;
+pub mod obra;
+pub mod own;
+pub mod owner;
+pub mod owners;
+pub mod reach;
+pub mod session;
+pub mod steps;
+pub mod tasks;
+pub mod team;
+
+use crate::core::judge::liveness::ladder::Ladder;
+use crate::core::judge::liveness::owner::could_own;
+use crate::core::judge::liveness::owners::unseen;
+use crate::core::judge::liveness::steps::by_holder;
+use crate::core::judge::world::World;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::verdict::Verdict;
+
+/// Judges one record: by its own PID where that is the agent's, else by whatever binds its
+/// session to a process, else by whether any living window could own it.
+pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
+    let mut ladder = Ladder::default();
+    let answer = match record.format {
+        Format::Obra => obra::judge(record, world, &mut ladder),
+        Format::Git => git::judge(record, world, &mut ladder),
+        Format::ClaudeCode if crate::core::judge::liveness::team::is_task(record) => {
+            tasks::judge(record, world, &mut ladder)
+        }
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::Leo
+        | Format::ClaudeCode
+        | Format::Beads
+        | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
+        | Format::Own(_) => by_holder(record, world, &mut ladder),
+    };
+    answer.with(ladder)
+}
+
+/// Returns whether it is certain that nobody who lives could own a record.
+pub(crate) fn is_unowned(record: &Record, world: &World<'_>) -> bool {
+    unseen(false, world, &mut Ladder::default()).is_none()
+        && !world.possible_agents.iter().any(|(agent, _)| could_own(record, agent, world))
+}

@@ -1,0 +1,177 @@
+//! Verdicts on Obra's rows, which name no process: only who has the database open tells.
+//!
+//! A row lives if a process bears its session, or if an orchestrator that is older than the row
+//! has the database open. It is dead only if nobody has, no process of Obra lives, and nobody
+//! else could run its session.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::core::judge::liveness::absent::is_before_boot;
+use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
+use crate::core::judge::liveness::machine::elsewhere;
+use crate::core::judge::liveness::owner::could_own;
+use crate::core::judge::liveness::owners::unseen;
+use crate::core::judge::liveness::session::by_session;
+use crate::core::judge::world::{Born, World};
+use crate::core::model::process::{Process, ancestry, has_exited};
+use crate::core::model::record::Record;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::{Location, Row};
+use crate::core::model::snapshot::{Database, DatabaseFile};
+use crate::core::model::text::{Untrusted, is_uuid};
+use crate::core::model::verdict::{Reason, VerdictState};
+
+/// Judges one row.
+pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let by_host = record.holder.as_ref().and_then(|holder| elsewhere(record, holder, world, ladder));
+
+    by_host
+        .or_else(|| by_session(record, world, ladder))
+        .or_else(|| by_argument(record, world, ladder))
+        .or_else(|| by_database(record, world, ladder))
+        .or_else(|| by_others(record, world, ladder))
+        .unwrap_or(Answer(VerdictState::Unknown, Reason::Unreadable))
+}
+
+/// Judges by any process that was started with the session's ID: an orchestrator in an agent's
+/// window starts agents that are no windows.
+fn by_argument(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let process = bearers(record.session_id.as_ref()?, world).next()?;
+    ladder.add("session", format!("PID {} was started with this session", process.id.pid), "arguments");
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns the processes that live and were started with a session's ID.
+fn bearers<'a>(session: &'a Untrusted, world: &'a World<'_>) -> impl Iterator<Item = &'a Process> {
+    let names = |process: &&Process| {
+        let details = process.details.as_ref();
+        details.is_some_and(|details| details.argv.iter().any(|arg| arg.raw().ends_with(session.raw())))
+    };
+    let living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
+    living.filter(|_| is_uuid(session.raw())).filter(names)
+}
+
+/// Judges by who has the database open.
+fn by_database(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let Location::Row(row) = &record.location else { return unknown(Reason::Unreadable) };
+    let Some((database, file)) =
+        world.database(row).and_then(|database| Some((database, database.file.as_ref()?)))
+    else {
+        ladder.add("database", Untrusted::fixed("it was not read"), "this look");
+        return unknown(Reason::Unreadable);
+    };
+    if let Some(answer) = by_orchestrator(record, database, file, world, ladder) {
+        return Some(answer);
+    }
+    if !database.is_complete {
+        ladder.add("database", Untrusted::fixed("it could not be read whole by this look"), "SQLite");
+        return unknown(Reason::Unreadable);
+    }
+    if database.opened_by.is_none() {
+        ladder.add("open files", Untrusted::fixed("those of some processes may not be looked at"), "/proc");
+        return unknown(Reason::NoPermission);
+    }
+    ladder.add("open files", Untrusted::fixed("no process has the database open"), "/proc/<pid>/fd");
+    None
+}
+
+/// Judges by the processes that use the database, or are Obra's.
+fn by_orchestrator(
+    record: &Record,
+    database: &Database,
+    file: &DatabaseFile,
+    world: &World<'_>,
+    ladder: &mut Ladder,
+) -> Option<Answer> {
+    let Location::Row(row) = &record.location else { return unknown(Reason::Unreadable) };
+    let openers = database.opened_by.as_deref().unwrap_or_default();
+    let is_older = |pid: u32| {
+        let process = world.snapshot.processes.get(pid);
+        let born_at = record.started_at.unwrap_or(record.written_at);
+        process.is_none_or(|process| world.born(process, (born_at, record.medium())) == Born::Before)
+    };
+    let may_be_own = |pid: &&u32| file.runners.contains(pid) && is_older(**pid);
+    let owners: Vec<u32> = openers.iter().filter(may_be_own).copied().collect();
+    if let Some(pid) = Runs::of(row, world).own(record, &owners) {
+        let value = format!("PID {pid}, older than the row, has the database open, and runs no other");
+        ladder.add("orchestrator", value, "/proc/<pid>/fd and arguments");
+        return alive(Reason::ProcessPresent);
+    }
+    if let Some(pid) = openers.first() {
+        ladder.add("open files", format!("PID {pid} has the database open"), "/proc/<pid>/fd");
+        return unknown(Reason::ProcessPresent);
+    }
+    let pid = file.runners.first()?;
+    ladder.add("orchestrator", format!("PID {pid} is Obra's, and may open it any moment"), "arguments");
+    unknown(Reason::ProcessPresent)
+}
+
+/// Judges a row of a database that nobody has open: dead unless somebody could run its session.
+fn by_others(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    if let Some(answer) = unseen(false, world, ladder) {
+        return Some(answer);
+    }
+    if record.session_id.is_some()
+        && let Some((_, evidence)) =
+            world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
+    {
+        ladder.facts.push(evidence.clone());
+        return unknown(Reason::NoPid);
+    }
+    ladder.add(
+        "possible owners",
+        Untrusted::fixed("no process of Obra lives, and no agent that could run the session"),
+        "complete scan of /proc",
+    );
+    dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { Reason::NoProcess })
+}
+
+/// The runs of one database that stand as open, by the context of their rows. A run's own row names
+/// no process and its session is in nobody's arguments, so what ties it to an orchestrator is only
+/// that no other run is that one's: an orchestrator works on one run after the other.
+struct Runs<'a> {
+    /// The runs of which no agent that lives bears a session.
+    unborne: BTreeSet<&'a Untrusted>,
+    /// The agents that live, with the runs whose sessions they bear.
+    agents: Vec<(&'a Process, &'a Untrusted)>,
+    world: &'a World<'a>,
+}
+
+impl<'a> Runs<'a> {
+    fn of(row: &Row, world: &'a World<'a>) -> Self {
+        let is_open = |record: &&Arc<Record>| match &record.location {
+            Location::Row(other) => {
+                other.database == row.database && record.kind != RecordKind::Metadata && !record.has_ended
+            }
+            Location::File(_) => false,
+        };
+        let rows = world.snapshot.records.iter().filter(is_open);
+        let mut runs = Self { unborne: BTreeSet::new(), agents: Vec::new(), world };
+        for (context, record) in rows.filter_map(|record| Some((record.context_id.as_ref()?, record))) {
+            runs.unborne.insert(context);
+            let borne = record.session_id.as_ref().into_iter().flat_map(|session| bearers(session, world));
+            runs.agents.extend(borne.map(|process| (process, context)));
+        }
+        runs.unborne.retain(|context| runs.agents.iter().all(|(_, borne)| borne != context));
+        runs
+    }
+
+    /// Returns the orchestrator that is certain to run a record's run: one that started an agent of
+    /// it, or where none is known to run another one, and there is one for each run.
+    fn own(&self, record: &Record, orchestrators: &[u32]) -> Option<u32> {
+        // A task belongs to no run.
+        let Some(context) = record.context_id.as_ref() else { return orchestrators.first().copied() };
+        let runs_of = |pid: u32| self.agents.iter().filter(move |(agent, _)| self.is_below(agent, pid));
+        let has_started = |pid: &&u32| runs_of(**pid).any(|(_, run)| *run == context);
+        let free: Vec<u32> =
+            orchestrators.iter().copied().filter(|pid| runs_of(*pid).next().is_none()).collect();
+        let started = orchestrators.iter().find(has_started).copied();
+        started.or_else(|| free.first().copied().filter(|_| self.unborne.len() <= free.len()))
+    }
+
+    fn is_below(&self, process: &Process, pid: u32) -> bool {
+        let mut above = ancestry(&self.world.snapshot.processes, process.id.pid).into_iter();
+        above.any(|process| process.id.pid == pid)
+    }
+}

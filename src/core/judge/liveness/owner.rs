@@ -1,0 +1,42 @@
+//! Which processes could own a record.
+
+use crate::core::judge::liveness::locks::runs_another;
+use crate::core::judge::liveness::reach::may_have_written;
+use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::text::is_uuid;
+
+/// Returns whether a process could be the record's owner: an agent of that system (or a process that could
+/// be one, for all that was read of it), old enough, not certain to run another session, and one
+/// that can have written it.
+pub(crate) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return true,
+        PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
+        PossibleAgent::Known(..) => return false,
+        PossibleAgent::Unproven(process) => process,
+    };
+    let could = match record.session_id.as_ref() {
+        // A session can be resumed by a younger process; only another certain session excludes it.
+        Some(session) => {
+            let could_run = world.could_run(process.id.pid, session);
+            !is_uuid(session.raw()) || could_run && !runs_another(record, session, process, world)
+        }
+        None => !world.is_younger(process, record),
+    };
+    could && may_have_written(record, process, world)
+}
+
+/// Returns whether a system works with an agent. Maia, observability and LEO are hooks of
+/// Claude Code; other agents never run them.
+pub(crate) fn runs_on(format: Format, agent: &str) -> bool {
+    match format {
+        Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
+            agent.contains("claude")
+        }
+        Format::Entire | Format::Git | Format::Beads | Format::AgentMail | Format::Own(_) => true,
+        Format::Codex => agent == "codex",
+        Format::Copilot => agent == "copilot",
+    }
+}

@@ -1,0 +1,136 @@
+//! Verdicts by what binds a record's session, or its context, to a living process.
+
+use crate::core::judge::liveness::ladder::{Answer, Ladder, alive};
+use crate::core::judge::liveness::machine::elsewhere;
+use crate::core::judge::liveness::own::present;
+use crate::core::judge::liveness::owner::runs_on;
+use crate::core::judge::window::{Window, window_of};
+use crate::core::judge::world::World;
+use crate::core::model::context::CONTEXT_VARIABLE;
+use crate::core::model::process::{Process, ancestry};
+use crate::core::model::record::Record;
+use crate::core::model::record::holder::{Binding, Holder};
+use crate::core::model::text::{Untrusted, is_uuid};
+use crate::core::model::verdict::{Reason, Verdict, VerdictState};
+
+/// Judges by whatever else binds the record's session to a living process.
+pub(crate) fn by_session(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let session = record.session_id.as_ref()?;
+    if let Some(pid) = world.pids_of_session(session).next() {
+        ladder.add(
+            "session",
+            format!("PID {pid} runs this session"),
+            "Claude Code's registry, PID and start match",
+        );
+        return alive(Reason::SameProcess);
+    }
+    let others = world.records_of(session).iter().filter(|other| !std::ptr::eq(**other, record));
+    let process = others
+        .filter_map(|other| other.holder.as_ref().map(|holder| (*other, holder)))
+        .filter(|(_, holder)| matches!(holder.binding, Binding::Marker | Binding::Tick | Binding::Owner))
+        .find_map(|(other, holder)| living(other, holder, session, world))
+        .or_else(|| named_in_arguments(session, world))?;
+    ladder.add(
+        "session",
+        format!("PID {} runs this session", process.id.pid),
+        "marker, tick, owner or arguments",
+    );
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns the process that another record of the session binds it to, if it lives and is not
+/// certain to run another session by now.
+pub(crate) fn living<'a>(
+    other: &Record,
+    holder: &Holder,
+    session: &Untrusted,
+    world: &World<'a>,
+) -> Option<&'a Process> {
+    let mut ladder = Ladder::default();
+    if elsewhere(other, holder, world, &mut ladder).is_some() {
+        return None;
+    }
+    let pid = holder.pid.as_ref()?.valid()?;
+    let process = world.snapshot.processes.get(pid)?;
+    let is_alive = present(other, holder, process, world, &mut ladder)
+        .is_some_and(|answer| answer.0 == VerdictState::Alive);
+    let window = window_of(&world.snapshot.processes, &world.windows, pid)?;
+    (is_alive && world.may_run(window.process.id.pid, session)).then_some(process)
+}
+
+fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a Process> {
+    if !is_uuid(session.raw()) {
+        return None;
+    }
+    let started = world.started_with(session.raw()).iter();
+    started.copied().find(|process| world.may_run(process.id.pid, session))
+}
+
+/// Judges by the context ID that a living window was given: whatever bears it is that window's.
+pub(crate) fn by_context(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let window = given_context(record, world)?;
+    ladder.add(
+        "context ID",
+        format!("{} {} has it in its environment", window.agent, window.process.id.pid),
+        "/proc/<pid>/environ",
+    );
+    alive(Reason::ProcessPresent)
+}
+
+/// Returns the window that has a record's context ID in its own environment.
+fn given_context<'w, 'a>(record: &Record, world: &'w World<'a>) -> Option<&'w Window<'a>> {
+    let context = record.context_id.as_ref()?;
+    let is_given = |window: &&Window<'_>| {
+        let env = window.process.details.as_ref().map(|details| &details.env);
+        env.and_then(|env| env.get(CONTEXT_VARIABLE)) == Some(context)
+    };
+    world.windows.iter().filter(|window| runs_on(record.format, window.agent)).find(is_given)
+}
+
+/// Returns the window that a judged record belongs to: its own PID's, or its session's.
+pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -> Option<u32> {
+    if verdict.state != VerdictState::Alive {
+        return None;
+    }
+    let table = &world.snapshot.processes;
+    let own = record.pid();
+    let of_own =
+        own.and_then(|pid| window_of(table, &world.windows, pid)).map(|window| window.process.id.pid);
+    let session = crate::core::judge::liveness::team::session_of(record, world);
+    of_own
+        .filter(|_| own.is_some_and(|pid| !ancestry(table, pid).is_empty()))
+        .or_else(|| session.and_then(|session| world.pids_of_session(session).next()))
+        .or_else(|| session.and_then(|session| bound_window(session, world)))
+        .or_else(|| given_context(record, world).map(|window| window.process.id.pid))
+}
+
+/// Returns the window to which a marker, a tick or an argument binds a session.
+fn bound_window(session: &Untrusted, world: &World<'_>) -> Option<u32> {
+    let by_record = world
+        .records_of(session)
+        .iter()
+        .filter_map(|other| other.holder.as_ref().map(|holder| (*other, holder)))
+        .find_map(|(other, holder)| living(other, holder, session, world));
+    let process = by_record.or_else(|| named_in_arguments(session, world))?;
+    window_of(&world.snapshot.processes, &world.windows, process.id.pid).map(|window| window.process.id.pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_known_by_its_shape() {
+        for (text, expected) in [
+            ("95fe798d-3725-4649-974a-0dec79220193", true),
+            ("95fe798d-3725-4649-974a-0dec7922019", false),
+            ("95fe798d-3725-4649-974a", false),
+            ("95fe798d-3725-4649-974a-0dec79220193-", false),
+            ("95fe798d_3725-4649-974a-0dec79220193", false),
+            ("95fe7_8d-3725-4649-974a-0dec79220193", false),
+            ("", false),
+        ] {
+            assert_eq!(is_uuid(text), expected, "{text:?}");
+        }
+    }
+}

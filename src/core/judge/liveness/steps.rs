@@ -1,0 +1,81 @@
+//! The steps that hold for whatever names a process or a session.
+
+use crate::core::judge::liveness::ladder::{Answer, Ladder, alive};
+use crate::core::judge::liveness::leo;
+use crate::core::judge::liveness::own::own_verdict;
+use crate::core::judge::liveness::owner::runs_on;
+use crate::core::judge::liveness::owners::by_possible_owners;
+use crate::core::judge::liveness::session::{by_context, by_session};
+use crate::core::judge::world::World;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Binding;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
+
+/// Judges by the three steps that hold for whatever names a process or a session.
+pub(crate) fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    if let Some(answer) = by_note(record, world, ladder) {
+        return answer;
+    }
+    if record.format == Format::Leo && matches!(record.location, Location::Row(_)) {
+        let answer = leo::judge(record, world, ladder);
+        return spared(answer, record, world, ladder);
+    }
+    let own = own_verdict(record, world, ladder);
+    // Where the times of a PID prove nothing, what else binds the session may; and a session of LEO's
+    // can be resumed here, whatever machine its file names.
+    let is_leos = record.format == Format::Leo && record.kind == RecordKind::Session;
+    let is_open =
+        |Answer(_, why): &Answer| *why == Reason::OtherClock || (*why == Reason::OtherHost && is_leos);
+    if let Some(answer) = own.filter(|answer| !is_open(answer)) {
+        return spared(answer, record, world, ladder);
+    }
+    if let Some(answer) = by_session(record, world, ladder) {
+        return answer;
+    }
+    if let Some(answer) = by_context(record, world, ladder) {
+        return answer;
+    }
+    let answer = own.unwrap_or_else(|| by_possible_owners(record, world, ladder));
+    spared(answer, record, world, ladder)
+}
+
+/// Judges by what the agent's own hook told, which beats all other evidence for life.
+pub(crate) fn by_note(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+    let session = record.session_id.as_ref().filter(|_| !names_its_process(record))?;
+    let (note, process) =
+        world.bonds.running(session).iter().find(|(note, _)| runs_on(record.format, note.agent.raw()))?;
+    ladder.add_from(
+        "binding",
+        format!("PID {} runs this session, as its own hook told at {}", process.id.pid, note.written_at),
+        note.source(),
+    );
+    alive(Reason::SameProcess)
+}
+
+/// Returns whether a record is about one process and not about who else may run its session: an
+/// agent's own registry keeps one for each.
+pub(crate) fn names_its_process(record: &Record) -> bool {
+    let holder = record.holder.as_ref();
+    holder.is_some_and(|holder| holder.start_ticks.is_some() && holder.binding == Binding::Registry)
+}
+
+/// Takes a death back where a note says that the session may be run out of sight.
+pub(crate) fn spared(answer: Answer, record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+    let session = record.session_id.as_ref().filter(|_| !names_its_process(record));
+    let why = session.and_then(|session| world.bonds.open(session));
+    match (answer.0, why) {
+        (VerdictState::Dead, Some(reason)) => {
+            ladder.add(
+                "binding",
+                Untrusted::fixed("the session may be run where it cannot be seen from here"),
+                "claimtop's own notes",
+            );
+            Answer(VerdictState::Unknown, reason)
+        }
+        (VerdictState::Dead | VerdictState::Alive | VerdictState::Unknown, _) => answer,
+    }
+}

@@ -1,0 +1,25 @@
+//! Tasks, and the teams that they belong to.
+
+use crate::core::judge::world::World;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::{Format, TASK, TEAM};
+use crate::core::model::text::Untrusted;
+
+/// Returns whether a record is a task of a list.
+pub(crate) fn is_task(record: &Record) -> bool {
+    record.format == Format::ClaudeCode && record.variant == TASK
+}
+
+/// Returns the session of a record: its own, or that of the leader of its team.
+pub(crate) fn session_of<'a>(record: &'a Record, world: &World<'a>) -> Option<&'a Untrusted> {
+    let own = record.session_id.as_ref();
+    own.or_else(|| team(record, world).and_then(|team| team.session_id.as_ref()))
+}
+
+pub(crate) fn team<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> {
+    let list = record.context_id.as_ref().filter(|_| is_task(record))?;
+    let records = world.snapshot.records.iter().map(|record| &**record);
+    records.into_iter().find(|other| {
+        other.format == Format::ClaudeCode && other.variant == TEAM && other.context_id.as_ref() == Some(list)
+    })
+}

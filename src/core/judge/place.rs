@@ -1,0 +1,67 @@
+//! Where a window is: in which multiplexer, editor or container, and from where a person came.
+//!
+//! These variables leak: an editor that was started from a pane hands them on to terminals of its
+//! own. So a multiplexer counts only where its server stands above the window.
+
+use crate::core::model::place::{Keeper, PlaceView};
+use crate::core::model::process::{Details, Process, ProcessTable, ancestry};
+use crate::core::model::text::Untrusted;
+
+/// Finds where a process is.
+pub fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
+    let Some(details) = process.details.as_ref() else { return PlaceView::default() };
+    let above: Vec<&Process> = ancestry(table, process.id.pid).into_iter().skip(1).collect();
+    let seat = above.iter().find_map(|server| seat_at(server, details)).or_else(|| editor(details));
+    let ssh = variable(details, "SSH_CONNECTION").and_then(|text| text.raw().split(' ').next());
+    PlaceView {
+        ssh_from: ssh.filter(|from| !from.is_empty()).map(Untrusted::from),
+        inner_pid: details.ns_pids.last().copied().filter(|_| details.ns_pids.len() > 1),
+        ..seat.unwrap_or_default()
+    }
+}
+
+/// Returns the place that a multiplexer's server above the process gives it.
+fn seat_at(server: &Process, own: &Details) -> Option<PlaceView> {
+    let comm = server.comm.raw();
+    let pane = |name| variable(own, name).cloned();
+    if comm.starts_with("tmux") {
+        let mut parts = variable(own, "TMUX")?.raw().rsplitn(3, ',');
+        let (session, pid, socket) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_this = pid.parse() == Ok(server.id.pid) || own.ns_pids.len() > 1;
+        return is_this.then(|| PlaceView {
+            keeper: Some(Keeper::Tmux),
+            session: Some(format!("${session}").into()),
+            pane: pane("TMUX_PANE"),
+            socket: Some(socket.into()),
+            program: program(server, own),
+            ..PlaceView::default()
+        });
+    }
+    let (keeper, session, pane) = match comm {
+        "zellij" => (Keeper::Zellij, pane("ZELLIJ_SESSION_NAME")?, pane("ZELLIJ_PANE_ID")),
+        "screen" | "SCREEN" => (Keeper::Screen, pane("STY")?, pane("WINDOW")),
+        _ => return None,
+    };
+    let program = program(server, own);
+    Some(PlaceView { keeper: Some(keeper), session: Some(session), pane, program, ..PlaceView::default() })
+}
+
+/// Returns the server's program if it is called as it should be and is of the same user: it will
+/// be run.
+fn program(server: &Process, own: &Details) -> Option<Untrusted> {
+    let details =
+        server.details.as_ref().filter(|details| details.uid.is_some() && details.uid == own.uid)?;
+    let name = |exe: &&Untrusted| matches!(exe.raw().rsplit('/').next(), Some("tmux" | "zellij" | "screen"));
+    details.exe.as_ref().filter(name).cloned()
+}
+
+/// Returns whether an editor keeps the process: as its own binary, or in its terminal.
+fn editor(own: &Details) -> Option<PlaceView> {
+    let is_own = own.exe.as_ref().is_some_and(|exe| exe.raw().contains("/native-binary/"));
+    let is_in = variable(own, "TERM_PROGRAM").is_some_and(|name| name.raw() == "vscode");
+    (is_own || is_in).then(|| PlaceView { keeper: Some(Keeper::Vscode), ..PlaceView::default() })
+}
+
+fn variable<'a>(details: &'a Details, name: &str) -> Option<&'a Untrusted> {
+    details.env.get(name).filter(|value| !value.is_empty())
+}

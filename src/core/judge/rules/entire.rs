@@ -1,0 +1,189 @@
+//! entire's sessions against git: working trees that are gone, work that no commit has taken,
+//! and what no session owns.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::judge::rules::facts::{Facts, listed};
+use crate::core::judge::rules::staleness::is_loss_near;
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::judged::{Judged, RecordView};
+use crate::core::model::key::Key;
+use crate::core::model::record::fact;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::snapshot::{Repo, Snapshot, SourceState};
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::Reason;
+
+/// Where git keeps entire's branches.
+const BRANCHES: &str = "refs/heads/";
+/// After how long entire itself calls a session that has not ended stuck: 1 h. A commit that
+/// follows the end of a session sooner takes its work along.
+const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
+/// How long the registry may be behind a state: hooks write one after the other.
+const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
+
+/// Finds what of entire's no session stands for any more.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    let snapshot = facts.world.snapshot;
+    // Only where all was read does something missing mean anything.
+    let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));
+    let repos: BTreeMap<&Path, &Repo> = whole.map(|repo| (repo.common_dir.as_path(), repo)).collect();
+    let states: Vec<State<'_>> =
+        facts.records.iter().filter_map(|judged| State::of(judged, &repos)).collect();
+    found.extend(states.iter().filter_map(without_tree));
+    found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
+    let own = grouped(states.iter().map(|state| (state.repo.common_dir.as_path(), state)));
+    let entries = facts.records.iter().filter(|judged| is_current_entry(judged));
+    let entries = grouped(entries.filter_map(|entry| Some((folder_of(entry)?, entry))));
+    for (folder, repo) in repos {
+        let own = own.get(folder).map(Vec::as_slice).unwrap_or_default();
+        let of_repo = entries.get(folder).into_iter().flatten();
+        found.extend(of_repo.filter_map(|entry| registered(entry, repo, own, snapshot)));
+        found.extend(unowned(repo, own, snapshot));
+    }
+}
+
+/// Puts together what is of one repository, by its common directory.
+fn grouped<'a, T>(all: impl Iterator<Item = (&'a Path, T)>) -> BTreeMap<&'a Path, Vec<T>> {
+    all.fold(BTreeMap::new(), |mut groups, (folder, one)| {
+        groups.entry(folder).or_default().push(one);
+        groups
+    })
+}
+
+/// A session's state, and the repository that it lies in.
+struct State<'a> {
+    judged: &'a Judged,
+    repo: &'a Repo,
+}
+
+impl<'a> State<'a> {
+    fn of(judged: &'a Judged, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
+        let is_state = judged.record.format == Format::Entire && judged.record.kind == RecordKind::Session;
+        let Location::File(path) = &judged.record.location else { return None };
+        let common_dir = path.parent().and_then(Path::parent).filter(|_| is_state)?;
+        Some(Self { judged, repo: repos.get(common_dir)? })
+    }
+
+    /// Returns the branch of its checkpoints, such as `entire/3397a23-e3b0c4`.
+    fn branch(&self) -> Option<&'a str> {
+        fact(&self.judged.record, "shadow branch").map(Untrusted::raw)
+    }
+}
+
+/// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
+pub(crate) fn left_undone(judged: &RecordView) -> String {
+    let tasks = fact(&judged.record, "tasks in flight")
+        .map(|tasks| format!("sub-agents' tasks without an end: {tasks}"));
+    let condensation = fact(&judged.record, "condensation")
+        .map(|_| "its checkpoints were being condensed, which entire doctor takes up".to_owned());
+    tasks.into_iter().chain(condensation).map(|left| format!("; {left}")).collect()
+}
+
+/// A session that is not over, in a linked working tree that is gone (mode E6).
+fn without_tree(state: &State<'_>) -> Option<Finding> {
+    let RecordView { record, verdict, .. } = &**state.judged;
+    let id = fact(record, "working tree")?;
+    let is_elsewhere = matches!(verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
+    let listed = state.repo.worktrees.iter().find(|tree| tree.id == id.raw());
+    if record.has_ended || is_elsewhere || listed.is_some_and(|tree| tree.exists) {
+        return None;
+    }
+    let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
+    let says = format!("works in the working tree {id}, but {what}");
+    Some(Finding::of_record(Code::StaleRecord, state.judged, How::Both, says, Remedy::Release))
+}
+
+/// A session that has ended with checkpoints which no commit has taken (mode E3).
+fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
+    let record = &state.judged.record;
+    let branch = state.branch().filter(|own| branches(state.repo).any(|known| known == *own))?;
+    let is_left = record.heartbeat_at.is_none_or(|last| now.duration_since(last) >= LEFT_AFTER);
+    let is_waiting = record.has_ended && record.has_unsaved_work;
+    let is_told = record.deletion.as_ref().is_some_and(|deletion| is_loss_near(deletion, now));
+    if !is_waiting || !is_left || is_told {
+        return None;
+    }
+    let says = format!(
+        "has ended with checkpoints that no commit has taken; they are on {branch} until the next commit \
+         there, or entire doctor"
+    );
+    Some(Finding::of_record(Code::StaleRecord, state.judged, How::Both, says, Remedy::None))
+}
+
+/// Returns whether a record is an entry of the live registry that says it is not over.
+fn is_current_entry(judged: &Judged) -> bool {
+    let record = &judged.record;
+    record.format == Format::Entire && record.kind == RecordKind::Marker && !record.has_ended
+}
+
+/// Returns the common directory of the repository that an entry is of.
+fn folder_of(entry: &Judged) -> Option<&Path> {
+    fact(&entry.record, "repository").map(|folder| Path::new(folder.raw()))
+}
+
+/// An entry of the live registry whose session has ended or is gone (mode E10).
+fn registered(entry: &Judged, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
+    let record = &entry.record;
+    let now = snapshot.taken_at;
+    let session = own.iter().map(|state| &state.judged.record).find(|of| of.context_id == record.context_id);
+    let written_at = session.map_or(record.written_at, |session| session.written_at);
+    let is_over = record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
+    if is_over || now.duration_since(written_at) < BEHIND_FOR {
+        return None;
+    }
+    let (code, what) = match session {
+        Some(session) if session.has_ended => (Code::StaleRecord, "has ended"),
+        None if !has_unread(repo, snapshot) => (Code::OrphanCompanion, "has no state"),
+        Some(_) | None => return None,
+    };
+    let says = format!("active in entire's live registry, but in its repository the session {what}");
+    Some(Finding::of_record(code, entry, How::Both, says, Remedy::None))
+}
+
+/// Branches of checkpoints that belong to no session (mode E11).
+fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
+    // Older code left out the part that tells working trees apart.
+    let is_owned =
+        |branch: &str| own.iter().filter_map(|state| state.branch()).any(|own| own.starts_with(branch));
+    let left: Vec<String> =
+        branches(repo).filter(|branch| is_shadow(branch) && !is_owned(branch)).map(str::to_owned).collect();
+    if left.is_empty() || has_unread(repo, snapshot) {
+        return None;
+    }
+    let folder = Untrusted::from_path(&repo.common_dir);
+    let message = Sentence::about(&folder, format!("no session of entire's stands for {}", listed(&left)));
+    let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
+    let key = Key::derive('s', &[folder.raw()]);
+    Some(Finding::new(Code::OrphanCompanion, [key], message, evidence, Remedy::None))
+}
+
+/// Returns whether a state of a repository may be among what could not be read.
+fn has_unread(repo: &Repo, snapshot: &Snapshot) -> bool {
+    let is_in_part = |state| matches!(state, SourceState::Partial | SourceState::Failed);
+    snapshot.sources.iter().any(|source| source.id == Format::Entire.name() && is_in_part(source.state))
+        || snapshot.broken.iter().any(|broken| broken.path.starts_with(&repo.common_dir))
+}
+
+fn branches(repo: &Repo) -> impl Iterator<Item = &str> {
+    repo.entire_refs.iter().filter_map(|name| name.strip_prefix(BRANCHES))
+}
+
+/// Returns whether a branch is one of checkpoints that wait: `entire/<commit>`, with the hash of
+/// a working tree's name behind it or without. The permanent ones are called differently.
+fn is_shadow(branch: &str) -> bool {
+    let Some(name) = branch.strip_prefix("entire/") else { return false };
+    let (commit, tree) = name.split_once('-').unwrap_or((name, ""));
+    let is_hash = |part: &str| part.chars().all(|letter| letter.is_ascii_alphanumeric());
+    commit.len() >= 7
+        && commit.contains(|letter: char| letter.is_ascii_digit())
+        && is_hash(commit)
+        && is_hash(tree)
+}

@@ -1,0 +1,129 @@
+//! What rules look at, and how they name things.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use crate::core::judge::heirs::Heirs;
+use crate::core::judge::world::World;
+use crate::core::model::claim::ClaimView;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::text::Untrusted;
+use crate::core::model::window::WindowView;
+
+/// What rules look at.
+pub struct Facts<'a> {
+    /// The snapshot with its windows and certain sessions.
+    pub world: &'a World<'a>,
+    /// The windows as shown.
+    pub windows: &'a [WindowView],
+    /// The judged records.
+    pub records: &'a [Judged],
+    /// The claims as shown.
+    pub claims: &'a [ClaimView],
+    /// Who may use what the dead have left.
+    pub heirs: Heirs<'a>,
+    /// Where to find records fast.
+    pub index: Index<'a>,
+}
+
+/// Finds records by key, and session records by what they tie to a window.
+pub struct Index<'a> {
+    pub(crate) by_key: Vec<&'a Judged>,
+    /// The session records, in the order of their systems and context IDs.
+    pub(crate) sessions: Vec<&'a Judged>,
+    pub(crate) of_session: Vec<&'a Judged>,
+    pub(crate) windows: HashMap<u32, &'a WindowView>,
+}
+
+impl<'a> Index<'a> {
+    /// Indexes all judged records and windows.
+    pub fn new(judged: &'a [Judged], windows: &'a [WindowView]) -> Self {
+        let is_session = |one: &&Judged| one.record.kind == RecordKind::Session;
+        let mut by_key: Vec<_> = judged.iter().collect();
+        let mut sessions: Vec<_> = judged.iter().filter(is_session).collect();
+        let mut of_session: Vec<_> = judged.iter().filter(|one| one.record.session_id.is_some()).collect();
+        by_key.sort_by_key(|one| &one.key);
+        sessions.sort_by_key(|one| context(one));
+        of_session.sort_by_key(|one| one.record.session_id.as_ref());
+        let windows = windows.iter().map(|window| (window.pid, window)).collect();
+        Self { by_key, sessions, of_session, windows }
+    }
+
+    /// Returns the record of a key.
+    pub(crate) fn of_key(&self, key: &Key) -> Option<&'a Judged> {
+        equal(&self.by_key, |one| one.key.cmp(key)).last().copied()
+    }
+
+    /// Returns every record of a session.
+    pub(crate) fn of_session(&self, session: &Untrusted) -> &[&'a Judged] {
+        equal(&self.of_session, |one| one.record.session_id.as_ref().cmp(&Some(session)))
+    }
+
+    /// Returns the session records of one system with one context ID.
+    pub(crate) fn sessions(&self, format: Format, context: &Untrusted) -> &[&'a Judged] {
+        equal(&self.sessions, |one| {
+            crate::core::judge::rules::facts::context(one).cmp(&(format, Some(context)))
+        })
+    }
+}
+
+/// Returns what ties a session record to a window.
+pub(crate) fn context(judged: &Judged) -> (Format, Option<&Untrusted>) {
+    (judged.record.format, judged.record.context_id.as_ref())
+}
+
+/// Returns the run of those in a sorted list that compare equal.
+pub(crate) fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
+    let from = sorted.partition_point(|one| order(one).is_lt());
+    let rest = sorted.get(from..).unwrap_or_default();
+    rest.get(..rest.partition_point(|one| order(one).is_eq())).unwrap_or_default()
+}
+
+/// States what a window is, as evidence.
+pub(crate) fn window_evidence(window: &WindowView) -> Evidence {
+    Evidence::new("window", window_name(window), format!("/proc/{}/stat", window.pid)).at(window.started_at)
+}
+
+/// Names a window for a sentence: its own name, or its agent, with the PID.
+pub(crate) fn window_name(window: &WindowView) -> String {
+    match window.name.as_ref() {
+        Some(name) => format!("{name} (PID {})", window.pid),
+        None => format!("{} (PID {})", window.agent, window.pid),
+    }
+}
+
+/// Joins names for a sentence: `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+impl<'a> Facts<'a> {
+    /// Returns the window of a PID.
+    pub(crate) fn window(&self, pid: u32) -> Option<&'a WindowView> {
+        self.index.windows.get(&pid).copied()
+    }
+}
+
+/// Returns a file's name, or a whole row's, for a sentence.
+pub(crate) fn file_name(judged: &Judged) -> String {
+    match &judged.record.location {
+        Location::File(path) => path
+            .file_name()
+            .map_or_else(String::new, |name| Untrusted::from_path(std::path::Path::new(name)).shown()),
+        Location::Row(_) => judged.record.location.text().shown(),
+    }
+}
+
+/// States a number with its noun: `1 window`, `3 windows`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

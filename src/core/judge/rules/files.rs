@@ -1,0 +1,86 @@
+//! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
+
+use crate::core::judge::rules::facts::Facts;
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::record::holder::StatedPid;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::{BrokenFile, SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
+
+/// Finds what reading itself showed.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(of_records(facts));
+    found.extend(facts.records.iter().filter_map(of_pid));
+    let snapshot = facts.world.snapshot;
+    found.extend(snapshot.broken.iter().map(of_broken));
+    found.extend(snapshot.sources.iter().filter_map(of_source));
+    found.extend(partial(facts));
+}
+
+/// Problems inside records; legacy forms are told by their own family.
+fn of_records(facts: &Facts<'_>) -> impl Iterator<Item = Finding> {
+    let problems = facts
+        .records
+        .iter()
+        .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
+    problems.filter(|(_, problem)| problem.code != Code::LegacyRecord).map(
+        |(judged, Problem { code, message })| {
+            Finding::of_record(*code, judged, How::Written, message.clone(), remedy(*code))
+        },
+    )
+}
+
+/// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.
+fn of_pid(judged: &Judged) -> Option<Finding> {
+    let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
+    let says = format!("states {pid} as a PID, which no agent can have");
+    let message = Sentence::about(judged.path(), says);
+    let evidence = [judged.evidence(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
+    let code = Code::CorruptRecord;
+    Some(Finding::new(code, [judged.key.clone()], message, evidence, remedy(code)))
+}
+
+fn of_broken(broken: &BrokenFile) -> Finding {
+    let path = broken.path.text();
+    let message = Sentence::about(path, broken.problem.message.clone());
+    let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
+    let key = Key::derive('r', &[broken.format.name(), path.raw()]);
+    Finding::new(broken.problem.code, [key], message, [evidence], remedy(broken.problem.code))
+}
+
+/// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when
+/// a person asks for it; everything odd is left alone.
+fn remedy(code: Code) -> Remedy {
+    let may_park = matches!(code, Code::CorruptRecord | Code::LeftoverTemp);
+    if may_park { Remedy::Park } else { Remedy::None }
+}
+
+fn of_source(source: &SourceHealth) -> Option<Finding> {
+    let message = match source.state {
+        SourceState::Failed => format!("{} could not be read: {}", source.id, source.detail),
+        SourceState::Partial if source.id != "processes" => {
+            format!("{} could be read only in part: {}", source.id, source.detail)
+        }
+        SourceState::Ok | SourceState::Absent | SourceState::Partial => return None,
+    };
+    let key = Key::derive('s', &[&source.id]);
+    let evidence = Evidence::new("source", source.detail.clone(), source.id.as_str());
+    Some(Finding::new(Code::SourceFailed, [key], message, [evidence], Remedy::None))
+}
+
+fn partial(facts: &Facts<'_>) -> Option<Finding> {
+    let why = facts.world.snapshot.processes.partial.as_ref()?;
+    let message = format!("not all processes can be seen ({why}): what cannot be seen is never called dead");
+    let evidence = Evidence::new("process scan", why.as_str(), "/proc");
+    Some(Finding::new(
+        Code::PartialScan,
+        [Key::derive('s', &["processes"])],
+        message,
+        [evidence],
+        Remedy::None,
+    ))
+}

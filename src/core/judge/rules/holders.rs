@@ -1,0 +1,239 @@
+//! Findings about one holder: dead, recycled, suspended, quiet, foreign.
+
+use std::collections::BTreeMap;
+
+use lean_string::LeanStr;
+
+use crate::core::judge::rules::entire::left_undone;
+use crate::core::judge::rules::facts::{Facts, count, file_name};
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::judged::{Judged, RecordView};
+use crate::core::model::process::{ProcessState, has_exited};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Role;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::let_go::LetGo;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
+
+/// Finds what is wrong with single holders.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    dead(facts, found);
+    for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
+        found.extend(wrong_pid(judged, facts));
+        found.extend(suspended(judged, facts));
+        found.extend(quiet(judged, facts));
+        found.extend(foreign(judged, facts));
+    }
+}
+
+/// Returns whether a record stands for a holder at all.
+fn is_holding(judged: &Judged) -> bool {
+    let is_of_kind = match judged.record.kind {
+        RecordKind::Session | RecordKind::Marker | RecordKind::Tick | RecordKind::Lock => true,
+        RecordKind::Pointer | RecordKind::Companion | RecordKind::Metadata | RecordKind::Temporary => false,
+    };
+    is_of_kind && !judged.record.has_ended
+}
+
+/// Tells every dead holder once: the records of one session of one system belong together.
+fn dead(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
+        match (dead_code(judged), &judged.record.session_id) {
+            (Some(code), Some(session)) => {
+                sessions.entry((code, judged.record.format, session)).or_default().push(judged);
+            }
+            (Some(code), None) => found.extend(tell_dead(code, &[judged], facts)),
+            (None, _) => {}
+        }
+    }
+    found.extend(sessions.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members, facts)));
+}
+
+fn dead_code(judged: &Judged) -> Option<Code> {
+    if judged.verdict.state != VerdictState::Dead || judged.lives_in.is_some() {
+        return None;
+    }
+    if judged.record.kind == RecordKind::Lock {
+        return Some(Code::StaleLock);
+    }
+    Some(match judged.verdict.reason {
+        Reason::OtherProcess | Reason::BornLater | Reason::NotAnAgent => Code::RecycledPid,
+        Reason::OtherBoot => Code::RebootedHolder,
+        Reason::NoProcess
+        | Reason::Exited
+        | Reason::SameProcess
+        | Reason::ProcessPresent
+        | Reason::SignOfLife
+        | Reason::OtherHost
+        | Reason::OtherNamespace
+        | Reason::OtherClock
+        | Reason::NoPermission
+        | Reason::PartialScan
+        | Reason::NoPid
+        | Reason::BadPid
+        | Reason::WrongRole
+        | Reason::Unreadable => Code::DeadHolder,
+    })
+}
+
+fn tell_dead(code: Code, members: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+    let first = members.first()?;
+    let remedy = remedy(members);
+    let heir = members.iter().find_map(|judged| facts.heirs.of(judged));
+    let heir = heir.map_or_else(String::new, |heir| format!("; but {}", heir.words()));
+    if members.len() == 1 {
+        return Some(Finding::of_record(code, first, How::Both, says_dead(first) + &heir, remedy));
+    }
+    let (why, undone) = (why_dead(first), left_undone(first) + &heir);
+    let subjects = members.iter().map(|judged| judged.key.clone());
+    let members_evidence = members.iter().map(|judged| judged.evidence());
+    let evidence: Vec<Evidence> = first.verdict.evidence.iter().cloned().chain(members_evidence).collect();
+    let says = format!("{why} ({} of one session){undone}", count(members.len(), "record"));
+    let message = Sentence::about(&first.record.title, says);
+    Some(Finding::new(code, subjects, message, evidence, remedy))
+}
+
+/// Returns what helps against records whose holder is dead: nothing of ours where only their own
+/// system lets them go.
+fn remedy(members: &[&Judged]) -> Remedy {
+    let is_ours = |judged: &&&Judged| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
+    let ours: Vec<&Judged> = members.iter().filter(is_ours).copied().collect();
+    let has_claims = ours.iter().any(|judged| !judged.record.claims.is_empty());
+    let is_file = ours.iter().any(|judged| judged.record.location.path().is_some());
+    match (has_claims, is_file) {
+        (true, _) => Remedy::Release,
+        (false, true) => Remedy::Park,
+        // A row that holds nothing is its own system's to remove.
+        (false, false) => Remedy::None,
+    }
+}
+
+/// Tells of a record that its holder is dead.
+fn says_dead(record: &RecordView) -> String {
+    why_dead(record) + &left_undone(record)
+}
+
+fn why_dead(judged: &RecordView) -> String {
+    let pid = judged.record.pid().map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
+    match judged.verdict.reason {
+        Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),
+        Reason::BornLater => format!("{pid} is another process by now, born after the record's last write"),
+        Reason::NotAnAgent => {
+            format!("{pid} is another process by now: one of another user, or of the kernel")
+        }
+        Reason::OtherBoot => "its holder lived before the last boot".to_owned(),
+        Reason::Exited => format!("{pid} has exited and is not yet reaped"),
+        Reason::NoProcess
+        | Reason::SameProcess
+        | Reason::ProcessPresent
+        | Reason::SignOfLife
+        | Reason::OtherHost
+        | Reason::OtherNamespace
+        | Reason::OtherClock
+        | Reason::NoPermission
+        | Reason::PartialScan
+        | Reason::NoPid
+        | Reason::BadPid
+        | Reason::WrongRole
+        | Reason::Unreadable => match judged.record.pid() {
+            Some(_) => format!("{pid} is gone"),
+            None => "no agent that lives can own it".to_owned(),
+        },
+    }
+}
+
+/// Tells a helper's or former process's PID that is gone while the session lives.
+fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let pid = judged.record.pid()?;
+    let lives_in = match judged.verdict.state {
+        VerdictState::Alive => judged.window_pid,
+        VerdictState::Dead => judged.lives_in,
+        VerdictState::Unknown => None,
+    }?;
+    let process = facts.world.snapshot.processes.get(pid);
+    let is_gone = process.is_none_or(has_exited)
+        || process.is_some_and(|process| facts.world.is_younger(process, &judged.record));
+    // Of another machine's PID nobody knows.
+    let host = judged.record.holder.as_ref().and_then(|holder| holder.host());
+    if !is_gone || pid == lives_in || host.is_some_and(|host| !is_our_name(host, facts)) {
+        return None;
+    }
+    let file = file_name(judged);
+    let says =
+        format!("PID {pid} in {file} is gone, but the session lives in PID {lives_in}: do not release");
+    Some(Finding::of_record(Code::WrongPid, judged, How::Judged, says, Remedy::None))
+}
+
+/// Tells a stopped holder: it keeps what it has.
+fn suspended(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let pid = judged
+        .window_pid
+        .or_else(|| judged.record.pid())
+        .filter(|_| judged.verdict.state == VerdictState::Alive)?;
+    let process = facts.world.snapshot.processes.get(pid)?;
+    if process.state != ProcessState::Stopped {
+        return None;
+    }
+    let says = format!("PID {pid} is stopped; it keeps its claims and can be continued");
+    Some(Finding::of_record(Code::SuspendedHolder, judged, How::Judged, says, Remedy::None))
+}
+
+/// Tells a living holder whose sign of life is past its system's limit.
+fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= facts.world.snapshot.taken_at)?;
+    if judged.verdict.state != VerdictState::Alive {
+        return None;
+    }
+    let says = format!("alive but quiet ({}); busy or waiting, do not release", expiry.rule);
+    Some(Finding::of_record(Code::QuietHolder, judged, How::Judged, says, Remedy::None))
+}
+
+/// Tells a holder on another host or in another PID namespace.
+fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let what = match judged.verdict.reason {
+        Reason::OtherHost => {
+            let host = judged.record.holder.as_ref()?.host().filter(|host| !is_our_name(host, facts));
+            let place = host.map_or_else(
+                || "on another machine or in a container".to_owned(),
+                |host| format!("on host {host}"),
+            );
+            format!("held {place}; its processes cannot be seen from here").into()
+        }
+        Reason::OtherNamespace => {
+            LeanStr::from_static_str("held in another PID namespace, perhaps a container")
+        }
+        Reason::SameProcess if is_inner(judged) => {
+            LeanStr::from_static_str("held in another PID namespace of this machine, and alive there")
+        }
+        Reason::SameProcess
+        | Reason::ProcessPresent
+        | Reason::SignOfLife
+        | Reason::NoProcess
+        | Reason::OtherProcess
+        | Reason::BornLater
+        | Reason::NotAnAgent
+        | Reason::OtherBoot
+        | Reason::Exited
+        | Reason::OtherClock
+        | Reason::NoPermission
+        | Reason::PartialScan
+        | Reason::NoPid
+        | Reason::BadPid
+        | Reason::WrongRole
+        | Reason::Unreadable => return None,
+    };
+    Some(Finding::of_record(Code::ForeignHolder, judged, How::Judged, what, Remedy::None))
+}
+
+fn is_our_name(host: &Untrusted, facts: &Facts<'_>) -> bool {
+    host.raw().eq_ignore_ascii_case(&facts.world.snapshot.host.name)
+}
+
+fn is_inner(judged: &Judged) -> bool {
+    judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
+        && judged.verdict.evidence.iter().any(|evidence| evidence.fact().fact.raw() == "other namespace")
+}

@@ -1,0 +1,310 @@
+//! Findings about who is who: shared, inherited, split and unstable identities.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
+use crate::core::judge::window::window_of;
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::record::fact;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Role};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::VerdictState;
+use crate::core::model::window::{ContextSource, WindowView};
+
+/// Finds identities that two windows share or that disagree.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(shared_session(facts));
+    found.extend(shared_context(facts));
+    found.extend(shared_terminal(facts));
+    found.extend(facts.records.iter().filter_map(|judged| inherited(judged, facts)));
+    found.extend(unstable(facts));
+    found.extend(split(facts));
+}
+
+/// Two live processes, one session ID: both append to one transcript.
+fn shared_session(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut pids: BTreeMap<&Untrusted, BTreeMap<u32, (Evidence, Option<Key>)>> = BTreeMap::new();
+    for (session, pid, note) in facts.world.bonds.all() {
+        if let Some(window) = own_window(pid, facts) {
+            pids.entry(session).or_default().insert(window, (note, None));
+        }
+    }
+    for judged in facts.records.iter().filter(|judged| judged.verdict.state == VerdictState::Alive) {
+        let binds = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Marker);
+        let of_process = judged.record.pid().filter(|_| binds).and_then(|pid| own_window(pid, facts));
+        if let (Some(session), Some(pid)) = (judged.record.session_id.as_ref(), of_process) {
+            pids.entry(session).or_default().insert(pid, (judged.evidence(), Some(judged.key.clone())));
+        }
+    }
+    pids.into_iter()
+        .filter(|(_, holders)| holders.len() > 1)
+        .map(|(session, holders)| tell_shared(session, &holders, facts))
+        .collect()
+}
+
+fn own_window(pid: u32, facts: &Facts<'_>) -> Option<u32> {
+    let world = facts.world;
+    window_of(&world.snapshot.processes, &world.windows, pid).map(|window| window.process.id.pid)
+}
+
+fn tell_shared(
+    session: &Untrusted,
+    holders: &BTreeMap<u32, (Evidence, Option<Key>)>,
+    facts: &Facts<'_>,
+) -> Finding {
+    let windows: Vec<&WindowView> = holders.keys().filter_map(|pid| facts.window(*pid)).collect();
+    let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+    let subjects = windows
+        .iter()
+        .map(|window| window.key.clone())
+        .chain(holders.values().filter_map(|(_, key)| key.clone()));
+    let evidence: Vec<Evidence> = holders.values().map(|(evidence, _)| evidence.clone()).collect();
+    let message = format!(
+        "{} run one session, {session}: both write its transcript; close one, or start it anew without --resume",
+        listed(&names)
+    );
+    Finding::new(Code::SharedSessionId, subjects, message, evidence, Remedy::None)
+}
+
+/// Two live windows, one context ID.
+fn shared_context(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut windows: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows {
+        windows.entry(&window.context_id.value).or_default().push(window);
+    }
+    windows
+        .into_iter()
+        .filter(|(_, sharing)| sharing.len() > 1)
+        .map(|(id, sharing)| tell_context(id, &sharing))
+        .collect()
+}
+
+fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
+    let names: Vec<String> = sharing.iter().map(|window| window_name(window)).collect();
+    let how = match sharing.first().map(|window| window.context_id.source) {
+        Some(ContextSource::Env) => ", from CLAUDE_SESSION_ID in their environment",
+        Some(ContextSource::AgentPid | ContextSource::Terminal | ContextSource::ParentPid) | None => "",
+    };
+    let message = format!(
+        "{} have one context ID, {id}{how}: they read and write one record; unset it in one of them",
+        listed(&names)
+    );
+    let mut evidence: Vec<Evidence> = sharing.iter().map(|window| window_evidence(window)).collect();
+    evidence.push(Evidence::new("context ID", id.clone(), "environment of the windows"));
+    Finding::new(
+        Code::SharedContextId,
+        sharing.iter().map(|window| window.key.clone()),
+        message,
+        evidence,
+        Remedy::None,
+    )
+}
+
+/// Unreleased records with one terminal ID: the next lookup adopts the wrong one.
+fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+        if let Some(terminal) = judged.record.terminal_id.as_deref().filter(|_| !judged.record.has_ended) {
+            let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id());
+            records.entry((machine, terminal)).or_default().push(judged);
+        }
+    }
+    let shared = records.into_iter().filter(|(_, sharing)| has_several(sharing));
+    shared
+        .map(|((_, terminal), sharing)| {
+            let message = format!(
+                "{} have one terminal ID, {terminal}: a window that looks itself up by it can get the other's identity",
+                count(sharing.len(), "unreleased record")
+            );
+            let subjects = sharing.iter().map(|judged| judged.key.clone());
+            let evidence: Vec<Evidence> = sharing.iter().map(|judged| judged.evidence()).collect();
+            Finding::new(Code::SharedTerminalId, subjects, message, evidence, Remedy::Park)
+        })
+        .collect()
+}
+
+/// Returns whether records are of several sessions: a session's file and its row are one.
+fn has_several(records: &[&Judged]) -> bool {
+    let first = records.first().and_then(|first| first.record.session_id.as_ref());
+    records.iter().skip(1).any(|other| first.is_none() || other.record.session_id.as_ref() != first)
+}
+
+/// A live window that uses a record older than its own process.
+fn inherited(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let pid = judged.record.pid()?;
+    let window = facts.window(pid)?;
+    let began = began_at(judged, facts)?;
+    let process = facts.world.snapshot.processes.get(pid)?;
+    if !facts.world.is_born_after(process, began) {
+        return None;
+    }
+    let message = format!(
+        "{} uses {}, which began {} before the window's process: it has a dead window's identity",
+        window_name(window),
+        file_name(judged),
+        window.started_at.map_or_else(String::new, |started| shown_span(began, started)),
+    );
+    let evidence = [
+        window_evidence(window),
+        judged.evidence(),
+        Evidence::new("session began", began.to_string(), "record").at(began),
+    ];
+    Some(Finding::new(
+        Code::InheritedRecord,
+        [window.key.clone(), judged.key.clone()],
+        message,
+        evidence,
+        Remedy::Park,
+    ))
+}
+
+/// Returns when the session began that a record ties to its PID; `None` where resuming is the
+/// format's own way (a registry, an owner with start, a marker of a resumed session).
+fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
+    let holder = judged.record.holder.as_ref()?;
+    match (judged.record.format, judged.record.kind, holder.binding) {
+        (Format::Maia, RecordKind::Session, _) => judged.record.started_at,
+        (Format::Leo, RecordKind::Marker, Binding::Marker) => {
+            let is_new = fact(&judged.record, "source").is_some_and(|source| source.raw() == "startup");
+            let session = judged.record.session_id.as_ref().filter(|_| is_new)?;
+            let file = facts.world.records_of(session).iter().find(|record| {
+                record.format == Format::Leo
+                    && record.kind == RecordKind::Session
+                    && record.holder.as_ref().map(|holder| &holder.pid) != Some(&holder.pid)
+            })?;
+            file.started_at
+        }
+        (
+            Format::Maia
+            | Format::Observability
+            | Format::Entire
+            | Format::Leo
+            | Format::ClaudeCode
+            | Format::Obra
+            | Format::Git
+            | Format::Beads
+            | Format::AgentMail
+            | Format::Codex
+            | Format::Copilot
+            | Format::Own(_),
+            _,
+            _,
+        ) => None,
+    }
+}
+
+fn shown_span(from: jiff::Timestamp, to: jiff::Timestamp) -> String {
+    let seconds = to.duration_since(from).as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// Several records whose PIDs are helpers of one window: a new context ID for every call.
+fn unstable(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_window: BTreeMap<(u32, Format), Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+        let is_file_pid = judged
+            .record
+            .holder
+            .as_ref()
+            .is_some_and(|holder| holder.binding == Binding::File && holder.role != Role::Daemon);
+        let pid = judged.record.pid().filter(|_| is_file_pid && judged.verdict.state == VerdictState::Alive);
+        if let (Some(pid), Some(window)) = (pid, judged.window_pid)
+            && pid != window
+            && facts.world.snapshot.processes.get(pid).is_some()
+        {
+            by_window.entry((window, judged.record.format)).or_default().push(judged);
+        }
+    }
+    let several = by_window.into_iter().filter(|(_, records)| records.len() > 1);
+    several
+        .filter_map(|((window, _), records)| Some(tell_unstable(facts.window(window)?, &records)))
+        .collect()
+}
+
+fn tell_unstable(window: &WindowView, records: &[&Judged]) -> Finding {
+    let message = format!(
+        "{} has {} under the PIDs of its shells: every call finds another context ID",
+        window_name(window),
+        count(records.len(), "record")
+    );
+    let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
+    let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence()).collect();
+    Finding::new(Code::UnstableContextId, subjects, message, evidence, Remedy::None)
+}
+
+/// Pointer, marker, registry and record that disagree about who a window is.
+fn split(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> =
+        facts.records.iter().filter_map(|judged| split_marker(judged, facts)).collect();
+    found.extend(facts.records.iter().filter_map(|judged| split_pointer(judged, facts)));
+    found
+}
+
+/// A marker that gives a live window another session than its own registry does.
+fn split_marker(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let is_marker = matches!(judged.record.kind, RecordKind::Marker | RecordKind::Tick)
+        && judged.verdict.state == VerdictState::Alive;
+    let pid = judged.record.pid().filter(|_| is_marker)?;
+    let certain = facts.world.sessions.get(&pid)?;
+    let named = judged.record.session_id.as_ref().filter(|named| named != certain)?;
+    let window = facts.window(pid)?;
+    let message = format!(
+        "{} is session {certain} by its own registry, but {} says {named}",
+        window_name(window),
+        file_name(judged)
+    );
+    let evidence = [
+        window_evidence(window),
+        Evidence::new("registry", (*certain).clone(), "Claude Code's registry"),
+        judged.evidence(),
+    ];
+    Some(Finding::new(
+        Code::IdentitySplit,
+        [window.key.clone(), judged.key.clone()],
+        message,
+        evidence,
+        Remedy::None,
+    ))
+}
+
+/// A checkout's pointer to a session that does not live, beside a marker of one that does.
+fn split_pointer(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let session = judged.record.session_id.as_ref().filter(|_| judged.record.kind == RecordKind::Pointer)?;
+    let folder = judged.record.location.path()?.parent()?;
+    let is_alive = facts.records.iter().any(|other| {
+        other.record.session_id.as_ref() == Some(session)
+            && other.record.kind != RecordKind::Pointer
+            && other.verdict.state == VerdictState::Alive
+    });
+    let marker = facts.records.iter().find(|other| {
+        other.record.kind == RecordKind::Marker
+            && other.record.location.path().and_then(std::path::Path::parent) == Some(folder)
+            && other.verdict.state == VerdictState::Alive
+            && other.record.session_id.as_ref() != Some(session)
+    })?;
+    if is_alive {
+        return None;
+    }
+    let other = marker.record.session_id.as_ref().map_or_else(String::new, Untrusted::shown);
+    let message =
+        format!("{} points at session {session}, but the live marker here is {other}'s", file_name(judged));
+    let subjects = [judged.key.clone(), marker.key.clone()];
+    let evidence = [judged.evidence(), marker.evidence()];
+    Some(Finding::new(Code::IdentitySplit, subjects, message, evidence, Remedy::None))
+}
+
+/// Collects the distinct windows of some PIDs.
+pub(crate) fn distinct(pids: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
+    pids.into_iter().collect()
+}

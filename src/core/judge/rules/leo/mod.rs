@@ -1,0 +1,24 @@
+//! Findings about LEO's database, where a claim is written on two surfaces: the item of work names
+//! its owner, and the session's own row mirrors what it works on.
+
+pub mod book;
+pub mod items;
+pub mod sessions;
+pub mod trees;
+
+use crate::core::judge::rules::facts::Facts;
+use crate::core::judge::rules::leo::book::Book;
+use crate::core::model::finding::Finding;
+use crate::core::model::record::format::Format;
+
+/// Finds what is wrong between items of work and sessions. What was read in part tells of nothing.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    let databases = facts.world.snapshot.databases.iter();
+    let read = databases.filter(|database| database.format == Format::Leo && database.is_complete);
+    let books: Vec<Book<'_>> = read.map(|database| Book::of(database, facts)).collect();
+    found.extend(trees::findings(&books, facts));
+    for book in &books {
+        found.extend(items::findings(book));
+        found.extend(sessions::findings(book));
+    }
+}

@@ -1,0 +1,133 @@
+//! Findings about Obra's database: stranded tasks, concurrent orchestrators, a writer that is stuck.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::judge::rules::facts::{Facts, count};
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::record::claim::ResourceKind;
+use crate::core::model::record::fact;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::Location;
+use crate::core::model::snapshot::Database;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::VerdictState;
+
+/// How long a transaction may be open before it counts as stuck: 30 s. Obra's own are of
+/// milliseconds.
+const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
+
+/// Finds what is wrong with Obra's tasks, runs and databases.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    let rows: Vec<&Judged> =
+        facts.records.iter().filter(|judged| judged.record.format == Format::Obra).collect();
+    found.extend(rows.iter().filter_map(|task| stranded(task, &rows)));
+    found.extend(concurrent(&rows, facts));
+    found.extend(facts.world.snapshot.databases.iter().filter_map(|database| stuck(database, facts)));
+}
+
+/// Returns the database of a row and the task that it is, or is about.
+fn task_of(judged: &Judged) -> Option<(&Untrusted, &Untrusted)> {
+    let Location::Row(row) = &judged.record.location else { return None };
+    Some((&row.database, fact(&judged.record, "task").or_else(|| fact(&judged.record, "epic"))?))
+}
+
+/// A task that was begun, of which no session is open, and whose queue died with its process.
+fn stranded(task: &Judged, rows: &[&Judged]) -> Option<Finding> {
+    if task.record.kind != RecordKind::Metadata || task.verdict.state != VerdictState::Dead {
+        return None;
+    }
+    let own = task_of(task)?;
+    let holds = |row: &&&Judged| {
+        row.record.kind != RecordKind::Metadata && !row.record.has_ended && task_of(row) == Some(own)
+    };
+    if rows.iter().any(|row| holds(&row)) {
+        return None;
+    }
+    let message = format!(
+        "{}: it stands as {}, but nobody works on it, and a new orchestrator only looks for PENDING",
+        task.record.title,
+        fact(&task.record, "status").map_or_else(String::new, Untrusted::shown)
+    );
+    let evidence = task.all_evidence();
+    Some(Finding::new(Code::StrandedItem, [task.key.clone()], message, evidence, Remedy::Release))
+}
+
+/// Two orchestrators at work in one directory.
+fn concurrent(rows: &[&Judged], facts: &Facts<'_>) -> Vec<Finding> {
+    let mut folders: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    let live = rows
+        .iter()
+        .filter(|row| row.record.kind == RecordKind::Session && row.verdict.state == VerdictState::Alive);
+    for row in live.filter(|row| !row.record.has_ended) {
+        if let Some(folder) = row.record.cwd.as_deref() {
+            folders.entry(folder).or_default().push(row);
+        }
+    }
+    folders.into_iter().filter_map(|(folder, runs)| tell_concurrent(folder, &runs, facts)).collect()
+}
+
+fn tell_concurrent(folder: &Path, runs: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+    let databases = runs.iter().filter_map(|run| match &run.record.location {
+        Location::Row(row) => facts.world.database(row),
+        Location::File(_) => None,
+    });
+    let pids: BTreeSet<u32> = databases.flat_map(orchestrators).collect();
+    // Two windows that hold one project are told by the rule for all formats.
+    let windows: BTreeSet<u32> = runs.iter().filter_map(|run| run.window_pid).collect();
+    if runs.len() < 2 || pids.len() < 2 || windows.len() > 1 {
+        return None;
+    }
+    let names: Vec<String> = pids.iter().map(|pid| format!("PID {pid}")).collect();
+    let message = format!(
+        "{} of Obra ({}) have {} open in {}: each would undo the other's work; end one of them",
+        count(pids.len(), "orchestrator"),
+        names.join(" and "),
+        count(runs.len(), "session"),
+        Untrusted::from_path(folder)
+    );
+    let of_runs = |key: &Key| runs.iter().any(|run| run.key == *key);
+    let claims = facts.claims.iter().filter(|claim| claim.resource().kind == ResourceKind::Project);
+    let subjects = claims.filter(|claim| of_runs(&claim.record.key)).map(|claim| claim.key.clone());
+    let evidence: Vec<Evidence> = runs.iter().map(|run| run.evidence()).collect();
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
+}
+
+/// Returns Obra's processes that have a database open.
+fn orchestrators(database: &Database) -> impl Iterator<Item = u32> + '_ {
+    let openers = database.opened_by.as_deref().unwrap_or_default();
+    let runners = database.file.as_ref().map_or(&[] as &[u32], |file| &file.runners);
+    openers.iter().copied().filter(|pid| runners.contains(pid))
+}
+
+/// A transaction that is open for too long. After an exception Obra's counter of nested
+/// transactions ends below zero, and nothing that it writes is ever committed.
+fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
+    let file = database.file.as_ref()?;
+    let pid = file.written_by.or_else(|| database.opened_by.as_ref()?.first().copied())?;
+    // An earlier process can have left the journal: this one has been at it since its own start.
+    let process = facts.world.snapshot.processes.get(pid);
+    let started_at = process.and_then(|process| facts.world.started_at(process));
+    let since = file.journal_since?.max(started_at.unwrap_or(Timestamp::MIN));
+    let age = facts.world.snapshot.taken_at.duration_since(since);
+    if age < STUCK_AFTER {
+        return None;
+    }
+    let message = format!(
+        "{}: PID {pid} has kept a transaction open for {} s: what others read is old, nothing can be \
+         released, and what it wrote is lost when it ends",
+        database.name,
+        age.as_secs()
+    );
+    let evidence =
+        Evidence::new("journal", database.name.clone(), format!("{}-journal", database.name.raw()));
+    let key = Key::derive('s', &[&format!("obra:{}", database.name.raw())]);
+    Some(Finding::new(Code::StuckWriter, [key], message, [evidence.at(since)], Remedy::None))
+}

@@ -1,0 +1,141 @@
+//! Findings about one place in two hands: a branch in two trees, files that somebody reserved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::core::judge::glob::Glob;
+use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
+use crate::core::judge::rules::sharing::{is_current, is_same_holder, tree_of};
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::judged::Judged;
+use crate::core::model::record::fact;
+use crate::core::model::record::format::Format;
+use crate::core::model::text::Untrusted;
+use crate::core::model::window::WindowView;
+
+/// How many reservations of one tree are compared.
+const MOST: usize = 200;
+
+/// Finds places that two windows or two agents use.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(shared_branches(facts));
+    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {
+        if let Some(tree) = tree_of(judged, facts) {
+            trees.entry(tree).or_default().push(judged);
+        }
+    }
+    for (tree, records) in trees {
+        let (reserved, touching): (Vec<_>, Vec<_>) =
+            records.into_iter().partition(|judged| judged.record.format == Format::AgentMail);
+        let reserved: Vec<Reserved<'_>> = reserved.into_iter().take(MOST).map(Reserved::of).collect();
+        found.extend(reserved_twice(tree, &reserved));
+        found.extend(reserved.iter().filter_map(|one| touched_by_two(tree, one, &touching)));
+    }
+}
+
+fn has_files(judged: &Judged) -> bool {
+    !judged.record.files.is_empty()
+}
+
+/// One branch that is checked out in two trees, each with a live window: git itself refuses that
+/// unless it is forced, and then each moves the branch under the other.
+fn shared_branches(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut branches: BTreeMap<(&Untrusted, &Untrusted), Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows {
+        if let Some((repo, branch)) =
+            window.repo.as_ref().and_then(|repo| Some((repo, repo.branch.as_ref()?)))
+        {
+            branches.entry((&repo.root, branch)).or_default().push(window);
+        }
+    }
+    branches.into_iter().filter_map(|((_, branch), windows)| tell_branch(branch, &windows)).collect()
+}
+
+fn tell_branch(branch: &Untrusted, windows: &[&WindowView]) -> Option<Finding> {
+    let trees: BTreeSet<String> =
+        windows.iter().filter_map(|window| Some(window.repo.as_ref()?.worktree.shown())).collect();
+    if trees.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+    let trees: Vec<String> = trees.into_iter().collect();
+    let message = format!(
+        "{} work on one branch, {branch}, in {}: a commit of one leaves the other's tree behind its branch",
+        listed(&names),
+        listed(&trees)
+    );
+    let subjects = windows.iter().map(|window| window.key.clone());
+    let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
+    evidence.push(Evidence::new("branch", branch.clone(), "HEAD of each working tree"));
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
+}
+
+/// A reservation with its pattern, read once.
+struct Reserved<'a> {
+    judged: &'a Judged,
+    pattern: Untrusted,
+    glob: Glob,
+    is_exclusive: bool,
+}
+
+impl<'a> Reserved<'a> {
+    fn of(judged: &'a Judged) -> Self {
+        let pattern = judged.record.files.first().cloned().unwrap_or_default();
+        let is_exclusive = fact(&judged.record, "mode").is_none_or(|mode| mode.raw() != "shared");
+        Self { judged, glob: Glob::pattern(pattern.raw()), pattern, is_exclusive }
+    }
+
+    fn owner(&self) -> Option<&Untrusted> {
+        fact(&self.judged.record, "owner")
+    }
+}
+
+/// Two agents that reserved the same files, one of them for itself alone.
+fn reserved_twice(tree: &Path, reserved: &[Reserved<'_>]) -> Vec<Finding> {
+    let pairs = reserved.iter().enumerate().flat_map(|(at, one)| {
+        let others = reserved.iter().skip(at + 1).filter(|other| collide(one, other));
+        others.map(move |other| (one, other))
+    });
+    let tell = |(one, other): (&Reserved<'_>, &Reserved<'_>)| {
+        let message = format!(
+            "{} and {} both reserved {} in {}: let them agree before one overwrites the other",
+            one.owner().map_or_else(String::new, Untrusted::shown),
+            other.owner().map_or_else(String::new, Untrusted::shown),
+            one.pattern,
+            Untrusted::from_path(tree)
+        );
+        let evidence = [one.judged.evidence(), other.judged.evidence()];
+        let subjects = [one.judged.key.clone(), other.judged.key.clone()];
+        Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None)
+    };
+    pairs.map(tell).collect()
+}
+
+fn collide(one: &Reserved<'_>, other: &Reserved<'_>) -> bool {
+    (one.is_exclusive || other.is_exclusive) && one.owner() != other.owner() && one.glob.overlaps(&other.glob)
+}
+
+/// Two sessions that touch files which one agent reserved for itself: whoever that is, one of them
+/// is another.
+fn touched_by_two(tree: &Path, one: &Reserved<'_>, touching: &[&Judged]) -> Option<Finding> {
+    let is_meant = |file: &&Untrusted| Glob::literal(file.raw()).overlaps(&one.glob);
+    let mut inside =
+        touching.iter().filter_map(|judged| Some((*judged, judged.record.files.iter().find(is_meant)?)));
+    let (first, its) = inside.next().filter(|_| one.is_exclusive)?;
+    let (second, others) = inside.find(|(other, _)| !is_same_holder(first, other))?;
+    let message = format!(
+        "{} reserved {} in {} alone, but {} touches {its} and {} touches {others}",
+        one.owner().map_or_else(String::new, Untrusted::shown),
+        one.pattern,
+        Untrusted::from_path(tree),
+        first.record.title,
+        second.record.title,
+    );
+    let all = [one.judged, first, second];
+    let evidence: Vec<Evidence> = all.iter().map(|judged| judged.evidence()).collect();
+    let subjects = all.iter().map(|judged| judged.key.clone());
+    Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+}

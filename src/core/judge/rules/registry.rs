@@ -1,0 +1,97 @@
+//! Findings about Claude Code's registry itself: entries of living windows that somebody removed.
+//!
+//! A development container that shares `~/.claude` removes at its start every entry whose process it
+//! cannot see, and no window writes its entry again (claude-code#85283).
+
+use jiff::SignedDuration;
+
+use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::process::Process;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Binding;
+use crate::core::model::snapshot::SourceState;
+use crate::core::model::window::WindowView;
+
+/// A window removes its own entry when it ends, shortly before its process does: 5 s.
+const ENDS_WITHIN: SignedDuration = SignedDuration::from_secs(5);
+
+/// Finds the living windows whose entry has gone.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    let swept: Vec<(&WindowView, Evidence)> =
+        facts.windows.iter().filter_map(|window| Some((window, gone_entry(window, facts)?))).collect();
+    if swept.is_empty() || !is_read(facts) {
+        return;
+    }
+    let names: Vec<String> = swept.iter().map(|(window, _)| window_name(window)).collect();
+    let left = entries(facts).next().map_or("no entry is left", |_| "other entries stay");
+    let message = format!(
+        "{}: alive, and gone from Claude Code's registry ({left}): another program removed the entry, \
+         perhaps a container that shares the folder",
+        listed(&names)
+    );
+    let keys = swept.iter().map(|(window, _)| window.key.clone());
+    let evidence: Vec<Evidence> =
+        swept.iter().flat_map(|(window, gone)| [window_evidence(window), gone.clone()]).collect();
+    found.push(Finding::new(Code::SweptRegistry, keys, message, evidence, Remedy::None));
+}
+
+/// Returns whether the registry was read whole, so that what is missing is not there.
+fn is_read(facts: &Facts<'_>) -> bool {
+    let sources = &facts.world.snapshot.sources;
+    !sources.iter().any(|source| source.id == Format::ClaudeCode.name() && source.state != SourceState::Ok)
+}
+
+/// Returns what proves that a window had an entry, where it has none.
+pub(crate) fn gone_entry(window: &WindowView, facts: &Facts<'_>) -> Option<Evidence> {
+    let world = facts.world;
+    let process = world.snapshot.processes.get(window.pid).filter(|_| window.agent == "claude-code")?;
+    if entries(facts).any(|entry| entry.pid() == Some(window.pid)) {
+        return None;
+    }
+    by_earlier_look(process, facts).or_else(|| by_its_hook(process, facts))
+}
+
+/// Looks for the entry in earlier looks of claimtop's own.
+fn by_earlier_look(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
+    let snapshot = facts.world.snapshot;
+    let seen = snapshot.seen_agents.iter().find(|seen| seen.id == process.id)?;
+    let at = seen.registered_at?;
+    let value = format!("it had its entry, and still at {at}");
+    let is_over = snapshot.taken_at.duration_since(at) >= ENDS_WITHIN;
+    is_over.then(|| Evidence::new("registry entry", value, "earlier look").at(at))
+}
+
+/// Judges by the window's own hook, which runs only once it has an entry, if its version keeps any: so
+/// another window of the same program must have one, in a folder that both use.
+fn by_its_hook(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
+    let world = facts.world;
+    let note = world.bonds.of(process.id.pid)?;
+    let is_over = world.snapshot.taken_at.duration_since(note.written_at) >= ENDS_WITHIN;
+    let has_sibling = || {
+        entries(facts).any(|entry| {
+            let other = entry.pid().filter(|pid| world.sessions.contains_key(pid));
+            let other = other.and_then(|pid| world.snapshot.processes.get(pid));
+            other.is_some_and(|other| is_same_program(process, other))
+                && !world.is_of_other_home(entry, process)
+        })
+    };
+    (is_over && has_sibling()).then(|| note.evidence())
+}
+
+fn is_same_program(one: &Process, other: &Process) -> bool {
+    let exe = |process: &Process| process.details.as_ref().and_then(|details| details.exe.clone());
+    exe(one).is_some() && exe(one) == exe(other)
+}
+
+/// Returns all entries, whosever they are.
+pub(crate) fn entries<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Record> {
+    let records = facts.world.snapshot.records.iter().map(|record| &**record);
+    records.filter(|record| {
+        let binding = record.holder.as_ref().map(|holder| holder.binding);
+        record.format == Format::ClaudeCode && binding == Some(Binding::Registry)
+    })
+}

@@ -1,0 +1,262 @@
+//! Findings about places: one tree, one slot, the same files, one resource.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::core::judge::claim::{contested, thing};
+use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
+use crate::core::judge::rules::identity::distinct;
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::judged::Judged;
+use crate::core::model::record::claim::{Resource, ResourceKind};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::VerdictState;
+use crate::core::model::window::WindowView;
+
+/// Finds windows that are in each other's way.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(same_worktree(facts));
+    found.extend(same_folder(facts));
+    found.extend(overlapping_files(facts));
+    found.extend(facts.records.iter().filter_map(|judged| overwritten(judged, facts)));
+    found.extend(facts.records.iter().filter_map(|judged| dead_identity(judged, facts)));
+    found.extend(contested_claims(facts));
+}
+
+/// Two live windows in one working tree.
+fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut trees: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows {
+        if let Some(repo) = window.repo.as_ref() {
+            trees.entry(&repo.worktree).or_default().push(window);
+        }
+    }
+    trees
+        .into_iter()
+        .filter(|(_, windows)| windows.len() > 1)
+        .map(|(tree, windows)| {
+            let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+            let message = format!(
+                "{} work in one tree, {tree}: edits and commits can mix; give one of them a worktree of its own",
+                listed(&names)
+            );
+            let subjects = windows.iter().map(|window| window.key.clone());
+            let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
+            evidence.push(Evidence::new("working tree", tree.clone(), "working directories"));
+            Finding::new(Code::SameWorktree, subjects, message, evidence, Remedy::None)
+        })
+        .collect()
+}
+
+/// Two live windows in one folder that is no working tree: there is no index that they could share,
+/// and nothing that shows whose a change is. A name in another mount namespace may be another folder.
+fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
+    let is_ours = |window: &WindowView| {
+        let process = facts.world.snapshot.processes.get(window.pid);
+        let details = process.and_then(|process| process.details.as_ref());
+        details.is_some_and(|details| details.ns_pids.len() == 1)
+    };
+    let mut folders: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows.iter().filter(|window| window.repo.is_none() && is_ours(window)) {
+        if let Some(folder) = window.cwd.as_ref() {
+            folders.entry(folder).or_default().push(window);
+        }
+    }
+    let is_plain = |folder: &Untrusted| facts.world.snapshot.plain_folders.contains(folder);
+    let shared = folders.into_iter().filter(|(folder, windows)| windows.len() > 1 && is_plain(folder));
+    shared.map(|(folder, windows)| tell_folder(folder, &windows)).collect()
+}
+
+fn tell_folder(folder: &Untrusted, windows: &[&WindowView]) -> Finding {
+    let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+    let message = format!(
+        "{} work in one folder, {folder}, which is no working tree: one can overwrite what another has just \
+         written, and nothing keeps the older text; give each a folder of its own",
+        listed(&names)
+    );
+    let subjects = windows.iter().map(|window| window.key.clone());
+    let mut evidence: Vec<Evidence> = windows.iter().map(|window| window_evidence(window)).collect();
+    evidence.push(Evidence::new("folder", folder.clone(), "working directories"));
+    Finding::new(Code::SameFolder, subjects, message, evidence, Remedy::None)
+}
+
+/// Returns whether a record may well stand for live work: not dead, not ended, not expired.
+pub(crate) fn is_current(judged: &Judged, facts: &Facts<'_>) -> bool {
+    let now = facts.world.snapshot.taken_at;
+    match judged.verdict.state {
+        _ if judged.record.has_ended => false,
+        VerdictState::Alive => true,
+        VerdictState::Dead => false,
+        VerdictState::Unknown => judged.record.expiry.as_ref().is_some_and(|expiry| expiry.at > now),
+    }
+}
+
+/// Two live records that touch the same files in one working tree.
+fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    let touches = |judged: &&Judged| {
+        // A reservation means no file by its name, and nobody's window.
+        judged.record.format != Format::AgentMail
+            && !judged.record.files.is_empty()
+            && is_current(judged, facts)
+    };
+    for judged in facts.records.iter().filter(touches) {
+        if let Some(tree) = tree_of(judged, facts) {
+            trees.entry(tree).or_default().push(judged);
+        }
+    }
+    let mut found = Vec::new();
+    for (tree, records) in trees {
+        for (at, one) in records.iter().enumerate() {
+            let others = records.iter().skip(at + 1).filter(|other| !is_same_holder(one, other));
+            found.extend(others.filter_map(|other| tell_overlap(tree, one, other)));
+        }
+    }
+    found
+}
+
+/// Returns the working tree in which a record's files are: the one that its folder lies in, for they
+/// are named from its root. Where it names no folder and its holder lives, that is its window's tree:
+/// the agent's hooks write it from there. A remote's address or a branch says of no tree which it is.
+pub(crate) fn tree_of<'a>(judged: &'a Judged, facts: &'a Facts<'_>) -> Option<&'a Path> {
+    let root = |folder: &Path| Some(facts.world.worktree_of(folder)?.1.path.as_path());
+    match judged.record.cwd.as_deref() {
+        // A reservation's globs start at the project's folder, wherever in a tree that is.
+        Some(folder) if judged.record.format == Format::AgentMail => Some(folder),
+        Some(folder) => root(folder).or(Some(folder)),
+        None if judged.verdict.state == VerdictState::Alive => {
+            root(Path::new(facts.window(judged.window_pid?)?.cwd.as_ref()?.raw()))
+        }
+        None => None,
+    }
+}
+
+pub(crate) fn is_same_holder(one: &Judged, other: &Judged) -> bool {
+    let same_session = one.record.session_id.is_some() && one.record.session_id == other.record.session_id;
+    let same_window = one.window_pid.is_some() && one.window_pid == other.window_pid;
+    same_session || same_window
+}
+
+fn tell_overlap(tree: &Path, one: &Judged, other: &Judged) -> Option<Finding> {
+    let touched: BTreeSet<&Untrusted> = one.record.files.iter().collect();
+    let both: Vec<String> =
+        other.record.files.iter().filter(|file| touched.contains(file)).map(Untrusted::shown).collect();
+    let first = both.first()?;
+    let more = if both.len() > 1 { format!(" and {} more", both.len() - 1) } else { String::new() };
+    let message = format!(
+        "{} and {} both touch {first}{more} in {}: a commit of one can take the other's lines",
+        one.record.title,
+        other.record.title,
+        Untrusted::from_path(tree)
+    );
+    let mut evidence = vec![one.evidence(), other.evidence()];
+    evidence.push(Evidence::new("files of both", both.join(", "), "records"));
+    if one.record.cwd.is_none() || other.record.cwd.is_none() {
+        let tree = Untrusted::from_path(tree);
+        evidence.push(Evidence::new("working tree", tree, "the window's, for a record names none"));
+    }
+    let subjects = [one.key.clone(), other.key.clone()];
+    Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+}
+
+/// Two live windows that write one slot: only the last one's session is kept.
+fn overwritten(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let writers = slot_users(judged, facts);
+    if writers.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = writers.iter().map(|window| window_name(window)).collect();
+    let message = format!(
+        "{} write one slot, {}: only the last one's session is kept, the other's events go to it",
+        listed(&names),
+        file_name(judged)
+    );
+    let subjects = writers.iter().map(|window| window.key.clone()).chain([judged.key.clone()]);
+    let mut evidence = vec![judged.evidence()];
+    evidence.extend(writers.iter().map(|window| window_evidence(window)));
+    Some(Finding::new(Code::OverwrittenRecord, subjects, message, evidence, Remedy::None))
+}
+
+/// Returns the windows that keep their session in a slot of the observability system.
+fn slot_users<'a>(judged: &Judged, facts: &'a Facts<'_>) -> Vec<&'a WindowView> {
+    let is_slot = judged.record.format == Format::Observability && judged.record.kind == RecordKind::Session;
+    let Some(project) = judged.record.context_id.as_ref().filter(|_| is_slot) else { return Vec::new() };
+    let is_user = |window: &&WindowView| {
+        window.agent.contains("claude") && project_of(window).as_deref() == Some(project.raw())
+    };
+    facts.windows.iter().filter(is_user).collect()
+}
+
+/// A slot whose session is dead, in a project where a window lives: until the slot is written anew or
+/// is older than its system allows, that window's events are filed under the dead session.
+fn dead_identity(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let session = judged.record.session_id.as_ref()?;
+    let now = facts.world.snapshot.taken_at;
+    let is_served = judged.record.expiry.as_ref().is_none_or(|expiry| expiry.at > now);
+    if judged.verdict.state != VerdictState::Dead || !is_served {
+        return None;
+    }
+    let users = slot_users(judged, facts);
+    let names: Vec<String> = users.iter().map(|window| window_name(window)).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{}: events are filed under session {session} of {}, whose window is gone; release it, and start the \
+         session anew so that its hook writes its own",
+        listed(&names),
+        file_name(judged)
+    );
+    let subjects = users.iter().map(|window| window.key.clone()).chain([judged.key.clone()]);
+    let mut evidence: Vec<Evidence> = judged.all_evidence().to_vec();
+    evidence.extend(users.iter().map(|window| window_evidence(window)));
+    Some(Finding::new(Code::DeadIdentityServed, subjects, message, evidence, Remedy::Release))
+}
+
+/// Returns the observability system's project of a window: the name of the nearest folder
+/// with `.git`, which every linked worktree has too, else of the working directory.
+pub(crate) fn project_of(window: &WindowView) -> Option<String> {
+    let folder = match window.repo.as_ref() {
+        Some(repo) => &repo.worktree,
+        None => window.cwd.as_ref()?,
+    };
+    folder.raw().rsplit('/').next().map(str::to_owned)
+}
+
+/// Two live holders of one exclusive resource. A session shared by two processes is told as
+/// that, not once more here.
+fn contested_claims(facts: &Facts<'_>) -> Vec<Finding> {
+    contested(facts.records)
+        .into_iter()
+        .filter(|resource| resource.kind != ResourceKind::Session)
+        .filter_map(|resource| tell_contested(&resource, facts))
+        .collect()
+}
+
+fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
+    let claims: Vec<_> = facts
+        .claims
+        .iter()
+        .filter(|claim| thing(claim.resource()) == *resource && claim.window.is_some())
+        .collect();
+    let holders: Vec<&Judged> = claims.iter().map(|claim| &claim.record).collect();
+    let windows = distinct(holders.iter().filter_map(|judged| judged.window_pid));
+    let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{} {} is held by {}, {}: let one of them release it",
+        resource.kind.name(),
+        resource.id,
+        count(windows.len(), "live window"),
+        names.join(" and "),
+    );
+    let subjects = claims.iter().map(|claim| claim.key.clone());
+    let evidence: Vec<Evidence> = holders.iter().map(|judged| judged.evidence()).collect();
+    Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
+}

@@ -1,0 +1,280 @@
+//! Findings about age and number: stale, expired, about to be deleted, too many, missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use lean_string::LeanStr;
+
+use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence, window_name};
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::code::Code;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::home::{HomeFolder, HomePart, NamedHome};
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::lease::{Deletion, Spares};
+use crate::core::model::record::let_go::LetGo;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::window::WindowView;
+
+/// From how many records of helpers' PIDs on a system counts as flooded.
+const FLOOD: usize = 20;
+/// How long before a live window's record is deleted that is told.
+const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
+/// How long before unsaved work is deleted that is told.
+const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
+
+/// Finds what time and number make a problem.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    let mut says = Behind::new(", and no process proves it alive");
+    let stale = |judged| stale(judged, facts, &mut says);
+    found.extend(facts.records.iter().filter_map(stale));
+    found.extend(facts.records.iter().filter_map(|judged| deletion_ahead(judged, facts)));
+    found.extend(expired(facts));
+    found.extend(flood(facts));
+    found.extend(facts.records.iter().filter_map(|judged| orphan(judged, facts)));
+    found.extend(no_record(facts));
+}
+
+/// Says the same behind each rule: thousands of findings share the few sentences that come of it.
+struct Behind {
+    words: &'static str,
+    said: BTreeMap<&'static str, LeanStr>,
+}
+
+impl Behind {
+    fn new(words: &'static str) -> Self {
+        Self { words, said: BTreeMap::new() }
+    }
+
+    fn of(&mut self, rule: &'static str) -> LeanStr {
+        self.said.entry(rule).or_insert_with(|| format!("{rule}{}", self.words).into()).clone()
+    }
+}
+
+/// A record past its own system's limit whose holder is not known to live.
+fn stale(judged: &Judged, facts: &Facts<'_>, says: &mut Behind) -> Option<Finding> {
+    let now = facts.world.snapshot.taken_at;
+    let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
+    let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
+        || judged.record.has_ended
+        || runs_out_alone(judged)
+        || judged.record.kind == RecordKind::Temporary;
+    if is_told_elsewhere {
+        return None;
+    }
+    Some(Finding::of_record(Code::StaleRecord, judged, How::Both, says.of(expiry.rule), Remedy::Park))
+}
+
+/// Returns whether a record is of a system that claimtop only reads: what runs out there is in
+/// nobody's way from then on.
+fn runs_out_alone(judged: &Judged) -> bool {
+    judged.record.format.let_go(judged.record.kind) == LetGo::Never
+}
+
+/// A record that another system's clean-up will remove although it lives or holds unsaved work.
+fn deletion_ahead(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let deletion = judged.record.deletion.as_ref()?;
+    let now = facts.world.snapshot.taken_at;
+    let is_live = judged.verdict.state == VerdictState::Alive && !is_spared(judged, deletion, facts);
+    let is_unsaved = judged.record.has_unsaved_work && judged.verdict.state != VerdictState::Alive;
+    let is_near = is_within(deletion, if is_live { LIVE_SOON } else { UNSAVED_SOON }, now);
+    if !is_near || !(is_live || is_unsaved) {
+        return None;
+    }
+    let whose = if is_live { "a live window's record" } else { "a record with unsaved work" };
+    let says = format!("{whose}, {} ({})", when(deletion.at, now), deletion.rule);
+    Some(Finding::of_record(Code::DeletionAhead, judged, How::Both, says, Remedy::None))
+}
+
+/// Returns whether unsaved work of a record is told to be deleted soon.
+pub(crate) fn is_loss_near(deletion: &Deletion, now: Timestamp) -> bool {
+    is_within(deletion, UNSAVED_SOON, now)
+}
+
+fn is_within(deletion: &Deletion, span: SignedDuration, now: Timestamp) -> bool {
+    deletion.at <= now.checked_add(span).unwrap_or(Timestamp::MAX)
+}
+
+fn when(at: Timestamp, now: Timestamp) -> String {
+    let seconds = at.duration_since(now).as_secs();
+    match seconds {
+        ..=0 => "deleted by the next clean-up".to_owned(),
+        1..7_200 => format!("deleted by the first clean-up after {} min", seconds / 60 + 1),
+        _ => format!("deleted by the first clean-up after {} h", seconds / 3_600),
+    }
+}
+
+/// Returns whether the clean-up leaves this record alone because of its process's name.
+fn is_spared(judged: &Judged, deletion: &Deletion, facts: &Facts<'_>) -> bool {
+    match deletion.spares {
+        Spares::Nobody => false,
+        Spares::AgentNames => {
+            judged.record.pid().and_then(|pid| facts.world.snapshot.processes.get(pid)).is_some_and(
+                |process| {
+                    let comm = process.comm.raw().to_lowercase();
+                    comm.contains("claude") || comm.contains("native-binary")
+                },
+            )
+        }
+    }
+}
+
+/// Claims past their own lease that nobody proves to hold.
+fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
+    let mut says = Behind::new("; no holder is proven");
+    facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(move |claim| {
+        let judged = &claim.record;
+        if runs_out_alone(judged) {
+            return None;
+        }
+        let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
+        let what = format!("{} {}", claim.resource().kind.name(), claim.resource().id.raw()).into();
+        let message = Sentence::about(&what, says.of(rule));
+        Some(Finding::new(
+            Code::ExpiredClaim,
+            [claim.key.clone()],
+            message,
+            [judged.evidence()],
+            Remedy::Release,
+        ))
+    })
+}
+
+/// Very many records of helpers' PIDs: a new session for every call.
+fn flood(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_format: BTreeMap<Format, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
+        if judged.verdict.state != VerdictState::Alive && judged.record.pid().is_some() && is_own_kind(judged)
+        {
+            by_format.entry(judged.record.format).or_default().push(judged);
+        }
+    }
+    by_format
+        .into_iter()
+        .filter(|(_, records)| records.len() >= FLOOD)
+        .map(|(format, records)| {
+            let message = format!(
+                "{} of {} name PIDs that are gone: a new record for every shell or call",
+                count(records.len(), "record"),
+                format.name()
+            );
+            let subjects = records.iter().map(|judged| judged.key.clone());
+            let evidence: Vec<Evidence> = records.iter().take(5).map(|judged| judged.evidence()).collect();
+            Finding::new(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
+        })
+        .collect()
+}
+
+/// Returns whether a record is of a sort that floods: a file per helper PID.
+fn is_own_kind(judged: &Judged) -> bool {
+    match judged.record.format {
+        Format::Maia => true,
+        Format::Leo => judged.record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_")),
+        Format::Observability
+        | Format::Entire
+        | Format::ClaudeCode
+        | Format::Obra
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
+        | Format::Own(_) => false,
+    }
+}
+
+/// A companion without the record that it belongs to.
+fn orphan<'a>(judged: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
+    if judged.record.kind != RecordKind::Companion || judged.record.format == Format::Observability {
+        return None;
+    }
+    let context = judged.record.context_id.as_ref()?;
+    if !facts.index.sessions(judged.record.format, context).is_empty() {
+        return None;
+    }
+    let message = format!("{} belongs to context {context}, which has no record any more", file_name(judged));
+    Some(Finding::new(
+        Code::OrphanCompanion,
+        [judged.key.clone()],
+        message,
+        [judged.evidence()],
+        Remedy::Park,
+    ))
+}
+
+/// Live windows that no system knows.
+fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
+    let known: BTreeSet<u32> = facts.records.iter().flat_map(|judged| named_windows(judged, facts)).collect();
+    facts.windows.iter().filter(move |window| !known.contains(&window.pid)).map(|window| {
+        let config = unread_config(window, facts)
+            .map(|config| format!("its own configuration folder, {config}, was not read"));
+        let unread =
+            config.or_else(|| Some(format!("its own home, {}, was not read", unread_home(window, facts)?)));
+        let why = unread
+            .unwrap_or_else(|| "a window at the trust question, or an agent that writes none".to_owned());
+        let message = format!("{}: no system has a record of it ({why})", window_name(window));
+        Finding::new(Code::NoRecord, [window.key.clone()], message, [window_evidence(window)], Remedy::None)
+    })
+}
+
+/// Returns the configuration folder of a window of Claude Code that is another one than was read.
+fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
+    let snapshot = facts.world.snapshot;
+    let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
+    let named = NamedHome::of(details).filter(|_| window.agent == "claude-code")?;
+    let homes = details.homes.as_ref();
+    let is_it = |folder: &HomeFolder| {
+        // By another name it is the same folder, as a container has it.
+        let is_same = homes.is_some_and(|homes| homes.contains(&folder.id));
+        folder.path == named.config || (is_same && folder.path.ends_with(".claude"))
+    };
+    (!snapshot.homes.iter().any(is_it)).then(|| Untrusted::from_path(&named.config))
+}
+
+/// Returns the home of a window that is another one than was read, as far as that is known.
+fn unread_home(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
+    let snapshot = facts.world.snapshot;
+    let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
+    let named = NamedHome::of(details).filter(|_| details.has_certain_homes)?;
+    let mut read = snapshot.homes.iter().filter(|folder| folder.part == HomePart::Whole).peekable();
+    read.peek()?;
+    let reaches =
+        |folder: &HomeFolder| details.homes.as_ref().is_some_and(|homes| homes.contains(&folder.id));
+    (!read.any(|folder| folder.path == named.home || reaches(folder)))
+        .then(|| Untrusted::from_path(&named.home))
+}
+
+/// Returns the windows that a record may well be about: its own; and where that cannot be told, those
+/// whose PID it names, here or in the window's own PID namespace.
+fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
+    let world = facts.world;
+    // On another machine the number is another process's.
+    let verdict = &judged.verdict;
+    let is_open = verdict.state != VerdictState::Dead && verdict.reason != Reason::OtherHost;
+    let pid = judged.record.pid().filter(|_| is_open);
+    let here = pid.filter(|_| verdict.state == VerdictState::Unknown);
+    let here = here.and_then(|pid| world.snapshot.processes.get(pid));
+    let inside = pid.map_or(&[][..], |pid| world.inner(pid));
+    let named = here.into_iter().chain(inside.iter().copied()).map(|process| process.id.pid);
+    judged.window_pid.into_iter().chain(named).collect()
+}
+
+/// Leaves out that no system knows a window where another finding says which record it uses.
+pub(crate) fn leave_out_users(found: &mut Vec<Finding>) {
+    let says_so = |finding: &&Finding| {
+        matches!(
+            finding.code,
+            Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord | Code::SweptRegistry
+        )
+    };
+    let users: BTreeSet<Key> =
+        found.iter().filter(says_so).flat_map(|finding| finding.subjects().iter().cloned()).collect();
+    found.retain(|finding| {
+        finding.code != Code::NoRecord || !finding.subjects().iter().any(|window| users.contains(window))
+    });
+}

@@ -1,0 +1,51 @@
+//! Findings about tasks and issues that were begun, of systems that claimtop only reads.
+
+use crate::core::judge::liveness::is_unowned;
+use crate::core::judge::rules::facts::{Facts, window_name};
+use crate::core::model::code::Code;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::judged::Judged;
+use crate::core::model::record::claim::ResourceKind;
+use crate::core::model::record::fact;
+use crate::core::model::record::let_go::LetGo;
+use crate::core::model::text::is_uuid;
+use crate::core::model::verdict::VerdictState;
+
+/// Finds tasks that whoever took them will not finish.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+    found.extend(
+        facts.records.iter().filter(|judged| is_task(judged)).filter_map(|judged| stranded(judged, facts)),
+    );
+}
+
+fn is_task(judged: &Judged) -> bool {
+    let record = &judged.record;
+    record.format.let_go(record.kind) == LetGo::Never
+        && record.claims.iter().any(|claim| claim.resource.kind == ResourceKind::Task)
+}
+
+fn stranded(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let says = match judged.verdict.state {
+        VerdictState::Alive => return None,
+        VerdictState::Unknown => orphaned(judged, facts)?,
+        VerdictState::Dead => {
+            let owner = fact(&judged.record, "owner");
+            let owner = owner.map_or_else(|| "its session".to_owned(), |owner| owner.shown());
+            format!("taken by {owner}, whose process is gone")
+        }
+    };
+    let message = format!("{}: {says}", judged.record.title);
+    Some(Finding::new(Code::StrandedItem, [judged.key.clone()], message, judged.all_evidence(), Remedy::None))
+}
+
+/// Says why nobody works on a task of a session, though no process of it is proven dead: its window
+/// has gone on with another session, or no window that lives can run it.
+fn orphaned(judged: &Judged, facts: &Facts<'_>) -> Option<String> {
+    let session = judged.record.session_id.as_ref().filter(|session| is_uuid(session.raw()))?;
+    let world = facts.world;
+    if let Some(left_by) = world.bonds.who_ran(session).first() {
+        let window = facts.window(*left_by).map_or_else(|| format!("PID {left_by}"), window_name);
+        return Some(format!("orphaned: {window} left its session and runs another one (/clear, /resume)"));
+    }
+    is_unowned(&judged.record, world).then(|| "orphaned: no live window runs its session".to_owned())
+}

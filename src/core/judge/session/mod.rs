@@ -1,0 +1,118 @@
+//! Which session a window runs: by the strongest evidence there is, and how strong that is.
+//!
+//! Only an exact session drives anything: it is the one that [`crate::core::judge::world::World::session_of`]
+//! knows or that the agent's own lock names. A strong one and a guess are shown and used for
+//! nothing else.
+
+pub mod arguments;
+
+use crate::core::judge::session::arguments::named;
+use crate::core::judge::window::Window;
+use crate::core::judge::world::World;
+use crate::core::model::context::SESSION_VARIABLE;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::process::{Process, ancestry};
+use crate::core::model::session::{SessionFile, SessionView, Strength, Tie};
+use crate::core::model::text::Untrusted;
+
+/// Finds the session of a window.
+pub fn session_of(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+    let pid = window.process.id.pid;
+    noted(pid, world)
+        .or_else(|| registered(pid, world))
+        .or_else(|| tied(window, world))
+        .or_else(|| by_argument(window))
+        .or_else(|| by_environment(pid, world))
+        .or_else(|| guessed(window, world))
+}
+
+fn view(id: &Untrusted, strength: Strength, evidence: Evidence) -> SessionView {
+    SessionView { id: id.clone(), strength, evidence }
+}
+
+fn noted(pid: u32, world: &World<'_>) -> Option<SessionView> {
+    let note = world.bonds.of(pid)?;
+    Some(view(&note.session_id, Strength::Exact, note.evidence()))
+}
+
+fn registered(pid: u32, world: &World<'_>) -> Option<SessionView> {
+    let session = *world.sessions.get(&pid)?;
+    let record = world.registered(pid).first()?;
+    let fact = Untrusted::fixed("registry");
+    let evidence = Evidence::new(fact, "PID and start are this process's", record.location.text().clone());
+    Some(view(session, Strength::Exact, evidence.at(record.written_at)))
+}
+
+/// Finds what its agent's own files say of this process.
+fn tied(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+    let pid = window.process.id.pid;
+    let files = world.snapshot.session_files.iter().filter(|file| file.agent == window.agent);
+    let ties = files.filter_map(|file| {
+        let (strength, fact, says) = match file.tie {
+            Tie::Locked(holder) if holder == pid => (Strength::Exact, "lock", "held by this process"),
+            Tie::Opened(holder) if holder == pid => (Strength::Strong, "open file", "open in this process"),
+            // The PID may be an earlier process's.
+            Tie::Named(named) if named == pid && !world.is_born_after(window.process, file.written_at) => {
+                (Strength::Strong, "lock", "names this PID, and was written in its time")
+            }
+            Tie::Locked(_) | Tie::Opened(_) | Tie::Named(_) | Tie::Folder(_) => return None,
+        };
+        let evidence =
+            Evidence::new(Untrusted::fixed(fact), Untrusted::fixed(says), file.path.text().clone());
+        Some((strength, file.written_at, view(&file.session, strength, evidence.at(file.written_at))))
+    });
+    ties.max_by_key(|(strength, written_at, _)| (*strength, *written_at)).map(|(_, _, view)| view)
+}
+
+fn by_argument(window: &Window<'_>) -> Option<SessionView> {
+    let details = window.process.details.as_ref()?;
+    let session = named(window.agent, &details.argv)?;
+    let source = format!("/proc/{}/cmdline", window.process.id.pid);
+    Some(view(
+        &session,
+        Strength::Strong,
+        Evidence::new(Untrusted::fixed("argument"), "it was started with this session", source),
+    ))
+}
+
+/// Finds a process that inherited Claude Code's session from this window, and from none nearer.
+fn by_environment(pid: u32, world: &World<'_>) -> Option<SessionView> {
+    let heirs = world.snapshot.processes.by_pid.values().filter(|process| process.id.pid != pid);
+    let (heir, session) = heirs
+        .filter_map(|process| Some((process, process.details.as_ref()?.env.get(SESSION_VARIABLE)?)))
+        .find(|(process, _)| nearest_claude(process, world) == Some(pid))?;
+    let fact = Untrusted::fixed("environment");
+    let says = format!("process {} below it inherited {SESSION_VARIABLE}", heir.id.pid);
+    let source = format!("/proc/{}/environ", heir.id.pid);
+    Some(view(session, Strength::Strong, Evidence::new(fact, says, source)))
+}
+
+fn nearest_claude(process: &Process, world: &World<'_>) -> Option<u32> {
+    let above = ancestry(&world.snapshot.processes, process.id.pid).into_iter().skip(1);
+    let mut agents = above.filter(|above| {
+        world.signatures.classify(above).is_some_and(|(agent, _)| agent.name == "claude-code")
+    });
+    agents.next().map(|agent| agent.id.pid)
+}
+
+/// Guesses by folder and time, where no other window of the agent works in the folder.
+fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+    let folder = folder(window)?;
+    let others = world.windows.iter().filter(|other| other.agent == window.agent);
+    if others.filter(|other| crate::core::judge::session::folder(other) == Some(folder)).count() != 1 {
+        return None;
+    }
+    let fits = |file: &&SessionFile| {
+        let is_here = matches!(&file.tie, Tie::Folder(own) if own == folder);
+        file.agent == window.agent && is_here && !world.is_born_after(window.process, file.written_at)
+    };
+    let newest = world.snapshot.session_files.iter().filter(fits).max_by_key(|file| file.written_at)?;
+    let fact = Untrusted::fixed("folder");
+    let says = "the newest session of this folder, written since the window started";
+    let evidence = Evidence::new(fact, says, newest.path.text().clone()).at(newest.written_at);
+    Some(view(&newest.session, Strength::Guess, evidence))
+}
+
+fn folder<'a>(window: &Window<'a>) -> Option<&'a Untrusted> {
+    window.process.details.as_ref()?.cwd.as_ref()
+}

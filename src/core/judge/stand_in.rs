@@ -1,0 +1,26 @@
+//! Stand-ins: the processes of claimtop's own demo. Off their stage they are no agents, and own nothing.
+
+use std::path::Path;
+
+use crate::core::model::process::{Details, ProcessTable};
+
+/// The variable that makes claimtop's own program play an agent.
+pub const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
+/// How the name of every stage's folder begins.
+pub const STAGE_PREFIX: &str = "claimtop-demo-";
+
+/// Marks the processes that only play agents: they were told to, and their program is one of a stage.
+/// Those of the stage that is looked at are taken for what they play.
+pub fn mark(table: &mut ProcessTable, stage: Option<&Path>) {
+    for details in table.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
+        details.is_stand_in = plays(details, stage);
+    }
+}
+
+fn plays(details: &Details, stage: Option<&Path>) -> bool {
+    let Some(exe) = details.exe.as_ref().map(|exe| Path::new(exe.raw())) else { return false };
+    let is_stage = |part: &str| part.starts_with(STAGE_PREFIX);
+    details.env.contains_key(STAND_IN_VARIABLE)
+        && exe.iter().any(|part| part.to_str().is_some_and(is_stage))
+        && !stage.is_some_and(|stage| exe.starts_with(stage))
+}

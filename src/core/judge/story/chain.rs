@@ -1,0 +1,83 @@
+//! A chain of events while it is put together.
+
+use jiff::Timestamp;
+
+use crate::core::model::evidence::Evidence;
+use crate::core::model::shared::Shared;
+use crate::core::model::story::{Cause, Event, Known, Story};
+
+/// The most events that a story has; the oldest and the newest say the most.
+const MOST: usize = 16;
+
+/// Collects events.
+#[derive(Default)]
+pub(crate) struct Chain {
+    events: Vec<Event>,
+}
+
+impl Chain {
+    /// Adds what was read.
+    pub(crate) fn saw(
+        &mut self,
+        at: Option<Timestamp>,
+        told: impl Into<String>,
+        evidence: impl Into<Shared<Evidence>>,
+    ) {
+        self.push(at, told.into(), Known::Observed, evidence.into());
+    }
+
+    /// Adds what follows from `evidence`.
+    pub(crate) fn concluded(
+        &mut self,
+        at: Option<Timestamp>,
+        told: impl Into<String>,
+        evidence: impl Into<Shared<Evidence>>,
+    ) {
+        self.push(at, told.into(), Known::Inferred, evidence.into());
+    }
+
+    fn push(&mut self, at: Option<Timestamp>, told: String, known: Known, evidence: Shared<Evidence>) {
+        self.events.push(Event { at, told, known, evidence });
+    }
+
+    /// Puts the events in order and ends the story with what it comes to. An event without a
+    /// time stays behind the one it was told after.
+    pub(crate) fn end(self, ending: Ending, conclusion: Event) -> Option<Story> {
+        let mut last = None;
+        let mut dated: Vec<(Option<Timestamp>, Event)> = Vec::with_capacity(self.events.len() + 1);
+        for event in self.events {
+            last = event.at.or(last);
+            dated.push((last, event));
+        }
+        dated.sort_by_key(|(at, _)| *at);
+        let mut events: Vec<Event> = dated.into_iter().map(|(_, event)| event).collect();
+        if events.len() > MOST {
+            events.drain(MOST / 2..events.len() - MOST / 2);
+        }
+        events.push(conclusion);
+        let Ending { cause, advice, would_change } = ending;
+        Some(Story { cause, events, advice, yields: Vec::new(), would_change })
+    }
+}
+
+/// What a story comes to.
+pub(crate) struct Ending {
+    /// What brought it about.
+    pub(crate) cause: Cause,
+    /// What to do.
+    pub(crate) advice: String,
+    /// The cheapest observation that would change the verdict.
+    pub(crate) would_change: String,
+}
+
+impl Ending {
+    /// States all three.
+    pub(crate) fn new(cause: Cause, advice: impl Into<String>, would_change: impl Into<String>) -> Self {
+        Self { cause, advice: advice.into(), would_change: would_change.into() }
+    }
+}
+
+/// Makes the last event: what follows from all the others.
+pub(crate) fn so(told: impl Into<String>, evidence: impl Into<Shared<Evidence>>) -> Event {
+    Event { at: None, told: told.into(), known: Known::Inferred, evidence: evidence.into() }
+}

@@ -1,0 +1,82 @@
+//! Stories: how a collision came to be, as an ordered chain of dated events with their sources.
+//!
+//! A story never decides anything: verdicts and findings are made before it is told, from the
+//! same snapshot. What was read is told apart from what is concluded from it.
+
+pub mod chain;
+pub mod identity;
+pub mod owners;
+pub mod places;
+pub mod registry;
+pub mod scene;
+
+use crate::core::judge::rules::facts::Facts;
+use crate::core::judge::story::scene::Stage;
+use crate::core::model::code::Code;
+use crate::core::model::finding::Finding;
+use crate::core::model::story::Story;
+
+/// Tells the stories of all findings that have one.
+pub(crate) fn tell(findings: &mut [Finding], facts: &Facts<'_>) {
+    let stage = Stage::new(facts);
+    for finding in findings {
+        if let Some(story) = story(finding, &stage) {
+            finding.tell(story);
+        }
+    }
+}
+
+/// Tells the story of one finding; a finding about a single thing's own state has none.
+fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
+    let scene = || stage.scene(finding);
+    match finding.code {
+        Code::SharedSessionId => identity::shared_session(&scene()),
+        Code::SharedContextId => identity::shared_context(&scene()),
+        Code::SharedTerminalId => identity::shared_terminal(&scene()),
+        Code::InheritedRecord => identity::inherited(&scene()),
+        Code::UnstableContextId => identity::unstable(&scene()),
+        Code::IdentitySplit => owners::split(&scene()),
+        Code::OverwrittenRecord => places::overwritten(&scene()),
+        Code::SameWorktree => places::same_worktree(&scene()),
+        Code::SameFolder => places::same_folder(&scene()),
+        Code::OverlappingFiles => places::overlapping(&scene()),
+        Code::ContestedClaim => places::contested(&scene()).or_else(|| places::shared_branch(&scene())),
+        Code::RecycledPid => owners::recycled(&scene()),
+        Code::WrongPid => owners::wrong_pid(&scene()),
+        Code::UnknownSession => owners::unknown_session(&scene()),
+        Code::AmbiguousLegacy => owners::ambiguous(&scene()),
+        Code::SweptRegistry => registry::swept(&scene()),
+        Code::DeadHolder
+        | Code::RebootedHolder
+        | Code::SuspendedHolder
+        | Code::WeakTerminalId
+        | Code::GhostMirror
+        | Code::GhostOwner
+        | Code::StrandedItem
+        | Code::DeadIdentityServed
+        | Code::MultipleClaims
+        | Code::FinishedItemClaimed
+        | Code::ExpiredClaim
+        | Code::StaleLock
+        | Code::StuckWriter
+        | Code::LegacyRecord
+        | Code::SplitGenerations
+        | Code::StaleRecord
+        | Code::DeletionAhead
+        | Code::CorruptRecord
+        | Code::UnreadableRecord
+        | Code::WideMode
+        | Code::ForeignOwner
+        | Code::SpecialFile
+        | Code::BadTimestamp
+        | Code::RecordFlood
+        | Code::OrphanCompanion
+        | Code::SourceFailed
+        | Code::PartialScan
+        | Code::QuietHolder
+        | Code::ForeignHolder
+        | Code::TornRecord
+        | Code::LeftoverTemp
+        | Code::NoRecord => None,
+    }
+}

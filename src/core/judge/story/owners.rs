@@ -1,0 +1,214 @@
+//! Stories of what a record's owner became: split, recycled, resumed, unknown, up for the taking.
+
+use crate::core::judge::rules::facts::{file_name, listed, window_evidence, window_name};
+use crate::core::judge::story::chain::{Chain, Ending, so};
+use crate::core::judge::story::identity::is_of_new_session;
+use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, carried, session_name};
+use crate::core::model::evidence::Evidence;
+use crate::core::model::judged::Judged;
+use crate::core::model::record::holder::Binding;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::story::{Cause, Story};
+use crate::core::model::verdict::VerdictState;
+
+/// A pointer, a marker and a record that disagree.
+pub(crate) fn split(scene: &Scene<'_>) -> Option<Story> {
+    match scene.records.iter().find(|judged| judged.record.kind == RecordKind::Pointer) {
+        Some(pointer) => split_pointer(scene, pointer),
+        None => split_marker(scene),
+    }
+}
+
+/// The pointer of a checkout names a session without a living process.
+fn split_pointer(scene: &Scene<'_>, pointer: &Judged) -> Option<Story> {
+    let mut chain = Chain::default();
+    let session = pointer.record.session_id.as_ref()?;
+    for marker in scene.records.iter().filter(|judged| judged.key != pointer.key) {
+        if let Some(window) = scene.window_of(marker) {
+            scene.tell_start(&mut chain, window);
+        }
+        scene.tell_write(&mut chain, marker, &format!(", naming {}", session_name(marker)));
+    }
+    scene.tell_write(&mut chain, pointer, &format!(", naming session {session}"));
+    let others = scene.facts.index.of_session(session).iter().copied();
+    let of_session: Vec<&Judged> = others.filter(|judged| judged.key != pointer.key).collect();
+    let has_file = of_session.iter().any(|judged| {
+        judged.record.kind == RecordKind::Session && judged.verdict.state != VerdictState::Dead
+    });
+    let has_marker = of_session.iter().any(|judged| judged.record.kind == RecordKind::Marker);
+    of_session.iter().for_each(|judged| scene.tell_begin(&mut chain, judged));
+    let (cause, told) = if has_file && !has_marker {
+        let told = format!(
+            "session {session} has a file and no marker: its marker was swept, and nothing ties it to a process any more"
+        );
+        (Cause::MarkerLost, told)
+    } else {
+        let told = "every window of the checkout writes this pointer and the last one wins: it names a session that has no process any more".to_owned();
+        (Cause::PointerSplit, told)
+    };
+    let ending = Ending::new(
+        cause,
+        "let nothing look itself up by this pointer; the next start of a session here writes it anew",
+        format!("a living marker or tick of session {session}"),
+    );
+    chain.end(ending, so(told, all_evidence(&scene.records)))
+}
+
+/// A marker gives a window another session than its own registry.
+fn split_marker(scene: &Scene<'_>) -> Option<Story> {
+    let judged = scene.records.first()?;
+    let Some(window) = scene.windows.first() else { return split_record(scene, judged) };
+    let mut chain = Chain::default();
+    scene.tell_start(&mut chain, window);
+    scene.tell_write(&mut chain, judged, &format!(", naming {}", session_name(judged)));
+    let registry = scene.facts.world.registered(window.pid).first().copied()?;
+    let own = registry.session_id.as_ref()?;
+    let path = registry.location.text().clone();
+    let evidence = Evidence::new("registry", own.clone(), path).at(registry.written_at);
+    chain.saw(
+        Some(registry.written_at),
+        format!("the agent's own registry says session {own} for PID {}", window.pid),
+        [evidence.clone()],
+    );
+    let told = format!(
+        "{} went on to session {own} (resume or /clear keep the PID), and {} was not written again",
+        window_name(window),
+        file_name(judged)
+    );
+    let ending = Ending::new(
+        Cause::ResumedSession,
+        format!("trust the registry; park {} if its system goes on with the old session", file_name(judged)),
+        format!("{} written again with session {own}", file_name(judged)),
+    );
+    chain.end(ending, so(told, [evidence, judged.evidence()]))
+}
+
+/// A record whose name and content disagree.
+fn split_record(scene: &Scene<'_>, judged: &Judged) -> Option<Story> {
+    let mut chain = Chain::default();
+    scene.tell_begin(&mut chain, judged);
+    scene.tell_write(&mut chain, judged, "");
+    let told = format!(
+        "{} was copied, moved or written by two sessions: its name and its content disagree",
+        file_name(judged)
+    );
+    let ending = Ending::new(
+        Cause::PointerSplit,
+        "find out which of the two lives before anything is let go",
+        "a marker, a tick or a registry of either of the two",
+    );
+    chain.end(ending, so(told, [judged.evidence()]))
+}
+
+/// A PID that belongs to another process by now.
+pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
+    let judged = scene.records.first()?;
+    let pid = judged.record.pid()?;
+    let mut chain = Chain::default();
+    scene.tell_begin(&mut chain, judged);
+    scene.tell_end(&mut chain, judged);
+    let process = scene.process(pid)?;
+    let started_at = scene.facts.world.started_at(process);
+    let evidence = Evidence::new("process", format!("{} {pid}", process.comm), format!("/proc/{pid}/stat"))
+        .at(started_at);
+    chain.saw(started_at, format!("the kernel gave PID {pid} to {}", process.comm), [evidence]);
+    let told = format!(
+        "PID {pid} runs and is not the holder: {} and {} go with a process that is gone",
+        file_name(judged),
+        session_name(judged)
+    );
+    let ending = Ending::new(
+        Cause::PidReuse,
+        format!("let {} go{}", file_name(judged), carried(judged)),
+        format!("a start of PID {pid} that is the recorded one, or a write of the record after it"),
+    );
+    chain.end(ending, so(told, judged.verdict.evidence.as_slice()))
+}
+
+/// A PID that is gone while the session lives elsewhere.
+pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
+    let judged = scene.records.first()?;
+    let (pid, lives_in) = (judged.record.pid()?, judged.window_pid.or(judged.lives_in)?);
+    let mut chain = Chain::default();
+    scene.tell_begin(&mut chain, judged);
+    scene.tell_write(&mut chain, judged, &format!(", for PID {pid}"));
+    let window = scene.facts.window(lives_in)?;
+    scene.tell_start(&mut chain, window);
+    let is_own = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Owner);
+    let of_session = judged.record.session_id.as_ref().map(|session| scene.facts.index.of_session(session));
+    let mut markers = of_session.into_iter().flatten().filter(|other| other.record.pid() == Some(lives_in));
+    let is_handed_on = markers.any(|marker| is_of_new_session(marker))
+        && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
+    let (cause, told) = if is_handed_on {
+        let told = format!(
+            "PID {pid} was of an earlier window, and {} took its session over as if it were new",
+            window_name(window)
+        );
+        (Cause::DeadInheritance, told)
+    } else if is_own || judged.verdict.state == VerdictState::Dead {
+        let told = format!(
+            "{} was resumed: PID {pid} is gone and {} goes on with it",
+            session_name(judged),
+            window_name(window)
+        );
+        (Cause::ResumedSession, told)
+    } else {
+        let told = format!("PID {pid} was a helper's of {}, and helpers end", window_name(window));
+        (Cause::PpidFallback, told)
+    };
+    let ending = Ending::new(
+        cause,
+        if is_handed_on {
+            "do not release it before the inherited record is put right"
+        } else {
+            "do not release it: the session lives"
+        },
+        format!("PID {lives_in} gone, or its registry naming another session"),
+    );
+    chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
+}
+
+/// A record that stands for a session nobody can name.
+pub(crate) fn unknown_session(scene: &Scene<'_>) -> Option<Story> {
+    let judged = scene.records.first()?;
+    let mut chain = Chain::default();
+    let at = judged.record.started_at.unwrap_or(judged.record.written_at);
+    let title = &judged.record.title;
+    chain.saw(
+        Some(at),
+        format!("{} was written for {title} without a usable session ID", file_name(judged)),
+        [judged.evidence()],
+    );
+    let told =
+        format!("every event that is looked up through {} is filed under no session", file_name(judged));
+    let ending = Ending::new(
+        Cause::UnknownId,
+        "start the session anew: the next start writes the ID; then park what was filed under it",
+        format!("a session ID in {}", file_name(judged)),
+    );
+    chain.end(ending, so(told, [judged.evidence()]))
+}
+
+/// The machine-wide file that the next window adopts.
+pub(crate) fn ambiguous(scene: &Scene<'_>) -> Option<Story> {
+    let judged = scene.records.first()?;
+    let mut chain = Chain::default();
+    scene.tell_begin(&mut chain, judged);
+    scene.tell_write(&mut chain, judged, ", for no window in particular");
+    scene.tell_starts(&mut chain);
+    let heirs: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
+    let who = if heirs.is_empty() {
+        "the next window".to_owned()
+    } else {
+        format!("the first of {} to look", listed(&heirs))
+    };
+    let told = format!("{who} adopts {} and with it a stranger's {}", file_name(judged), judged.record.title);
+    let ending = Ending::new(
+        Cause::GlobalLegacy,
+        format!("park {} before another window starts", file_name(judged)),
+        "a record of its own in every window: then nobody adopts it",
+    );
+    let evidence: Vec<Evidence> =
+        [judged.evidence()].into_iter().chain(all_windows(&scene.windows)).collect();
+    chain.end(ending, so(told, evidence))
+}

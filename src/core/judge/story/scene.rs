@@ -1,0 +1,174 @@
+//! What a story is told from: the windows, records and claims that a finding is about.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::core::judge::rules::facts::{Facts, equal, file_name, window_evidence, window_name};
+use crate::core::judge::story::chain::Chain;
+use crate::core::model::claim::ClaimView;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::finding::Finding;
+use crate::core::model::judged::Judged;
+use crate::core::model::key::Key;
+use crate::core::model::process::Process;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::VerdictState;
+use crate::core::model::window::WindowView;
+
+/// All that stories can be told from, with ways in.
+pub(crate) struct Stage<'a> {
+    facts: &'a Facts<'a>,
+    windows: HashMap<&'a Key, &'a WindowView>,
+    /// In the order of their keys.
+    claims: Vec<&'a ClaimView>,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(facts: &'a Facts<'a>) -> Self {
+        let mut claims: Vec<&ClaimView> = facts.claims.iter().collect();
+        claims.sort_by_key(|claim| &claim.key);
+        Self { facts, windows: facts.windows.iter().map(|window| (&window.key, window)).collect(), claims }
+    }
+
+    fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
+        equal(&self.claims, |claim| claim.key.cmp(key)).last().copied()
+    }
+
+    /// Calls up what a finding is about, in the order in which it began.
+    pub(crate) fn scene(&'a self, finding: &'a Finding) -> Scene<'a> {
+        let subjects = || finding.subjects().iter();
+        let mut windows: Vec<&WindowView> =
+            subjects().filter_map(|key| self.windows.get(key).copied()).collect();
+        windows.sort_by_key(|window| (window.start_ticks, window.pid));
+        let claims: Vec<&ClaimView> = subjects().filter_map(|key| self.claim(key)).collect();
+        let of_subjects = subjects().filter_map(|key| self.facts.index.of_key(key));
+        let mut records: Vec<&Judged> = of_subjects.chain(claims.iter().map(|claim| &claim.record)).collect();
+        records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
+        records.dedup_by(|a, b| a.key == b.key);
+        Scene { facts: self.facts, windows, records, claims }
+    }
+}
+
+/// When a record's session began, as far as is known.
+pub(crate) fn began_at(judged: &Judged) -> Timestamp {
+    judged.record.started_at.unwrap_or(judged.record.written_at)
+}
+
+/// The cast of one story.
+pub(crate) struct Scene<'a> {
+    pub(crate) facts: &'a Facts<'a>,
+    /// The windows, the oldest first.
+    pub(crate) windows: Vec<&'a WindowView>,
+    /// The records, also those of the claims, the oldest first.
+    pub(crate) records: Vec<&'a Judged>,
+    /// The claims.
+    pub(crate) claims: Vec<&'a ClaimView>,
+}
+
+impl<'a> Scene<'a> {
+    /// Returns the running process of a PID.
+    pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
+        self.facts.world.snapshot.processes.get(pid)
+    }
+
+    /// Returns the window that a record belongs to, by its verdict or by its PID.
+    pub(crate) fn window_of(&self, judged: &Judged) -> Option<&'a WindowView> {
+        let pid = judged.window_pid.or_else(|| judged.record.pid())?;
+        self.facts.window(pid)
+    }
+
+    /// Returns an argument of a window's process that begins with `name`, with its value.
+    pub(crate) fn argument(&self, window: &WindowView, names: &[&str]) -> Option<String> {
+        let argv = &self.process(window.pid)?.details.as_ref()?.argv;
+        let at = argv.iter().position(|argument| names.contains(&argument.raw()))?;
+        let value = argv.get(at + 1).map_or_else(String::new, |value| format!(" {value}"));
+        Some(format!("{}{value}", argv.get(at)?))
+    }
+
+    /// Tells the start of a window.
+    pub(crate) fn tell_start(&self, chain: &mut Chain, window: &WindowView) {
+        let with = self.argument(window, &["--resume", "-r", "--session-id", "--continue", "-c"]);
+        let with = with.map_or_else(String::new, |argument| format!(", with {argument}"));
+        let told = format!("{} started{with}", window_name(window));
+        chain.saw(window.started_at, told, [window_evidence(window)]);
+    }
+
+    /// Tells the starts of all windows.
+    pub(crate) fn tell_starts(&self, chain: &mut Chain) {
+        self.windows.iter().for_each(|window| self.tell_start(chain, window));
+    }
+
+    /// Tells how a record's session began, by what it says itself.
+    pub(crate) fn tell_begin(&self, chain: &mut Chain, judged: &Judged) {
+        let Some(at) = judged.record.started_at else { return };
+        let what = session_name(judged);
+        chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence()]);
+    }
+
+    /// Tells the last write of a record.
+    pub(crate) fn tell_write(&self, chain: &mut Chain, judged: &Judged, says: &str) {
+        let told = format!("{} was last written{says}", file_name(judged));
+        chain.saw(Some(judged.record.written_at), told, [judged.evidence()]);
+    }
+
+    /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
+    pub(crate) fn tell_end(&self, chain: &mut Chain, judged: &Judged) {
+        let Some(pid) = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Dead) else {
+            return;
+        };
+        // Whoever has the number now was seen too, and is not the one who ended.
+        let now = self.process(pid).map(|process| process.id);
+        let seen = self.facts.world.snapshot.seen_agents.iter();
+        let seen = seen.filter(|seen| seen.id.pid == pid && Some(seen.id) != now);
+        let seen_at = seen.map(|seen| seen.last_seen_at).max();
+        if let Some(at) = seen_at {
+            let evidence = Evidence::new("seen alive", format!("PID {pid}"), "an earlier look of claimtop");
+            chain.saw(Some(at), format!("claimtop saw PID {pid} alive for the last time"), [evidence.at(at)]);
+        }
+        let known = [judged.record.heartbeat_at, judged.record.started_at, seen_at];
+        let sign_at = known.into_iter().flatten().max().unwrap_or(judged.record.written_at);
+        // Whoever has the number now cannot have come before the other went.
+        let heir_at = self.process(pid).and_then(|heir| self.facts.world.started_at(heir));
+        let sign_at = heir_at.map_or(sign_at, |heir_at| sign_at.max(judged.record.written_at).min(heir_at));
+        let told = format!(
+            "the process that PID {pid} meant ended after this sign of it, the last ({})",
+            judged.verdict.reason.name()
+        );
+        chain.concluded(Some(sign_at), told, judged.verdict.evidence.as_slice());
+    }
+}
+
+/// Names a record's session, or its record.
+pub(crate) fn session_name(judged: &Judged) -> String {
+    match &judged.record.session_id {
+        Some(session) => format!("session {session}"),
+        None => format!("the session of {}", judged.record.title),
+    }
+}
+
+/// Names the claims that a record carries, ready to follow a sentence.
+pub(crate) fn carried(judged: &Judged) -> String {
+    let claims: Vec<String> = judged
+        .record
+        .claims
+        .iter()
+        .map(|claim| format!("{} {}", claim.resource.kind.name(), claim.resource.id))
+        .collect();
+    if claims.is_empty() { String::new() } else { format!(" and its claim on {}", claims.join(" and ")) }
+}
+
+/// Returns a record's fact, or nothing.
+pub(crate) fn stated<'a>(judged: &'a Judged, name: &str) -> Option<&'a Untrusted> {
+    crate::core::model::record::fact(&judged.record, name)
+}
+
+/// Returns the evidence of some records.
+pub(crate) fn all_evidence(records: &[&Judged]) -> Vec<Evidence> {
+    records.iter().map(|judged| judged.evidence()).collect()
+}
+
+/// Returns the evidence of some windows.
+pub(crate) fn all_windows(windows: &[&WindowView]) -> Vec<Evidence> {
+    windows.iter().map(|window| window_evidence(window)).collect()
+}

@@ -1,0 +1,163 @@
+//! What one look after another teaches about the dead.
+
+use std::collections::BTreeMap;
+
+use crate::core::judge::bound;
+use crate::core::judge::tombstone::may_be;
+use crate::core::model::judged::RecordView;
+use crate::core::model::process::{Process, ProcessId, has_exited};
+use crate::core::model::record::holder::Role;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::Snapshot;
+use crate::core::model::text::Untrusted;
+use crate::core::model::tombstone::Tombstone;
+use crate::core::model::verdict::{Reason, VerdictState};
+
+/// What one look has taught.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Lesson {
+    /// Who is proven dead.
+    pub learnt: Vec<Tombstone>,
+    /// Whose tombstone was wrong: such a process lives.
+    pub refuted: Vec<ProcessId>,
+}
+
+impl Lesson {
+    /// Adds what another look has taught.
+    pub fn add(&mut self, later: Self) {
+        self.learnt.extend(later.learnt);
+        self.refuted.extend(later.refuted);
+    }
+
+    /// Returns whether there is nothing to keep.
+    pub fn is_empty(&self) -> bool {
+        self.learnt.is_empty() && self.refuted.is_empty()
+    }
+}
+
+/// Learns from looks; remembers who lived in the last one, for an agent may take its own entry with
+/// it when it ends.
+#[derive(Debug, Default)]
+pub struct Mourner {
+    living: Named,
+}
+
+/// Processes that are named with PID and start, and the session that each runs.
+type Named = BTreeMap<ProcessId, Option<Untrusted>>;
+
+impl Mourner {
+    /// Takes in a look and what it came to.
+    pub fn learn(&mut self, snapshot: &Snapshot, report: &Report) -> Lesson {
+        let (mut dead, living) = named(snapshot, report);
+        for (id, session) in std::mem::replace(&mut self.living, living) {
+            dead.entry(id).or_insert(session);
+        }
+        let is_new = |id: &ProcessId, session: &Option<Untrusted>| {
+            let known = snapshot.tombstone(*id);
+            known.is_none_or(|known| known.session_id.is_none() && session.is_some())
+        };
+        let new = dead.into_iter().filter(|(id, session)| is_new(id, session));
+        Lesson {
+            learnt: new.filter_map(|(id, session)| stone(id, session, snapshot)).collect(),
+            refuted: refuted(snapshot),
+        }
+    }
+}
+
+/// Returns whom records and notes name with PID and start: the dead, and the living.
+fn named(snapshot: &Snapshot, report: &Report) -> (Named, Named) {
+    let (mut dead, mut living) = (Named::new(), Named::new());
+    let by_record = report.records().filter_map(|record| Some((agent_of(record)?, record)));
+    for (id, record) in by_record {
+        let named = match (record.verdict.state, record.verdict.reason) {
+            (VerdictState::Dead, reason) if is_of_a_process(reason) => &mut dead,
+            (VerdictState::Alive, _) if lives_here(id, snapshot) => &mut living,
+            (VerdictState::Dead | VerdictState::Alive | VerdictState::Unknown, _) => continue,
+        };
+        name(named, id, record.session_id.as_ref());
+    }
+    for note in &snapshot.bound.notes {
+        let is_ours = snapshot.host.pid_namespace == Some(note.pid_namespace);
+        let named = match note.holder(snapshot) {
+            bound::Holder::Gone(reason) if is_of_a_process(reason) && is_ours => &mut dead,
+            bound::Holder::Lives(_) if is_ours && lives_here(note.process(), snapshot) => &mut living,
+            bound::Holder::Gone(_) | bound::Holder::Lives(_) | bound::Holder::Unknown(_) => continue,
+        };
+        name(named, note.process(), Some(&note.session_id));
+    }
+    (dead, living)
+}
+
+fn name(named: &mut Named, id: ProcessId, session: Option<&Untrusted>) {
+    let kept = named.entry(id).or_default();
+    if kept.is_none() {
+        *kept = session.cloned();
+    }
+}
+
+/// Returns the agent that a record names with PID and start.
+fn agent_of(record: &RecordView) -> Option<ProcessId> {
+    let holder = record.holder.as_ref().filter(|holder| holder.role == Role::Agent)?;
+    Some(ProcessId { pid: holder.pid.as_ref()?.valid()?, start_ticks: holder.start_ticks? })
+}
+
+/// Returns whether a process is seen to live under this very number: not under one that it has in
+/// another namespace.
+fn lives_here(id: ProcessId, snapshot: &Snapshot) -> bool {
+    snapshot.processes.get(id.pid).is_some_and(|process| process.id == id && !has_exited(process))
+}
+
+/// Returns whether a death was proven by what became of the process in this boot.
+fn is_of_a_process(reason: Reason) -> bool {
+    matches!(reason, Reason::NoProcess | Reason::OtherProcess | Reason::Exited)
+}
+
+/// Makes a tombstone, if this look itself proves the death.
+fn stone(id: ProcessId, session_id: Option<Untrusted>, snapshot: &Snapshot) -> Option<Tombstone> {
+    let host = &snapshot.host;
+    // A start of an earlier boot may still lie ahead in this one.
+    host.wall_clock(id.start_ticks).filter(|started| *started <= snapshot.taken_at)?;
+    let (reason, pidfd_inode) = proof(id, snapshot)?;
+    Some(Tombstone {
+        id,
+        pidfd_inode,
+        host: host.name.as_str().into(),
+        boot_id: host.boot_id.as_deref()?.into(),
+        pid_namespace: host.pid_namespace?,
+        time_namespace: host.time_namespace?,
+        session_id,
+        proven_at: snapshot.taken_at,
+        reason,
+    })
+}
+
+/// Returns what proves that no process with this PID and start lives in our own namespace.
+fn proof(id: ProcessId, snapshot: &Snapshot) -> Option<(Reason, Option<u64>)> {
+    let table = &snapshot.processes;
+    let has_number = |process: &&Process| process.inner_pids().unwrap_or_default().contains(&id.pid);
+    if table.by_pid.values().filter(has_number).any(|process| may_be(process, id.start_ticks)) {
+        return None;
+    }
+    let Some(process) = table.get(id.pid) else {
+        return table.proves_absent(id.pid).then_some((Reason::NoProcess, None));
+    };
+    if !process.has_start(id.start_ticks)? {
+        return Some((Reason::OtherProcess, None));
+    }
+    // Only a pidfd vouches for all threads.
+    (process.has_exited == Some(true)).then_some((Reason::Exited, process.pidfd_inode))
+}
+
+/// Returns the tombstones of processes that live.
+fn refuted(snapshot: &Snapshot) -> Vec<ProcessId> {
+    let by_pid = snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
+    let own = by_pid.clone().map(|process| (process, process.id.pid));
+    let inner = by_pid
+        .flat_map(|process| process.inner_pids().unwrap_or_default().iter().map(move |pid| (process, *pid)));
+    let id = |pid, start_ticks| ProcessId { pid, start_ticks };
+    own.chain(inner)
+        .filter(|_| !snapshot.tombstones.is_empty())
+        .map(|(process, pid)| id(pid, process.id.start_ticks))
+        .filter(|id| snapshot.tombstone(*id).is_some())
+        .collect()
+}

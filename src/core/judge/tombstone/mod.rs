@@ -1,0 +1,19 @@
+//! Tombstones: death is monotone, so what was proven once is kept.
+//!
+//! A tombstone says that within one boot, one PID namespace and one clock no process with this PID
+//! and this start lives, and therefore none ever will: a start is never given twice. It is learnt
+//! only where a record, or a note of an agent's hook, names an agent with both, and a pidfd or a
+//! look at all processes of the namespace proves the death. A helper's PID, a session, or a holder
+//! without a start gets none. A living process with the same PID and start refutes it, and another
+//! boot ends it; forgetting one is always safe.
+
+pub mod learn;
+#[cfg(test)]
+mod tests;
+
+use crate::core::model::process::{Process, has_exited};
+
+/// Returns whether a process lives that may have this start, by whichever clock.
+pub(crate) fn may_be(process: &Process, start_ticks: u64) -> bool {
+    !has_exited(process) && process.has_start(start_ticks) != Some(false)
+}

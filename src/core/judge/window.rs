@@ -1,0 +1,83 @@
+//! Windows: which processes are the root of one agent's process tree.
+
+use std::collections::BTreeSet;
+
+use crate::core::judge::agent::{Role, Signatures};
+use crate::core::model::process::{Process, ProcessState, ProcessTable, ancestry};
+
+/// A running agent, before its records are known.
+#[derive(Clone, Debug)]
+pub struct Window<'a> {
+    /// The agent's process.
+    pub process: &'a Process,
+    /// Which agent, such as `claude-code`.
+    pub agent: &'a str,
+}
+
+/// Finds every window: agents that are neither launchers, helpers, daemons nor part of another
+/// agent's tree. `registered` are the PIDs that the agent's own registry proves to be sessions;
+/// it alone tells a claimed spare from an idle one.
+pub fn windows<'a>(
+    table: &'a ProcessTable,
+    signatures: &'a Signatures,
+    registered: &BTreeSet<u32>,
+) -> Vec<Window<'a>> {
+    table
+        .by_pid
+        .values()
+        .filter_map(|process| {
+            let (signature, role) = signatures.classify(process)?;
+            let is_session = match role {
+                Role::Agent => true,
+                Role::Spare => registered.contains(&process.id.pid),
+                Role::Launcher | Role::Helper | Role::Daemon => false,
+            };
+            let starts_itself_again =
+                signature.leaf && has_same_child(table, signatures, process, &signature.name);
+            (is_session
+                && !starts_itself_again
+                && !is_nested(table, signatures, process)
+                && !is_gone(process))
+            .then_some(Window { process, agent: &signature.name })
+        })
+        .collect()
+}
+
+fn is_gone(process: &Process) -> bool {
+    process.state == ProcessState::Zombie || process.has_exited == Some(true)
+}
+
+/// Returns whether a child of `process` is the same agent: then the child is the window.
+fn has_same_child(table: &ProcessTable, signatures: &Signatures, process: &Process, name: &str) -> bool {
+    table.by_pid.values().any(|child| {
+        child.parent == process.id.pid
+            && signatures
+                .classify(child)
+                .is_some_and(|(agent, role)| agent.name == name && role == Role::Agent)
+    })
+}
+
+/// Returns whether another agent's own process stands above on the same terminal (or this one
+/// has none): then a person sees one pane, and that one is the window.
+fn is_nested(table: &ProcessTable, signatures: &Signatures, process: &Process) -> bool {
+    ancestry(table, process.id.pid).into_iter().skip(1).any(|above| {
+        signatures.classify(above).is_some_and(|(agent, role)| {
+            let is_leaf_pair = agent.leaf && above.id.pid == process.parent;
+            role == Role::Agent && !is_leaf_pair && (process.tty.is_none() || process.tty == above.tty)
+        })
+    })
+}
+
+/// Returns the window that `pid` belongs to: itself or the nearest above it.
+pub fn window_of<'a, 'b>(
+    table: &ProcessTable,
+    windows: &'b [Window<'a>],
+    pid: u32,
+) -> Option<&'b Window<'a>> {
+    // Windows are in the order of the table: by PID.
+    let own = |process: &Process| {
+        let at = windows.binary_search_by_key(&process.id.pid, |window| window.process.id.pid).ok()?;
+        windows.get(at).filter(|window| window.process.id == process.id)
+    };
+    ancestry(table, pid).into_iter().find_map(own)
+}

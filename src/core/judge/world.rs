@@ -1,0 +1,423 @@
+//! The snapshot with what identity adds: windows, and the sessions that are certain.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::core::judge::agent::{Role as ProcessRole, Signatures};
+use crate::core::judge::bound::index::Bonds;
+use crate::core::judge::times::is_after;
+use crate::core::judge::window::{Window, windows};
+use crate::core::model::evidence::Evidence;
+use crate::core::model::home::folder_of;
+use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
+use crate::core::model::process::{InnerPids, Process, ProcessTable, has_exited};
+use crate::core::model::record::Record;
+use crate::core::model::record::domain::Domain;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder};
+use crate::core::model::record::location::Row;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::snapshot::{Database, Repo, RepoSort, Snapshot, Worktree};
+use crate::core::model::text::Untrusted;
+use crate::core::model::tombstone::Tombstone;
+
+/// The snapshot with its windows and certain sessions.
+pub struct World<'a> {
+    /// What was read.
+    pub snapshot: &'a Snapshot,
+    /// How agents look.
+    pub signatures: &'a Signatures,
+    /// Every running agent.
+    pub windows: Vec<Window<'a>>,
+    /// The session that the agent's own registry proves for a PID: PID and start both match.
+    pub sessions: BTreeMap<u32, &'a Untrusted>,
+    /// When the machine booted, where that is known, and that as evidence against what was last
+    /// written before.
+    pub booted: Option<(Timestamp, Evidence)>,
+    /// What agents' own hooks told about who runs which session.
+    pub bonds: Bonds<'a>,
+    /// Every process that could own a record, for all that was read of it, and that as evidence.
+    pub possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
+    /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
+    pub outsiders: Vec<PossibleAgent<'a>>,
+    /// Every process of which the namespace could not be read, agent or not.
+    pub unplaced: Vec<PossibleAgent<'a>>,
+    /// The PIDs that are certain to run each session.
+    by_certain_session: HashMap<&'a Untrusted, Vec<u32>>,
+    /// The windows' processes by each of their arguments.
+    by_argument: HashMap<&'a str, Vec<&'a Process>>,
+    /// The trees that can be worked in, by folder.
+    by_folder: HashMap<&'a Path, (&'a Repo, &'a Worktree)>,
+    /// The records of each session.
+    by_session: HashMap<&'a Untrusted, Vec<&'a Record>>,
+    /// The registry's records of each PID, whether or not they still fit.
+    by_registered_pid: BTreeMap<u32, Vec<&'a Record>>,
+    /// Tombstones by the session that each process ran.
+    by_buried_session: HashMap<&'a Untrusted, &'a Tombstone>,
+    /// Living processes of other PID namespaces, by their number there.
+    by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
+}
+
+/// How a process's start and a moment stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Born {
+    /// It was there by then, or nothing says that it was not.
+    Before,
+    /// It started later, beyond doubt.
+    After,
+    /// They are by two clocks, or one of them lies ahead of now.
+    Unclear,
+}
+
+/// A process that could be an agent.
+#[derive(Clone, Copy, Debug)]
+pub enum PossibleAgent<'a> {
+    /// It is one; its name.
+    Known(&'a Process, &'a str),
+    /// It bears an agent's name, or too little could be read to exclude it.
+    Unproven(&'a Process),
+    /// Nothing could be read of this PID.
+    Hidden(u32),
+}
+
+impl<'a> World<'a> {
+    /// Finds windows and certain sessions.
+    pub fn new(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Self {
+        let sessions = certain_sessions(snapshot);
+        let registered: BTreeSet<u32> = sessions.keys().copied().collect();
+        let windows = windows(&snapshot.processes, signatures, &registered);
+        let mut by_certain_session: HashMap<&Untrusted, Vec<u32>> = HashMap::new();
+        sessions.iter().for_each(|(pid, id)| by_certain_session.entry(*id).or_default().push(*pid));
+        let possible_agents = possible_agents(snapshot, signatures);
+        let agents = possible_agents.iter().map(|(agent, _)| *agent);
+        Self {
+            booted: booted(snapshot),
+            bonds: Bonds::new(snapshot),
+            outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
+            unplaced: unplaced(snapshot, agents),
+            by_certain_session,
+            by_argument: by_argument(&windows),
+            by_folder: by_folder(snapshot),
+            possible_agents,
+            by_session: by_session(snapshot),
+            by_registered_pid: by_registered_pid(snapshot),
+            by_inner_pid: by_inner_pid(snapshot),
+            by_buried_session: by_buried_session(snapshot),
+            snapshot,
+            signatures,
+            windows,
+            sessions,
+        }
+    }
+
+    /// Returns the records of a session.
+    pub fn records_of(&self, session: &Untrusted) -> &[&'a Record] {
+        self.by_session.get(session).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the agents' own registry records that name a PID, fitting or not.
+    pub fn registered(&self, pid: u32) -> &[&'a Record] {
+        self.by_registered_pid.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the tombstone of a process that ran a session: nothing against one that resumed it.
+    pub fn buried(&self, session: &Untrusted) -> Option<&'a Tombstone> {
+        self.by_buried_session.get(session).copied()
+    }
+
+    /// Returns the living processes that have this number in other PID namespaces.
+    pub fn inner(&self, pid: u32) -> &[&'a Process] {
+        self.by_inner_pid.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the database that a row is in.
+    pub fn database(&self, row: &Row) -> Option<&'a Database> {
+        self.snapshot.databases.iter().find(|database| database.name == row.database)
+    }
+
+    /// Returns when a process started, by the wall clock. In a time namespace that was set back, starts
+    /// before its zero wrap round (time_namespaces(7)): one after now tells nothing.
+    pub fn started_at(&self, process: &Process) -> Option<Timestamp> {
+        let started = self.snapshot.host.wall_clock(process.id.start_ticks)?;
+        (!self.is_after(started, self.snapshot.taken_at)).then_some(started)
+    }
+
+    /// Returns how a process's start stands to a moment that was written on a medium.
+    pub fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Born {
+        if self.snapshot.host.boot_at.is_none() {
+            return Born::Before;
+        }
+        let Some(started) = self.started_at(process) else { return Born::Unclear };
+        if self.is_after(moment, self.snapshot.taken_at) {
+            return Born::Unclear;
+        }
+        match (self.is_after(started, moment), medium.is_this_machines()) {
+            (false, _) => Born::Before,
+            (true, true) => Born::After,
+            (true, false) => Born::Unclear,
+        }
+    }
+
+    /// Returns whether a process started after a record was last written, beyond doubt.
+    pub fn is_younger(&self, process: &Process, record: &Record) -> bool {
+        self.born(process, (record.written_at, record.medium())) == Born::After
+    }
+
+    /// Returns whether `process` started after `moment`, beyond doubt.
+    pub fn is_born_after(&self, process: &Process, moment: Timestamp) -> bool {
+        self.started_at(process).is_some_and(|started| self.is_after(started, moment))
+    }
+
+    /// Returns whether a moment came after another, whatever the clock did in between.
+    pub fn is_after(&self, later: Timestamp, earlier: Timestamp) -> bool {
+        is_after(&self.snapshot.host, later, earlier)
+    }
+
+    /// Returns the PIDs that are certain to run a session: those of notes, and those of the
+    /// registry.
+    pub fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> + use<'_, 'a> {
+        let noted = self.bonds.running(session).iter().map(|(_, process)| process.id.pid);
+        let registered = self.by_certain_session.get(session).into_iter().flatten().copied();
+        noted.chain(registered)
+    }
+
+    /// Returns the session that a process is certain to run. What its own hook said comes first:
+    /// older agents leave their registry as it was when a window turns to another session.
+    pub fn session_of(&self, pid: u32) -> Option<&'a Untrusted> {
+        self.bonds.of(pid).map(|note| &note.session_id).or_else(|| self.sessions.get(&pid).copied())
+    }
+
+    /// Returns whether a process is not certain to run another session than this.
+    pub fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
+        let is_noted = || self.bonds.of(pid).is_some_and(|note| note.session_id == *session);
+        self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
+    }
+
+    /// Returns whether a process can have run a session, or may come to: nothing certain says that it
+    /// runs another one, or its own hook has named this one before, to which it can turn back. An
+    /// agent tells its hooks of every turn, so of Claude Code, which runs one session at a time, the
+    /// newest note excludes as its registry does; where notes may be missing they exclude nobody.
+    pub fn could_run(&self, pid: u32, session: &Untrusted) -> bool {
+        let is_other = |certain: &&Untrusted| *certain != session;
+        let noted = self.bonds.of(pid).filter(|note| note.agent.raw() == "claude-code");
+        let noted = noted.filter(|_| self.snapshot.bound.is_whole()).map(|note| &note.session_id);
+        let certain = self.sessions.get(&pid).copied().into_iter().chain(noted);
+        self.bonds.has_run(pid, session) || !certain.into_iter().any(|certain| is_other(&certain))
+    }
+
+    /// Returns whether a process is an agent of any sort, or could be one.
+    pub fn may_be_agents(&self, process: &Process) -> bool {
+        self.signatures.classify(process).is_some()
+            || self.possible_agents.iter().any(|(agent, _)| match agent {
+                PossibleAgent::Known(possible, _) | PossibleAgent::Unproven(possible) => {
+                    possible.id == process.id
+                }
+                PossibleAgent::Hidden(pid) => *pid == process.id.pid,
+            })
+    }
+
+    /// Returns whether a record lies in a home, and none of the folders that a process keeps records
+    /// in, as it reaches them itself, is the one where the record lies. Devices and inodes say nothing
+    /// of what is not this machine's own, nor where one file system shows the folders of another.
+    pub fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
+        let details = process.details.as_ref().filter(|details| details.has_certain_homes);
+        let homes = details.and_then(|details| details.homes.as_ref());
+        let folder = record.location.path().and_then(|path| folder_of(&self.snapshot.homes, path));
+        let pair = homes.zip(folder).filter(|_| record.medium().is_this_machines());
+        pair.is_some_and(|(homes, folder)| !homes.contains(&folder.id))
+    }
+
+    /// Returns the windows' processes that were started with an argument, or with it as the value
+    /// of `--resume`.
+    pub fn started_with(&self, argument: &str) -> &[&'a Process] {
+        self.by_argument.get(argument).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the repository and working tree that a folder is in: the deepest that fits.
+    pub fn worktree_of(&self, folder: &Path) -> Option<(&'a Repo, &'a Worktree)> {
+        folder.ancestors().find_map(|above| self.by_folder.get(above).copied())
+    }
+}
+
+/// Reads the agents' own registries: a record whose PID runs with the recorded start is
+/// certain. A zombie still matches PID and start, so it must not have exited.
+fn certain_sessions(snapshot: &Snapshot) -> BTreeMap<u32, &Untrusted> {
+    snapshot
+        .records
+        .iter()
+        .filter(|record| record.format == Format::ClaudeCode)
+        .filter_map(|record| Some((registered_pid(snapshot, record)?, record.session_id.as_ref()?)))
+        .collect()
+}
+
+fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {
+    let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry)?;
+    let pid = holder.pid.as_ref()?.valid()?;
+    let process = snapshot.processes.get(pid)?;
+    let is_the_same = holder.start_ticks? == process.id.start_ticks && !has_exited(process);
+    (is_the_same && counts_here(&snapshot.host, holder)).then_some(pid)
+}
+
+/// Returns whether a holder's PID counts here, as far as the record says.
+fn counts_here(host: &Host, holder: &Holder) -> bool {
+    match holder.domain() {
+        None => true,
+        Some(Domain::Linux { machine, namespace }) => {
+            let is_ours =
+                |machine: &Untrusted| host.machine_id.as_deref().is_some_and(|own| own == machine.raw());
+            machine.as_ref().is_none_or(is_ours) && namespace.is_none_or(|it| Some(it) == host.pid_namespace)
+        }
+        Some(Domain::Other) => false,
+    }
+}
+
+impl PossibleAgent<'_> {
+    /// Returns whether it was seen in another PID namespace than claimtop's, or nothing could be
+    /// read of it.
+    fn may_be_outside(&self) -> bool {
+        self.inner_pids().is_none_or(|inner| inner.is_some_and(|inner| !inner.is_empty()))
+    }
+
+    /// Returns its numbers in other PID namespaces as far as they are known; nothing where nothing
+    /// could be read.
+    fn inner_pids(&self) -> Option<Option<&[u32]>> {
+        match self {
+            Self::Known(process, _) | Self::Unproven(process) => Some(process.inner_pids()),
+            Self::Hidden(_) => None,
+        }
+    }
+
+    /// Names it for a sentence.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Known(process, _) | Self::Unproven(process) => {
+                format!("{} {}", process.comm, process.id.pid)
+            }
+            Self::Hidden(pid) => format!("process {pid}, which cannot be read,"),
+        }
+    }
+}
+
+fn possible_agents<'a>(
+    snapshot: &'a Snapshot,
+    signatures: &'a Signatures,
+) -> Vec<(PossibleAgent<'a>, Evidence)> {
+    let table = &snapshot.processes;
+    let candidates = signatures.candidates();
+    let possible = |pid: &u32| {
+        let Some(process) = table.get(*pid) else { return Some(PossibleAgent::Hidden(*pid)) };
+        if has_exited(process) {
+            return None;
+        }
+        match signatures.classify(process) {
+            Some((agent, ProcessRole::Agent | ProcessRole::Spare)) => {
+                Some(PossibleAgent::Known(process, &agent.name))
+            }
+            Some((_, ProcessRole::Launcher | ProcessRole::Helper | ProcessRole::Daemon)) => None,
+            None => {
+                let is_unread = !is_read(process)
+                    && candidates.may_be(process.comm.raw())
+                    && !signatures.runs_another(process);
+                (is_unread || signatures.resembles(process)).then_some(PossibleAgent::Unproven(process))
+            }
+        }
+    };
+    let with_evidence = |agent: PossibleAgent<'a>| {
+        let value = format!("{} lives and could be the owner", agent.name());
+        (agent, Evidence::new("possible owner", value, "process table"))
+    };
+    table.listed.iter().filter_map(possible).map(with_evidence).collect()
+}
+
+/// Returns every living process that may count in another PID namespace, for all that could be
+/// read of it: a number in a record may be its own there, whatever it runs.
+fn unplaced<'a>(
+    snapshot: &'a Snapshot,
+    agents: impl Iterator<Item = PossibleAgent<'a>>,
+) -> Vec<PossibleAgent<'a>> {
+    let agents = agents.filter(|agent| agent.inner_pids().flatten().is_none());
+    let is_unread = |process: &&Process| process.inner == InnerPids::Unread && !has_exited(process);
+    let others = snapshot.processes.by_pid.values().filter(is_unread).map(PossibleAgent::Unproven);
+    agents.chain(others).collect()
+}
+
+/// Returns whether enough was read of a process to say that it is no agent.
+fn is_read(process: &Process) -> bool {
+    process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
+}
+
+/// Returns when the machine booted; in another time namespace than the initial one nobody knows.
+fn booted(snapshot: &Snapshot) -> Option<(Timestamp, Evidence)> {
+    let host = &snapshot.host;
+    let at = host.boot_at.filter(|_| host.time_namespace == Some(INITIAL_TIME_NAMESPACE))?;
+    let words = at.strftime("%Y-%m-%d %H:%M:%SZ");
+    let value = format!("the machine booted at {words}, after the last write");
+    Some((at, Evidence::new("boot", value, "boot clock")))
+}
+
+fn by_argument<'a>(windows: &[Window<'a>]) -> HashMap<&'a str, Vec<&'a Process>> {
+    let mut index: HashMap<&str, Vec<&Process>> = HashMap::new();
+    for process in windows.iter().map(|window| window.process) {
+        for argument in process.details.iter().flat_map(|details| &details.argv) {
+            let argument = argument.raw();
+            index.entry(argument.strip_prefix("--resume=").unwrap_or(argument)).or_default().push(process);
+        }
+    }
+    index
+}
+
+fn by_folder(snapshot: &Snapshot) -> HashMap<&Path, (&Repo, &Worktree)> {
+    let repos = snapshot.repos.iter().filter(|repo| repo.sort == RepoSort::Git);
+    let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
+    trees.map(|(repo, tree)| (tree.path.as_path(), (repo, tree))).collect()
+}
+
+fn by_session(snapshot: &Snapshot) -> HashMap<&Untrusted, Vec<&Record>> {
+    let mut index: HashMap<&Untrusted, Vec<&Record>> = HashMap::new();
+    for record in &snapshot.records {
+        if let Some(session) = record.session_id.as_ref() {
+            index.entry(session).or_default().push(record);
+        }
+    }
+    index
+}
+
+fn by_buried_session(snapshot: &Snapshot) -> HashMap<&Untrusted, &Tombstone> {
+    let here = snapshot.tombstones.iter().filter(|stone| stone.counts_on(&snapshot.host));
+    here.filter_map(|stone| Some((stone.session_id.as_ref()?, stone))).collect()
+}
+
+fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {
+    let mut index: BTreeMap<u32, Vec<&Record>> = BTreeMap::new();
+    for record in &snapshot.records {
+        let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Registry);
+        let holder = holder.filter(|holder| counts_here(&snapshot.host, holder));
+        if let Some(pid) = holder.and_then(|holder| holder.pid.as_ref()?.valid()) {
+            index.entry(pid).or_default().push(record);
+        }
+    }
+    index
+}
+
+fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {
+    let mut index: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
+    for process in snapshot.processes.by_pid.values().filter(|process| !has_exited(process)) {
+        for number in process.inner_pids().unwrap_or_default() {
+            index.entry(*number).or_default().push(process);
+        }
+    }
+    index
+}
+
+/// Returns whether a process lives here that has this PID, or has it in a namespace of its own, and
+/// this start; or may do so, for all that could be read.
+pub fn may_live_here(table: &ProcessTable, pid: u32, start_ticks: u64) -> bool {
+    let has_number =
+        |process: &Process| process.id.pid == pid || process.inner_pids().unwrap_or_default().contains(&pid);
+    let may_be = |process: &Process| {
+        has_number(process) && process.has_start(start_ticks) != Some(false) && !has_exited(process)
+    };
+    !table.is_whole() || table.by_pid.values().any(may_be)
+}

@@ -1,0 +1,219 @@
+//! What an action would do, as data: shown before anything is touched.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::text::Untrusted;
+
+/// What a person asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Let a claim go, or end a dead record.
+    Release,
+    /// Move a legacy record to its present form.
+    Migrate,
+    /// Put a file aside.
+    Park,
+    /// Take an earlier action back.
+    Undo,
+}
+
+/// What is asked to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Something about a record or a claim.
+    Act {
+        /// Which.
+        key: Key,
+        /// What to do.
+        action: Action,
+    },
+    /// All that an ended window has left and that is proven dead.
+    Left {
+        /// One of the records that it has left.
+        of: Key,
+    },
+    /// An entry of the journal that is to be taken back.
+    Undo {
+        /// Its number.
+        entry: u64,
+        /// Where its files go.
+        place: Place,
+    },
+}
+
+/// Where a file is restored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Where it was.
+    Own,
+    /// Beside whatever lies there, under a name of its own.
+    Beside,
+}
+
+/// A plan with what it takes to confirm it, as it is shown to a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// What was asked for.
+    pub request: Request,
+    /// What would be done, and what must be typed where a plain yes is not enough; or why it is
+    /// not done.
+    pub plan: Result<(Plan, Option<String>), String>,
+}
+
+/// What became of one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What it was about.
+    pub title: String,
+    /// How it ended; `None` when it was not begun.
+    pub ended: Option<Ended>,
+    /// What there is to say.
+    pub detail: String,
+    /// The entry of the journal by which it is undone with all that followed it; a part that
+    /// only followed has none.
+    pub entry: Option<u64>,
+}
+
+/// A shown plan.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// What would be acted on.
+    pub subject: Key,
+    /// The record that it comes down to.
+    pub record: Key,
+    /// The full name of the subject, as a person must type it to let go of what lives: each of
+    /// several holders of one thing has another.
+    pub name: String,
+    /// The living window that has it: its name, folder and activity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
+    /// What would be done, in one sentence.
+    pub what: String,
+    /// Why it may or may not be done.
+    pub why: Vec<String>,
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// What follows once it is done, each by its own rule and by itself: what is refused there
+    /// stops nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<Self>,
+    /// How it would be undone.
+    pub inverse: String,
+    /// What would make it refuse.
+    pub refuses_when: Vec<&'static str>,
+    /// What a person must give before it is done.
+    pub confirmation: Confirmation,
+    /// When the file that it is about was last written, as far as there is one.
+    #[serde(skip)]
+    pub written_at: Option<Timestamp>,
+}
+
+impl Plan {
+    /// Says why nothing is done, and what to do instead.
+    pub fn refusal(&self) -> String {
+        let what = self.what.strip_prefix(NOTHING).unwrap_or(&self.what);
+        std::iter::once(what).chain(self.why.iter().map(String::as_str)).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns whether a plan of a newer look is about the same, unchanged thing.
+    pub fn is_same_as(&self, newer: &Self) -> bool {
+        (&self.what, &self.name, &self.steps) == (&newer.what, &newer.name, &newer.steps)
+            && (&self.confirmation, self.written_at) == (&newer.confirmation, newer.written_at)
+    }
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "step")]
+pub enum Step {
+    /// Put the file aside, whole.
+    Park {
+        /// The file.
+        path: Untrusted,
+    },
+    /// Move the file to where nothing lies, and date it anew.
+    Move {
+        /// The file.
+        path: Untrusted,
+        /// Its new place.
+        to: Untrusted,
+    },
+    /// Put a parked file back where nothing lies.
+    Restore {
+        /// Its name among the parked ones.
+        parked: Untrusted,
+        /// Where it goes.
+        to: Untrusted,
+    },
+    /// Exchange a file's content under its system's own lock.
+    Exchange {
+        /// The file.
+        path: Untrusted,
+        /// Which fields change, and to what.
+        change: String,
+    },
+    /// Change a row of a database, together with the other rows of the plan or not at all.
+    Row {
+        /// Whose database.
+        format: Format,
+        /// The database.
+        database: Untrusted,
+        /// The table.
+        table: String,
+        /// The primary key.
+        id: Untrusted,
+        /// Which columns change, from what and to what.
+        change: String,
+    },
+}
+
+/// What a person must give before a plan is carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confirmation {
+    /// The holder is proven dead: `y`.
+    Yes,
+    /// It cannot be told: a short code.
+    Code,
+    /// The holder lives: the full name of the resource.
+    FullName,
+    /// It is never done.
+    Refused,
+}
+
+/// How a plan begins that does nothing.
+pub(crate) const NOTHING: &str = "nothing would be done: ";
+
+/// How one file that was moved or parked goes back.
+pub(crate) const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";
+
+/// What makes every plan about a record's file refuse.
+pub(crate) const ALWAYS: [&str; 4] = [
+    "the file, its owner or its holder changed since it was seen",
+    "the file is younger than 2 s or cannot be parsed",
+    "the file is not a plain file of yours with one link",
+    "another claimtop is at work on it",
+];
+
+/// The same for a file that is parked because it cannot be parsed.
+pub(crate) const OF_BROKEN: [&str; 4] = [ALWAYS[0], "the file is younger than 2 s", ALWAYS[2], ALWAYS[3]];
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// All of it was done.
+    Done,
+    /// The world had changed; everything is where it was.
+    Changed,
+    /// A step failed; everything is where it was.
+    Failed,
+    /// A step failed, and something could not be put back; the detail says what lies where.
+    Stuck,
+    /// It cannot be told whether it was done; it is read back when the database can be read.
+    Unknown,
+}

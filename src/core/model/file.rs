@@ -1,0 +1,107 @@
+//! One file as it was found: its facts and, where it was safe to read, its bytes.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::model::path::FilePath;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::record::ownership::Ownership;
+
+/// A file as one safe look found it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileImage {
+    /// Where it is.
+    pub path: FilePath,
+    /// What `fstat` said; `None` when not even that was possible.
+    pub meta: Option<FileMeta>,
+    /// The bytes, or why there are none.
+    pub content: Content,
+    /// The PID that holds a kernel lock on it (`/proc/locks`), if any; 0 where it is held by whom
+    /// nobody can tell.
+    pub locked_by: Option<u32>,
+    /// What kind of file system it lies on.
+    pub medium: Medium,
+}
+
+impl FileImage {
+    /// Returns who owns it, and on what kind of file system it lies. Of one that was changed after its
+    /// last write the owner may be another one by now, as where a mount maps owners.
+    pub fn ownership(&self) -> Ownership {
+        let known = self.meta.map_or_else(Ownership::default, |meta| meta.ownership);
+        let may_be_given = self.meta.is_some_and(|meta| meta.may_have_been_given());
+        let medium = if self.medium == Medium::Local && may_be_given { Medium::Mapped } else { self.medium };
+        Ownership { medium, ..known }
+    }
+
+    /// Returns its name inside its folder, lossless where it is UTF-8.
+    pub fn name(&self) -> &str {
+        let path = self.path.text().raw();
+        path.rsplit('/').next().unwrap_or(path)
+    }
+}
+
+/// What `fstat` says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileMeta {
+    /// The device.
+    pub dev: u64,
+    /// The inode.
+    pub ino: u64,
+    /// Owner and permission bits.
+    pub ownership: Ownership,
+    /// The number of hard links.
+    pub links: u64,
+    /// The size in bytes.
+    pub size: u64,
+    /// The last change of the content.
+    pub modified_at: Timestamp,
+    /// The last change of content or inode; unlike `modified_at` nobody can set it back.
+    pub changed_at: Timestamp,
+}
+
+/// How long after its last write a file may be renamed and get its mode by whoever wrote it: 100 ms.
+/// Where that takes longer, or the clock was set back since, the owner proves nothing, which only
+/// leaves more unknown.
+const FINISHED_WITHIN: SignedDuration = SignedDuration::from_millis(100);
+
+impl FileMeta {
+    /// Returns whether the file may have been given to another owner since it was last written
+    /// (chown(2) sets the time of change alone).
+    fn may_have_been_given(&self) -> bool {
+        self.changed_at.duration_since(self.modified_at).abs() > FINISHED_WITHIN
+    }
+
+    /// Returns the last change of any of it.
+    pub fn touched_at(&self) -> Timestamp {
+        self.modified_at.max(self.changed_at)
+    }
+}
+
+/// The bytes of a file, or why there are none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// It was read whole.
+    Bytes(Vec<u8>),
+    /// It was deliberately not read.
+    Refused(Refusal),
+    /// Reading failed; the operating system's own words.
+    Failed(String),
+}
+
+/// Why a file was deliberately not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Not a regular file: `symlink`, `fifo`, `directory`, `socket`, `device`.
+    Special(&'static str),
+    /// Larger than [`MAX_BYTES`]: this many bytes.
+    TooBig(u64),
+    /// It has this many hard links.
+    Linked(u64),
+    /// It belongs to this user.
+    ForeignOwner(u32),
+}
+
+/// The most bytes that a session file may have: 1 MiB.
+pub const MAX_BYTES: u64 = 1 << 20;
+
+/// How long a file must have been untouched before it is called corrupt and not torn: 1 s.
+pub const SETTLED_AFTER_MS: i64 = 1_000;

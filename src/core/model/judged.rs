@@ -1,0 +1,174 @@
+//! A judged record, and how the interface states it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::core::model::evidence::Evidence;
+use crate::core::model::key::Key;
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Role;
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::location::Location;
+use crate::core::model::shared::Shared;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::Verdict;
+
+/// A record's holder, as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct HolderView<'a> {
+    /// The PID, if it can be one.
+    pub pid: Option<u32>,
+    /// Which process the PID is.
+    pub role: Role,
+    /// The recorded start in ticks.
+    pub start_ticks: Option<u64>,
+    /// The recorded boot.
+    pub boot_id: Option<&'a Untrusted>,
+    /// The recorded host.
+    pub host: Option<&'a Untrusted>,
+}
+
+/// Whether a record is stale by its own system's rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StaleView {
+    /// Whether it is.
+    pub is: bool,
+    /// The age in seconds of what the rule looks at; negative when it lies ahead.
+    pub age_seconds: i64,
+    /// The rule in words.
+    pub rule: &'static str,
+}
+
+/// One judged record: what was read, which it gives access to, and what judging adds. Reports that
+/// follow each other share those that stay the same, so nothing in it says when it was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordView {
+    /// Stable for as long as the file or row has its name.
+    pub key: Key,
+    /// What was read.
+    pub record: Arc<Record>,
+    /// Which process its PID is, where the living process tells more than the record.
+    pub role: Role,
+    /// Whether that process lives.
+    pub verdict: Verdict,
+    /// Whether it is stale by its own rule.
+    pub is_stale: bool,
+    /// The window that it belongs to.
+    pub window: Option<Key>,
+    /// That window's PID.
+    pub window_pid: Option<u32>,
+    /// The PID that is certain to run its session by now, where its own holder is dead.
+    pub lives_in: Option<u32>,
+}
+
+impl Deref for RecordView {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
+}
+
+impl RecordView {
+    /// Returns where the record stands.
+    pub fn path(&self) -> &Untrusted {
+        self.record.location.text()
+    }
+
+    /// Returns what it is and where it stands, as evidence.
+    pub fn evidence(&self) -> Evidence {
+        Evidence::Record(Arc::clone(&self.record))
+    }
+
+    /// Returns why its holder lives or not, and where the record stands.
+    pub fn all_evidence(&self) -> Shared<Evidence> {
+        self.verdict.evidence.iter().cloned().chain([self.evidence()]).collect()
+    }
+
+    /// Returns whether it is stale by its own rule, and by which.
+    pub fn stale(&self, now: Timestamp) -> StaleView {
+        let own = self.record.expiry.as_ref().map(|expiry| expiry.rule);
+        let rule = own.unwrap_or("its system has no time limit for it");
+        let last = self.record.heartbeat_at.unwrap_or(self.record.written_at);
+        StaleView { is: self.is_stale, age_seconds: now.duration_since(last).as_secs(), rule }
+    }
+
+    /// Returns what it says about its process.
+    pub fn holder_view(&self) -> Option<HolderView<'_>> {
+        self.record.holder.as_ref().map(|holder| HolderView {
+            pid: self.record.pid(),
+            role: self.role,
+            start_ticks: holder.start_ticks,
+            boot_id: holder.boot_id(),
+            host: holder.host(),
+        })
+    }
+
+    /// Returns it as the interface states it at a moment.
+    pub fn shape(&self, now: Timestamp) -> RecordShape<'_> {
+        RecordShape {
+            key: &self.key,
+            format: self.format,
+            kind: self.kind,
+            generation: self.generation,
+            variant: self.variant,
+            session_id: self.session_id.as_ref(),
+            context_id: self.context_id.as_ref(),
+            title: &self.title,
+            location: &self.location,
+            holder: self.holder_view(),
+            verdict: &self.verdict,
+            heartbeat_at: self.heartbeat_at,
+            stale: self.stale(now),
+            ended: self.has_ended,
+            window: self.window.as_ref(),
+            written_at: self.written_at,
+            facts: &self.facts,
+        }
+    }
+}
+
+/// A judged record as the interface states it at a moment.
+#[derive(Serialize)]
+pub struct RecordShape<'a> {
+    key: &'a Key,
+    format: Format,
+    kind: RecordKind,
+    generation: Generation,
+    variant: &'static str,
+    session_id: Option<&'a Untrusted>,
+    context_id: Option<&'a Untrusted>,
+    title: &'a Untrusted,
+    #[serde(serialize_with = "location")]
+    location: &'a Location,
+    holder: Option<HolderView<'a>>,
+    verdict: &'a Verdict,
+    heartbeat_at: Option<Timestamp>,
+    stale: StaleView,
+    ended: bool,
+    window: Option<&'a Key>,
+    written_at: Timestamp,
+    facts: &'a [(&'static str, Untrusted)],
+}
+
+/// Writes where a record is, as the interface states it.
+pub(crate) fn location<S: Serializer>(location: &Location, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Shape<'a> {
+        File { path: &'a Untrusted },
+        Row { database: &'a Untrusted, table: &'static str, id: &'a Untrusted },
+    }
+    match location {
+        Location::File(path) => Shape::File { path: path.text() },
+        Location::Row(row) => Shape::Row { database: &row.database, table: row.table, id: &row.id },
+    }
+    .serialize(serializer)
+}
+
+/// A record with everything that judging adds.
+pub type Judged = Arc<RecordView>;

@@ -1,0 +1,37 @@
+//! What is known, as data only: nothing here judges.
+
+pub mod action;
+pub mod claim;
+pub mod code;
+pub mod context;
+pub mod diagnosis;
+pub mod evidence;
+pub mod file;
+pub mod finding;
+pub mod fixed;
+pub mod folder;
+pub mod home;
+pub mod host;
+pub mod json;
+pub mod judged;
+pub mod key;
+pub mod line;
+pub mod list;
+pub mod note;
+pub mod own;
+pub mod path;
+pub mod place;
+pub mod process;
+pub mod record;
+pub mod report;
+pub mod row;
+pub mod secret;
+pub mod session;
+pub mod shared;
+pub mod snapshot;
+pub mod story;
+pub mod text;
+pub mod tombstone;
+pub mod verdict;
+pub mod window;
+pub mod work;

@@ -1,0 +1,105 @@
+//! What an agent's own hook noted: this session was run by this process.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::context::is_valid_id;
+use crate::core::model::evidence::Evidence;
+use crate::core::model::process::ProcessId;
+use crate::core::model::record::holder::StatedPid;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::text::Untrusted;
+
+/// The name of the note's form.
+pub const SCHEMA: &str = "claimtop.binding.v1";
+
+/// One note: this session was run by this process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundSession {
+    /// Always [`SCHEMA`].
+    pub schema: Untrusted,
+    /// The agent's session ID.
+    pub session_id: Untrusted,
+    /// Which agent, such as `claude-code`.
+    pub agent: Untrusted,
+    /// The host name.
+    pub host: Untrusted,
+    /// The boot ID.
+    pub boot_id: Untrusted,
+    /// The inode of the PID namespace that `pid` counts in.
+    pub pid_namespace: u64,
+    /// The agent's PID.
+    pub pid: u32,
+    /// Its start in clock ticks since boot.
+    pub start_ticks: u64,
+    /// The inode of its pidfd, unique for one boot, where the kernel has it.
+    pub pidfd_inode: Option<u64>,
+    /// The window's context ID.
+    pub context_id: Untrusted,
+    /// Where the agent worked.
+    pub cwd: Option<Untrusted>,
+    /// When it was written, by the wall clock.
+    pub written_at: Timestamp,
+    /// The same in milliseconds since boot: a clock that nobody can set, so of two notes about
+    /// one process it tells which is the newer.
+    pub since_boot_ms: u64,
+}
+
+/// All notes of one look.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Notes {
+    /// What could be read.
+    pub notes: Vec<Arc<BoundSession>>,
+    /// The sessions of notes that are there and make no sense.
+    pub unreadable: Vec<Untrusted>,
+    /// Why notes may be missing; `None` when all were read.
+    pub partial: Option<String>,
+    /// What kind of file system they lie on.
+    #[serde(default, skip_serializing_if = "Medium::is_local")]
+    pub medium: Medium,
+}
+
+impl Notes {
+    /// Returns whether every note that is there was read and makes sense.
+    pub fn is_whole(&self) -> bool {
+        self.partial.is_none() && self.unreadable.is_empty()
+    }
+}
+
+impl BoundSession {
+    /// Reads a note; `None` for anything that is not one.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        // A JSON list would also be taken for a struct.
+        let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+        let note: Self = serde_json::from_slice(bytes).ok().filter(|_| is_object)?;
+        let is_sound = note.schema.raw() == SCHEMA
+            && is_valid_id(note.session_id.raw())
+            && StatedPid::from_number(note.pid.into()).valid().is_some();
+        is_sound.then_some(note)
+    }
+
+    /// Returns the name of its file: one for each session and process, so that two windows never
+    /// write one file.
+    pub fn file_name(&self) -> String {
+        format!("{}.{}.json", self.session_id.raw(), self.pid)
+    }
+
+    /// Returns the process as its own namespace counts it.
+    pub fn process(&self) -> ProcessId {
+        ProcessId { pid: self.pid, start_ticks: self.start_ticks }
+    }
+
+    /// Returns the note as evidence.
+    pub fn evidence(&self) -> Evidence {
+        let value =
+            format!("session {} is run by PID {}, as its own hook told", self.session_id.raw(), self.pid);
+        Evidence::new(Untrusted::fixed("binding"), value, self.source()).at(self.written_at)
+    }
+
+    /// Returns where the note stands, within claimtop's own folder.
+    pub fn source(&self) -> Untrusted {
+        format!("bindings/{}", self.file_name()).into()
+    }
+}

@@ -1,0 +1,100 @@
+//! Paths that keep every byte, and the text that shows them.
+
+pub mod as_text;
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::core::model::path::as_text::{deserialize, serialize};
+use crate::core::model::text::Untrusted;
+
+/// Where a file is: one text for a file, its record, its view and its findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath(Form);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The path as text.
+    Text(Untrusted),
+    /// As text and as it is, where that is not UTF-8, so that the text is not the path.
+    Exact(Arc<(Untrusted, PathBuf)>),
+}
+
+impl FilePath {
+    /// Returns the path as text.
+    pub fn text(&self) -> &Untrusted {
+        match &self.0 {
+            Form::Text(text) => text,
+            Form::Exact(exact) => &exact.0,
+        }
+    }
+}
+
+impl Deref for FilePath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        match &self.0 {
+            Form::Text(text) => Path::new(text.raw()),
+            Form::Exact(exact) => &exact.1,
+        }
+    }
+}
+
+impl Serialize for FilePath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FilePath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|path| PathBuf::from(path).into())
+    }
+}
+
+impl From<PathBuf> for FilePath {
+    fn from(path: PathBuf) -> Self {
+        let text = Untrusted::from_path(&path);
+        Self(if path.to_str().is_some() { Form::Text(text) } else { Form::Exact(Arc::new((text, path))) })
+    }
+}
+
+impl From<&str> for FilePath {
+    fn from(path: &str) -> Self {
+        Self(Form::Text(path.into()))
+    }
+}
+
+/// A path of one word, whose copies share its text: many records name the same few folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedPath(Arc<PathBuf>);
+
+impl Deref for SharedPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl<T: Into<PathBuf>> From<T> for SharedPath {
+    fn from(path: T) -> Self {
+        Self(Arc::new(path.into()))
+    }
+}
+
+impl Serialize for SharedPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SharedPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer).map(Self::from)
+    }
+}

@@ -1,0 +1,81 @@
+//! Where a window is seen: its terminal, multiplexer or editor.
+
+use serde::Serialize;
+
+use crate::core::model::text::Untrusted;
+
+/// The environment variables that say where a process is.
+pub const VARIABLES: [&str; 8] = [
+    "TMUX",
+    "TMUX_PANE",
+    "ZELLIJ_SESSION_NAME",
+    "ZELLIJ_PANE_ID",
+    "STY",
+    "WINDOW",
+    "TERM_PROGRAM",
+    "SSH_CONNECTION",
+];
+
+/// What keeps a window's terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keeper {
+    /// A tmux server.
+    Tmux,
+    /// A zellij server.
+    Zellij,
+    /// GNU screen.
+    Screen,
+    /// VS Code or an editor made of it.
+    Vscode,
+}
+
+impl Keeper {
+    /// Returns its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tmux => "tmux",
+            Self::Zellij => "zellij",
+            Self::Screen => "screen",
+            Self::Vscode => "VS Code",
+        }
+    }
+}
+
+/// Where a window is, as far as that can be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlaceView {
+    /// What keeps its terminal, beside the terminal itself.
+    pub keeper: Option<Keeper>,
+    /// The keeper's session: a name, or tmux's `$3`.
+    pub session: Option<Untrusted>,
+    /// The pane or window in it.
+    pub pane: Option<Untrusted>,
+    /// The socket of its tmux server.
+    pub socket: Option<Untrusted>,
+    /// The server's own program, which understands it whatever is installed now; only where the
+    /// server is of the window's own user.
+    pub program: Option<Untrusted>,
+    /// The address from which a person came by ssh.
+    pub ssh_from: Option<Untrusted>,
+    /// Its PID inside its own PID namespace, where that is another one: a container.
+    pub inner_pid: Option<u32>,
+}
+
+impl PlaceView {
+    /// Tells where to look, such as `tmux pane %3 of session $0 (socket /tmp/tmux-0/default)`.
+    pub fn words(&self) -> Option<String> {
+        let mut words = Vec::new();
+        if let Some(keeper) = self.keeper {
+            let part = |name: &str, value: &Option<Untrusted>| {
+                value.as_ref().map(|value| format!(" {name} {value}")).unwrap_or_default()
+            };
+            let (pane, session) = (part("pane", &self.pane), part("of session", &self.session));
+            let socket = self.socket.as_ref().map(|at| format!(" (socket {at})")).unwrap_or_default();
+            words.push(format!("{}{pane}{session}{socket}", keeper.name()));
+        }
+        words.extend(self.inner_pid.map(|pid| format!("a container, as PID {pid} there")));
+        words.extend(self.ssh_from.as_ref().map(|from| format!("ssh from {from}")));
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}

@@ -1,0 +1,221 @@
+//! The process table as facts: who is there, and how complete the look was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::folder::FolderId;
+use crate::core::model::text::Untrusted;
+
+/// What names one process for as long as the machine is up: the PID and the start in raw
+/// clock ticks since boot (field 22 of `/proc/<pid>/stat`, after the last `)`; proc(5)).
+///
+/// A PID alone is reused. Two processes can even share PID and tick (a tick is 10 ms), so
+/// where the kernel has pidfs (6.9 and later) [`Process::pidfd_inode`] tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// The PID in claimtop's own PID namespace.
+    pub pid: u32,
+    /// The start, in clock ticks since boot.
+    pub start_ticks: u64,
+}
+
+/// The scheduler's state of a process (field 3 of `/proc/<pid>/stat`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProcessState {
+    /// R, S, D, I and the like: it exists and may run.
+    Running,
+    /// T or t: it exists and is held; it keeps what it has.
+    Stopped,
+    /// Z with one thread left: it has exited and waits to be reaped.
+    Zombie,
+    /// Z while other threads run on: the leader has exited, the process has not.
+    LeaderExited,
+}
+
+/// One process, as far as it could be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Process {
+    /// PID and start.
+    pub id: ProcessId,
+    /// The parent's PID; 0 when there is none in this namespace.
+    pub parent: u32,
+    /// The scheduler's state.
+    pub state: ProcessState,
+    /// The name of the main thread, at most 15 bytes.
+    pub comm: Untrusted,
+    /// The controlling terminal (`pts/3`), if there is one.
+    pub tty: Option<String>,
+    /// The session ID (field 6 of stat), in PIDs.
+    pub session: u32,
+    /// The inode of its pidfd on pidfs: unique for one boot, even when PID and tick are not.
+    pub pidfd_inode: Option<u64>,
+    /// Whether a pidfd says that the process has exited; `None` when none could be opened.
+    pub has_exited: Option<bool>,
+    /// Its numbers in the PID namespaces below claimtop's own.
+    #[serde(default)]
+    pub inner: InnerPids,
+    /// What is only read for processes that matter.
+    pub details: Option<Details>,
+}
+
+/// The numbers that a process has in the PID namespaces below claimtop's own
+/// (pid_namespaces(7)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InnerPids {
+    /// Nobody asked, as in recordings of older versions: the details say it, where there are some.
+    #[default]
+    Unasked,
+    /// It could not be read.
+    Unread,
+    /// From the outermost inwards; none for a process of claimtop's own namespace.
+    Read(Box<[u32]>),
+}
+
+impl InnerPids {
+    /// Takes over the line `NSpid` of a process's status (proc(5)), of which the first number is
+    /// the one in claimtop's own namespace.
+    pub fn from_ns_pids(numbers: &[u32]) -> Self {
+        match numbers.split_first() {
+            Some((_, inner)) => Self::Read(inner.into()),
+            None => Self::Unread,
+        }
+    }
+}
+
+impl Process {
+    /// Returns its numbers in the PID namespaces below claimtop's own, none where it lives in that
+    /// one; `None` where this is not known.
+    pub fn inner_pids(&self) -> Option<&[u32]> {
+        match &self.inner {
+            InnerPids::Read(inner) => Some(inner),
+            InnerPids::Unread => None,
+            InnerPids::Unasked => self.details.as_ref()?.ns_pids.get(1..),
+        }
+    }
+
+    /// Returns whether its PID namespace is known; nobody asked for that of those who did not matter to
+    /// older versions.
+    pub fn is_placed(&self) -> bool {
+        match &self.inner {
+            InnerPids::Read(_) => true,
+            InnerPids::Unread => false,
+            InnerPids::Unasked => self.details.as_ref().is_none_or(|details| !details.ns_pids.is_empty()),
+        }
+    }
+
+    /// Returns whether this process started at this tick, as it or its like would have recorded
+    /// it; `None` where the numbers differ and may count in different time namespaces, which only
+    /// a closer look tells.
+    pub fn has_start(&self, ticks: u64) -> Option<bool> {
+        let has_other_clock = self.details.as_ref().is_none_or(|details| details.has_other_clock);
+        let is_same = self.id.start_ticks == ticks;
+        (is_same || !has_other_clock).then_some(is_same)
+    }
+}
+
+/// The costlier facts of a process, each absent when it could not be read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Details {
+    /// The effective user.
+    pub uid: Option<u32>,
+    /// The executable, with a trailing ` (deleted)` taken off (proc(5)).
+    pub exe: Option<Untrusted>,
+    /// The arguments, the first being the name as typed.
+    pub argv: Vec<Untrusted>,
+    /// The working directory.
+    pub cwd: Option<Untrusted>,
+    /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
+    /// element when the process lives in claimtop's own namespace.
+    pub ns_pids: Vec<u32>,
+    /// Whether it lives in another time namespace than claimtop: there the kernel tells the starts
+    /// of all processes by other numbers (time_namespaces(7)).
+    #[serde(default)]
+    pub has_other_clock: bool,
+    /// The folders of homes that it may keep records in, as it reaches them itself, also those that
+    /// have other names for it; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homes: Option<BTreeSet<FolderId>>,
+    /// Whether another folder there is another one for sure: device and inode tell these from all
+    /// others, which they do not below overlayfs and its like, nor on a network.
+    #[serde(default = "certain", skip_serializing_if = "is_certain")]
+    pub has_certain_homes: bool,
+    /// Whether it is a thread of the kernel, which never runs a program, and so never holds anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_kernels: bool,
+    /// Whether it only plays an agent, in a demo of claimtop's own that is not looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stand_in: bool,
+    /// The few environment variables that matter, by name.
+    pub env: BTreeMap<String, Untrusted>,
+    /// CPU use in percent of one core.
+    pub cpu_percent: Option<f32>,
+    /// Resident memory, in bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// What recordings of older versions took for granted.
+fn certain() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_certain(has_certain_homes: &bool) -> bool {
+    *has_certain_homes
+}
+
+/// One look at all processes.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessTable {
+    /// Every PID that was listed, whether or not it could be read.
+    pub listed: BTreeSet<u32>,
+    /// Why the list may lack processes; `None` when it is complete.
+    pub partial: Option<String>,
+    /// What could be read, by PID.
+    pub by_pid: BTreeMap<u32, Process>,
+    /// The numbers of threads that records name, with their processes: below `/proc` they are there and
+    /// not listed (proc(5)). They count as listed.
+    pub threads: BTreeMap<u32, u32>,
+}
+
+impl ProcessTable {
+    /// Returns what was read of `pid`, or of the process of which it is a thread.
+    pub fn get(&self, pid: u32) -> Option<&Process> {
+        self.by_pid.get(&pid).or_else(|| self.by_pid.get(self.threads.get(&pid)?))
+    }
+
+    /// Returns whether every process was seen with all its numbers: only then is one that was not seen
+    /// with a number in no PID namespace below this one either.
+    pub fn is_whole(&self) -> bool {
+        let is_read = |pid: &u32| self.get(*pid).is_some_and(Process::is_placed);
+        self.partial.is_none() && self.listed.iter().all(is_read)
+    }
+
+    /// Returns whether a complete look proves that no process has this PID.
+    pub fn proves_absent(&self, pid: u32) -> bool {
+        self.partial.is_none() && !self.listed.contains(&pid)
+    }
+}
+
+/// How many levels of parents are walked before the chain is given up.
+pub const MAX_DEPTH: usize = 32;
+
+/// Walks from `pid` (included) to the root: at most [`MAX_DEPTH`] levels, and never round a
+/// cycle, which a scan that races with forks and exits can show.
+pub fn ancestry(table: &ProcessTable, pid: u32) -> Vec<&Process> {
+    let mut chain: Vec<&Process> = Vec::new();
+    let mut next = pid;
+    while let Some(process) = table.get(next) {
+        if chain.len() >= MAX_DEPTH || chain.iter().any(|seen| seen.id.pid == next) {
+            break;
+        }
+        chain.push(process);
+        next = process.parent;
+    }
+    chain
+}
+
+/// Returns whether a process is over: its pidfd says so, or it is a zombie of one thread.
+pub fn has_exited(process: &Process) -> bool {
+    process.has_exited.unwrap_or(process.state == ProcessState::Zombie)
+}

@@ -1,0 +1,94 @@
+//! What a record says that its session holds.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::fixed;
+use crate::core::model::fixed::Word;
+use crate::core::model::shared::Shared;
+use crate::core::model::text::Untrusted;
+
+/// What a claim holds. The names are the interface's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResourceKind {
+    /// A specialist persona (Maia).
+    AgentRole,
+    /// A project's one session slot (observability).
+    Project,
+    /// A working tree.
+    Worktree,
+    /// A branch, also a shadow branch.
+    Branch,
+    /// A set of files.
+    Files,
+    /// A work item (LEO).
+    WorkItem,
+    /// A task.
+    Task,
+    /// A session of an agent.
+    Session,
+    /// A lock.
+    Lock,
+}
+
+impl ResourceKind {
+    /// Returns the name that the interface fixes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AgentRole => "agent-role",
+            Self::Project => "project",
+            Self::Worktree => "worktree",
+            Self::Branch => "branch",
+            Self::Files => "files",
+            Self::WorkItem => "work-item",
+            Self::Task => "task",
+            Self::Session => "session",
+            Self::Lock => "lock",
+        }
+    }
+}
+
+/// One thing that can be held.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Resource {
+    /// What kind of thing.
+    pub kind: ResourceKind,
+    /// Its name within its kind.
+    pub id: Untrusted,
+}
+
+/// What one place says of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SurfaceState {
+    /// It says the same.
+    Agrees,
+    /// It names another holder.
+    Disagrees,
+    /// It should say it and does not.
+    Missing,
+    /// It could not be read.
+    Unread,
+}
+
+/// One place where a claim is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Surface {
+    /// The place, such as `file` or `claude_sessions.sd_key`.
+    #[serde(deserialize_with = "fixed::word")]
+    pub name: Word,
+    /// What it says.
+    pub state: SurfaceState,
+}
+
+/// A claim as one record states it, before it is judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedClaim {
+    /// What is held.
+    pub resource: Resource,
+    /// Since when, if stored.
+    pub since: Option<Timestamp>,
+    /// The places where it is written.
+    pub surfaces: Shared<Surface>,
+}

@@ -1,0 +1,193 @@
+//! What a record says about the process that owns it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::record::domain::Domain;
+use crate::core::model::text::Untrusted;
+
+/// Which process a stored PID is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The agent itself: its death is the window's death.
+    Agent,
+    /// A shell between the agent and the writer.
+    Shell,
+    /// A hook or another short-lived helper.
+    Hook,
+    /// A daemon that outlives or trails the agent.
+    Daemon,
+    /// The format does not fix it.
+    Unknown,
+}
+
+impl Role {
+    /// Says whose a PID is, for people.
+    pub fn whose(self) -> &'static str {
+        match self {
+            Self::Agent => "the agent's",
+            Self::Shell => "a shell's",
+            Self::Hook => "a short-lived helper's",
+            Self::Daemon => "a daemon's",
+            Self::Unknown => "the format does not say whose",
+        }
+    }
+}
+
+/// A PID as a file states it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StatedPid {
+    /// A number that can be a process of a user: above 1 and at most 4,194,304, the kernel's
+    /// `PID_MAX_LIMIT` (proc(5), `pid_max`).
+    Valid(u32),
+    /// 0, 1, negative, too large or not a number: as it stood there.
+    Bad(Untrusted),
+}
+
+impl StatedPid {
+    /// Judges a number from a file.
+    pub fn from_number(number: i128) -> Self {
+        match u32::try_from(number) {
+            Ok(pid) if (2..=4_194_304).contains(&pid) => Self::Valid(pid),
+            _ => Self::Bad(Untrusted::new(number.to_string())),
+        }
+    }
+
+    /// Returns the PID if it can be one.
+    pub fn valid(&self) -> Option<u32> {
+        match self {
+            Self::Valid(pid) => Some(*pid),
+            Self::Bad(_) => None,
+        }
+    }
+}
+
+/// How strongly a stored PID ties a session to a process; later is stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Binding {
+    /// The kernel's lock on the file, which somebody holds at this moment: as a rule the process
+    /// that took it, but a child may have inherited it and its parent be gone.
+    Lock,
+    /// A session file's PID, often a helper's.
+    File,
+    /// The PID of a session's row in a database: the last that some writer took for it.
+    Row,
+    /// A terminal ID that ends in a PID.
+    TerminalSuffix,
+    /// A marker that a hook wrote for its parent.
+    Marker,
+    /// The parent that a liveness daemon watches.
+    Tick,
+    /// PID, start and boot of the owner.
+    Owner,
+    /// The agent's own registry with PID and start.
+    Registry,
+}
+
+/// What a record says about the process that owns it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "HolderParts", into = "HolderParts")]
+pub struct Holder {
+    /// The PID, if one is stored.
+    pub pid: Option<StatedPid>,
+    /// Which process the PID is.
+    pub role: Role,
+    /// How strongly it ties.
+    pub binding: Binding,
+    /// The start in clock ticks since boot, if stored.
+    pub start_ticks: Option<u64>,
+    /// The names beside the PID, if any is stored.
+    pub names: Option<Box<HolderNames>>,
+}
+
+/// What names a process beside its PID. Most records store none of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HolderNames {
+    /// The boot ID, if stored.
+    pub boot_id: Option<Untrusted>,
+    /// The host name, if stored.
+    pub host: Option<Untrusted>,
+    /// LEO's machine ID (`sha256("hostname-platform-arch")`, first 16 hex digits), if stored.
+    pub machine_id: Option<Untrusted>,
+    /// The name of the process, if stored.
+    pub name: Option<Untrusted>,
+    /// Where the PID counts, if stored.
+    pub domain: Option<Domain>,
+}
+
+impl HolderNames {
+    /// Returns them as a holder keeps them: not at all where nothing is stored.
+    pub fn kept(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| self.into())
+    }
+}
+
+/// How a holder is written: with its names beside the rest.
+#[derive(Serialize, Deserialize)]
+struct HolderParts {
+    pid: Option<StatedPid>,
+    role: Role,
+    binding: Binding,
+    start_ticks: Option<u64>,
+    boot_id: Option<Untrusted>,
+    host: Option<Untrusted>,
+    machine_id: Option<Untrusted>,
+    name: Option<Untrusted>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    domain: Option<Domain>,
+}
+
+impl From<HolderParts> for Holder {
+    fn from(parts: HolderParts) -> Self {
+        let HolderParts { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain } = parts;
+        let names = HolderNames { boot_id, host, machine_id, name, domain }.kept();
+        Self { pid, role, binding, start_ticks, names }
+    }
+}
+
+impl From<Holder> for HolderParts {
+    fn from(holder: Holder) -> Self {
+        let Holder { pid, role, binding, start_ticks, names } = holder;
+        let HolderNames { boot_id, host, machine_id, name, domain } =
+            names.map_or_else(Default::default, |names| *names);
+        Self { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain }
+    }
+}
+
+impl Holder {
+    /// Returns a holder of which only PID, role and binding are stored.
+    pub fn new(pid: StatedPid, role: Role, binding: Binding) -> Self {
+        Self { pid: Some(pid), role, binding, start_ticks: None, names: None }
+    }
+
+    /// Returns the holder of a lock that the kernel says is held; 0 stands for whom it does not tell.
+    pub fn of_lock(pid: u32, role: Role) -> Self {
+        let pid = (pid != 0).then(|| StatedPid::from_number(pid.into()));
+        Self { pid, role, binding: Binding::Lock, start_ticks: None, names: None }
+    }
+
+    /// Returns the boot ID, if stored.
+    pub fn boot_id(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.boot_id.as_ref()
+    }
+
+    /// Returns the host name, if stored.
+    pub fn host(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.host.as_ref()
+    }
+
+    /// Returns LEO's machine ID, if stored.
+    pub fn machine_id(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.machine_id.as_ref()
+    }
+
+    /// Returns where the PID counts, if stored.
+    pub fn domain(&self) -> Option<&Domain> {
+        self.names.as_ref()?.domain.as_ref()
+    }
+
+    /// Returns the name of the process, if stored.
+    pub fn name(&self) -> Option<&Untrusted> {
+        self.names.as_ref()?.name.as_ref()
+    }
+}

@@ -1,0 +1,15 @@
+//! By what rule a record may be let go.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether claimtop lets the records of a system go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LetGo {
+    /// By its verdict: what is dead with one key, the rest with more.
+    ByVerdict,
+    /// Only what is proven dead.
+    OnlyDead,
+    /// Not at all: only its own system knows how.
+    Never,
+}

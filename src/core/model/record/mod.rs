@@ -1,0 +1,152 @@
+//! Session records: what some system wrote about a window, with its format's own meaning.
+
+pub mod claim;
+pub mod domain;
+pub mod format;
+pub mod holder;
+pub mod kind;
+pub mod lease;
+pub mod let_go;
+pub mod location;
+pub mod medium;
+pub mod ownership;
+pub mod problem;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::fixed;
+use crate::core::model::fixed::Word;
+use crate::core::model::list::{List, Rare};
+use crate::core::model::path::SharedPath;
+use crate::core::model::record::claim::StatedClaim;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Holder;
+use crate::core::model::record::kind::{Generation, RecordKind};
+use crate::core::model::record::lease::{Deletion, Expiry, Sign};
+use crate::core::model::record::location::Location;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::secret::{has_secret, hidden, hide};
+use crate::core::model::text::Untrusted;
+
+/// One session record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The system that wrote it.
+    pub format: Format,
+    /// What it is for.
+    pub kind: RecordKind,
+    /// Whether its form is the present one.
+    pub generation: Generation,
+    /// For people: which generation or sort of file, such as `G2 context_{PPID}`.
+    #[serde(deserialize_with = "fixed::word")]
+    pub variant: Word,
+    /// The session ID, if it has one.
+    pub session_id: Option<Untrusted>,
+    /// What the system ties the record to a window with.
+    pub context_id: Option<Untrusted>,
+    /// A short name for people.
+    pub title: Untrusted,
+    /// Where it was read.
+    pub location: Location,
+    /// What it says about its process.
+    pub holder: Option<Holder>,
+    /// When the session began, if stored.
+    pub started_at: Option<Timestamp>,
+    /// The newest sign of life that is stored.
+    pub heartbeat_at: Option<Timestamp>,
+    /// When the file was last written.
+    pub written_at: Timestamp,
+    /// What else keeps it alive, each for a time.
+    #[serde(default)]
+    pub signs: Rare<Sign>,
+    /// When its own system calls it stale.
+    pub expiry: Option<Expiry>,
+    /// When some clean-up will delete it.
+    pub deletion: Option<Deletion>,
+    /// The claims that it states.
+    pub claims: Box<[StatedClaim]>,
+    /// The terminal ID, if the format has one.
+    pub terminal_id: Option<Box<Untrusted>>,
+    /// The working directory or worktree that it names.
+    pub cwd: Option<SharedPath>,
+    /// The files that it says it touches, relative to `cwd`'s repository.
+    pub files: Rare<Untrusted>,
+    /// Whether the session says that it has ended.
+    pub has_ended: bool,
+    /// Whether it says something that only this record holds and a clean-up would lose.
+    pub has_unsaved_work: bool,
+    /// What is wrong with it.
+    pub problems: List<Problem>,
+    /// Further facts for the evidence view: name and value.
+    #[serde(deserialize_with = "fixed::facts")]
+    pub facts: List<(&'static str, Untrusted)>,
+    /// Who owns the file, with which permission bits, and on what kind of file system it lies.
+    pub ownership: Ownership,
+}
+
+impl Record {
+    /// Makes one of the present form that says nothing but where it was read.
+    pub fn blank(
+        (format, kind): (Format, RecordKind),
+        location: Location,
+        ownership: Ownership,
+        written_at: Timestamp,
+    ) -> Self {
+        Self {
+            format,
+            kind,
+            generation: Generation::Current,
+            variant: "",
+            session_id: None,
+            context_id: None,
+            title: Untrusted::default(),
+            location,
+            holder: None,
+            started_at: None,
+            heartbeat_at: None,
+            written_at,
+            signs: Rare::default(),
+            expiry: None,
+            deletion: None,
+            claims: Box::default(),
+            terminal_id: None,
+            cwd: None,
+            files: Rare::default(),
+            has_ended: false,
+            has_unsaved_work: false,
+            problems: List::default(),
+            facts: List::default(),
+            ownership,
+        }
+    }
+
+    /// Returns on what kind of file system it lies.
+    pub fn medium(&self) -> Medium {
+        self.ownership.medium
+    }
+
+    /// Takes what looks like a secret out of what is only for people: title, facts and problems.
+    pub fn without_secrets(mut self) -> Self {
+        hide(&mut self.title);
+        if self.facts.iter().any(|(_, value)| has_secret(value.raw())) {
+            self.facts.iter_mut().for_each(|(_, value)| hide(value));
+        }
+        if self.problems.iter().any(|problem| has_secret(&problem.message)) {
+            self.problems.iter_mut().for_each(|problem| problem.message = (*hidden(&problem.message)).into());
+        }
+        self
+    }
+
+    /// Returns the PID that it states, if that can be one.
+    pub fn pid(&self) -> Option<u32> {
+        self.holder.as_ref()?.pid.as_ref()?.valid()
+    }
+}
+
+/// Returns a record's further fact by name.
+pub fn fact<'a>(record: &'a Record, name: &str) -> Option<&'a Untrusted> {
+    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
+}

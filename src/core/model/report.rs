@@ -1,0 +1,74 @@
+//! What a snapshot means: the types of `claimtop.snapshot.v1`, the contract with scripts.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::core::model::claim::ClaimView;
+use crate::core::model::finding::Finding;
+use crate::core::model::judged::{RecordShape, RecordView};
+use crate::core::model::snapshot::SourceHealth;
+use crate::core::model::window::WindowView;
+
+/// The name of the JSON schema.
+pub const SCHEMA: &str = "claimtop.snapshot.v1";
+
+/// A judged snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// When the look was finished.
+    pub taken_at: Timestamp,
+    /// The machine.
+    pub host: ReportHost,
+    /// How each source fared.
+    pub sources: Vec<SourceHealth>,
+    /// Every running agent.
+    pub windows: Vec<WindowView>,
+    /// Every session record.
+    pub records: Vec<Arc<RecordView>>,
+    /// Every claim.
+    pub claims: Vec<ClaimView>,
+    /// Every problem, worst first.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Returns every record.
+    pub fn records(&self) -> impl Iterator<Item = &RecordView> {
+        self.records.iter().map(Arc::as_ref)
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'a> {
+            schema: &'static str,
+            taken_at: Timestamp,
+            host: &'a ReportHost,
+            sources: &'a [SourceHealth],
+            windows: &'a [WindowView],
+            records: Vec<RecordShape<'a>>,
+            claims: &'a [ClaimView],
+            findings: &'a [Finding],
+        }
+        let Self { schema, taken_at, host, sources, windows, records, claims, findings } = self;
+        let records = records.iter().map(|record| record.shape(*taken_at)).collect();
+        let (schema, taken_at) = (*schema, *taken_at);
+        Shape { schema, taken_at, host, sources, windows, records, claims, findings }.serialize(serializer)
+    }
+}
+
+/// The machine, as the interface states it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReportHost {
+    /// The host name.
+    pub name: String,
+    /// The boot ID.
+    pub boot_id: Option<String>,
+    /// The inode of the PID namespace.
+    pub pid_namespace: Option<u64>,
+}

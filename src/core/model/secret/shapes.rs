@@ -1,0 +1,190 @@
+//! Where secrets stand in a text: their own shapes, URLs, and what follows a secret's name.
+
+use crate::core::model::secret::names::{HIDDEN, is_header, is_secret};
+
+/// How tokens begin, and how many more characters they have at least. The form is that of each
+/// service's own documentation and of the scanners for leaked secrets.
+const TOKENS: [(&str, usize); 28] = [
+    ("sk-ant-", 8),
+    ("sk-proj-", 8),
+    ("sk-svcacct-", 8),
+    ("sk-or-", 8),
+    ("sk_live_", 8),
+    ("sk_test_", 8),
+    ("rk_live_", 8),
+    ("whsec_", 8),
+    ("ghp_", 10),
+    ("gho_", 10),
+    ("ghu_", 10),
+    ("ghs_", 10),
+    ("ghr_", 10),
+    ("github_pat_", 10),
+    ("glpat-", 10),
+    ("xoxa-", 8),
+    ("xoxb-", 8),
+    ("xoxe-", 8),
+    ("xoxp-", 8),
+    ("xoxr-", 8),
+    ("xoxs-", 8),
+    ("xapp-", 8),
+    ("npm_", 20),
+    ("pypi-", 16),
+    ("hf_", 16),
+    ("AIza", 30),
+    ("ya29.", 16),
+    ("dop_v1_", 16),
+];
+
+/// Between these a private key stands.
+const PEM: (&str, &str) = ("-----BEGIN", "PRIVATE KEY-----");
+
+/// Begin and end of a part of a text, in bytes.
+type Span = (usize, usize);
+
+/// Finds secrets, in order and apart from each other.
+pub(crate) fn spans(text: &str) -> Vec<Span> {
+    let mut found: Vec<Span> = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let span = url(rest).or_else(|| pem(rest)).or_else(|| at_name(text, at));
+        match span {
+            Some((start, end)) if end > start => {
+                if rest.get(start..end) != Some(HIDDEN) {
+                    found.push((at + start, at + end));
+                }
+                at += end;
+            }
+            Some(_) | None => at += step(rest),
+        }
+    }
+    found
+}
+
+/// Returns how far the next place is at which something can begin.
+fn step(rest: &str) -> usize {
+    run(rest).max(rest.chars().next().map_or(1, char::len_utf8))
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// Returns how long the name is that a text begins with.
+fn run(rest: &str) -> usize {
+    rest.find(|c| !is_name_char(c)).unwrap_or(rest.len())
+}
+
+/// Finds a password, or a token in place of a user, where a text begins with `://`.
+fn url(rest: &str) -> Option<Span> {
+    let after = rest.strip_prefix("://")?;
+    let word = after.split(|c: char| c.is_whitespace() || "\"'<>`".contains(c)).next()?;
+    let authority = word.split(['/', '?', '#']).next()?;
+    let colon = authority.find(':');
+    let is_port = colon.and_then(|at| authority.get(at + 1..)).is_none_or(is_number);
+    let end = authority.rfind('@').or_else(|| word.rfind('@').filter(|_| !is_port))?;
+    match colon.filter(|colon| *colon < end) {
+        Some(colon) => Some((3 + colon + 1, 3 + end)),
+        None if end >= 16 => Some((3, 3 + end)),
+        None => None,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn pem(rest: &str) -> Option<Span> {
+    let (begin, end) = PEM;
+    let head = rest.strip_prefix(begin)?.split("-----").next()?;
+    if !head.ends_with("PRIVATE KEY") {
+        return None;
+    }
+    let closing = rest.match_indices(end).nth(1).map_or(rest.len(), |(at, _)| at + end.len());
+    Some((0, closing))
+}
+
+/// Finds what stands where a name begins.
+fn at_name(text: &str, at: usize) -> Option<Span> {
+    let rest = text.get(at..)?;
+    let before = text.get(..at)?.chars().next_back();
+    if !rest.starts_with(is_name_char) || before.is_some_and(is_name_char) {
+        return None;
+    }
+    let name = rest.get(..run(rest))?;
+    token(rest, name).or_else(|| bearer(rest, name)).or_else(|| value(rest, name))
+}
+
+/// Finds a token by its shape; how it begins is left.
+fn token(rest: &str, name: &str) -> Option<Span> {
+    if let Some(keep) = TOKENS.iter().find_map(|(start, least)| {
+        let body = rest.strip_prefix(start)?;
+        (run(body) >= *least).then_some(if start.starts_with("sk-") { 3 } else { start.len() })
+    }) {
+        let dotted = if name.len() < keep { keep + run(rest.get(keep..)?) } else { name.len() };
+        return Some((keep, dotted));
+    }
+    if let Some(body) = name.strip_prefix("sk-")
+        && body.len() >= 12
+        && body.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase())
+        && body.split('-').any(|part| part.len() >= 8)
+    {
+        return Some((3, name.len()));
+    }
+    if ["AKIA", "ASIA"].iter().any(|start| name.starts_with(start)) && name.len() == 20 && !has_small(name) {
+        return Some((4, name.len()));
+    }
+    // A JSON object in base64, and a second part: a JWT (RFC 7519).
+    if name.starts_with("eyJ") && name.len() >= 10 {
+        let end = rest.find(|c| !is_name_char(c) && c != '.').unwrap_or(rest.len());
+        return rest.get(name.len()..end).filter(|more| more.len() > 4).map(|_| (3, end));
+    }
+    None
+}
+
+fn has_small(name: &str) -> bool {
+    name.contains(|c: char| c.is_ascii_lowercase())
+}
+
+/// Finds what is said to be a token by the word before it (RFC 6750).
+fn bearer(rest: &str, name: &str) -> Option<Span> {
+    let body = rest.get(name.len()..)?.strip_prefix(' ').filter(|_| name.eq_ignore_ascii_case("bearer"))?;
+    let end = body.find(|c: char| c.is_whitespace() || "\"'\\,;)".contains(c)).unwrap_or(body.len());
+    let is_token =
+        end >= 8 && body.get(..end)?.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+    is_token.then(|| (name.len() + 1, name.len() + 1 + end))
+}
+
+/// Finds the value after the name of a secret: `NAME=value`, `"name": "value"`, `--name value`.
+fn value(rest: &str, name: &str) -> Option<Span> {
+    if !is_secret(name) {
+        return None;
+    }
+    let after = rest.get(name.len()..)?;
+    let quoted = after.trim_start_matches(['"', '\'', '\\']);
+    let is_option = name.starts_with("--") && after.starts_with(' ');
+    let separated = match quoted.strip_prefix([':', '=']) {
+        Some(value) => value.trim_start_matches(' '),
+        None if is_option => after.trim_start_matches(' '),
+        None => return None,
+    };
+    let quote = separated.get(..separated.len() - separated.trim_start_matches(['"', '\'', '\\']).len())?;
+    let value = separated.get(quote.len()..)?;
+    let end = match quote {
+        "" if is_header(name) => value.find(['"', '\'', '\n', '\\']),
+        "" => value.find(|c: char| c.is_whitespace() || "\"'\\,;&)]}#".contains(c)),
+        quote => value.find(quote).or_else(|| value.find(['"', '\''])),
+    };
+    let value = value.get(..end.unwrap_or(value.len()))?;
+    if !may_be_secret(value) || is_option && value.starts_with('-') {
+        return None;
+    }
+    let start = value.as_ptr().addr() - rest.as_ptr().addr();
+    Some((start, start + value.len()))
+}
+
+/// Returns whether a value may be one, and not the name of a variable or none at all.
+fn may_be_secret(value: &str) -> bool {
+    !value.is_empty()
+        && !value.starts_with(['$', '<', '{', '['])
+        && !matches!(value.to_ascii_lowercase().as_str(), "null" | "none" | "true" | "false" | "undefined")
+}

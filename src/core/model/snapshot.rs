@@ -1,0 +1,277 @@
+//! One moment of the world: everything that was read, before anything is judged.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::home::HomeFolder;
+use crate::core::model::host::Host;
+use crate::core::model::note::Notes;
+use crate::core::model::path::{FilePath, as_text as path_text};
+use crate::core::model::process::{ProcessId, ProcessTable};
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::session::SessionFile;
+use crate::core::model::shared::Shared;
+use crate::core::model::text::Untrusted;
+use crate::core::model::tombstone::Tombstone;
+use crate::core::model::work::WorkItem;
+
+/// Everything that one look found. Records are read first, processes second: the other way
+/// round, a process born in between would look dead.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// When the look was finished.
+    pub taken_at: Timestamp,
+    /// The machine and who is looking.
+    pub host: Host,
+    /// All processes.
+    pub processes: ProcessTable,
+    /// All session records.
+    pub records: Vec<Arc<Record>>,
+    /// Files that have a session file's name but gave no record.
+    pub broken: Vec<BrokenFile>,
+    /// The repositories that were looked in.
+    pub repos: Vec<Repo>,
+    /// The databases that were read, or should have been.
+    pub databases: Vec<Database>,
+    /// How each source fared.
+    pub sources: Vec<SourceHealth>,
+    /// Agents that claimtop itself has seen alive, also in earlier looks.
+    pub seen_agents: Vec<SeenAgent>,
+    /// What agents' own hooks told about who runs which session.
+    pub bound: Notes,
+    /// The folders of homes in which records were read.
+    pub homes: Vec<HomeFolder>,
+    /// The agents' own session files that may belong to a window.
+    pub session_files: Vec<SessionFile>,
+    /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
+    pub tombstones: Shared<Tombstone>,
+    /// The folders that windows work in and that lie in no repository, as far as may be looked.
+    pub plain_folders: Vec<Untrusted>,
+}
+
+impl Snapshot {
+    /// Returns whether all of a repository's working trees and branches were read: only then does
+    /// one that is missing mean anything.
+    pub fn is_whole(&self, repo: &Repo) -> bool {
+        let id = repo.source_id();
+        !self.sources.iter().any(|source| source.id == id && source.state != SourceState::Ok)
+    }
+
+    /// Forgets every process whose program is outside of `stage`, and with them whoever started the
+    /// stage: in a made-up world nobody of the machine counts.
+    pub fn forget_outside(&mut self, stage: &Path) {
+        let table = &mut self.processes;
+        table.by_pid.retain(|_, process| {
+            let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
+            exe.is_some_and(|exe| Path::new(exe.raw()).starts_with(stage))
+        });
+        table.threads.retain(|_, process| table.by_pid.contains_key(process));
+        table.listed = table.by_pid.keys().chain(table.threads.keys()).copied().collect();
+        self.seen_agents.retain(|seen| table.listed.contains(&seen.id.pid));
+    }
+}
+
+/// A file with a session file's name that gave no record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BrokenFile {
+    /// The system whose name pattern it matches.
+    pub format: Format,
+    /// Where it is.
+    pub path: FilePath,
+    /// What is wrong with it.
+    pub problem: Problem,
+    /// Who owns it.
+    pub ownership: Ownership,
+    /// When it was last written, if known.
+    pub written_at: Option<Timestamp>,
+}
+
+/// A git repository with its working trees.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repo {
+    /// The common directory (`.git` of the main working tree).
+    #[serde(with = "path_text")]
+    pub common_dir: PathBuf,
+    /// Whether it is one.
+    #[serde(default)]
+    pub sort: RepoSort,
+    /// The working trees, the main one first.
+    pub worktrees: Vec<Worktree>,
+    /// The refs of the entire CLI: full names below `refs/heads/entire/`.
+    pub entire_refs: Vec<String>,
+    /// Who uses it. It is only read while a lock of git's lies in it, for it costs a look at every
+    /// open file; `None` proves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Users>,
+}
+
+/// What was looked in as a repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RepoSort {
+    /// A repository of git's.
+    #[default]
+    Git,
+    /// A plain folder that a person named: it has no index, no head and no working tree.
+    Folder,
+}
+
+/// The processes that use a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Users {
+    /// Those with their working folder, their root or an open file in it.
+    pub pids: Vec<u32>,
+    /// Those that may use it, for they may not be looked at.
+    #[serde(default)]
+    pub unread: Vec<u32>,
+}
+
+impl Repo {
+    /// Returns the name of its health badge: by its main working tree, where it has one.
+    pub fn source_id(&self) -> String {
+        let main = self.worktrees.first().filter(|main| main.id.is_empty());
+        let top = main.map_or(&self.common_dir, |main| &main.path);
+        format!("repo:{}", Untrusted::from_path(top).raw())
+    }
+}
+
+/// One working tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worktree {
+    /// Its folder.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// Its name under `worktrees/` of the common directory; empty for the main one.
+    pub id: String,
+    /// The branch that is checked out; `None` when the head is detached or unreadable.
+    pub branch: Option<Untrusted>,
+    /// Whether the folder exists.
+    pub exists: bool,
+    /// The text of `locked`, if git holds it locked.
+    pub locked: Option<Untrusted>,
+}
+
+/// A database as one look found it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Database {
+    /// Whose it is.
+    pub format: Format,
+    /// Its path, or its URL without a password, as in [`crate::core::model::record::location::Row::database`].
+    pub name: Untrusted,
+    /// Whether everything that matters was read: only then does a missing row mean anything.
+    pub is_complete: bool,
+    /// The processes that have it open; `None` where that cannot be told.
+    pub opened_by: Option<Vec<u32>>,
+    /// What is known of a database that is a file.
+    pub file: Option<DatabaseFile>,
+    /// What can be worked on, where the database says who owns it.
+    #[serde(default)]
+    pub work: Shared<WorkItem>,
+}
+
+/// What is known of a database that is a file, beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseFile {
+    /// The processes of its own system that live, whatever they have open.
+    pub runners: Vec<u32>,
+    /// Since when a journal of an open or interrupted transaction lies beside it.
+    pub journal_since: Option<Timestamp>,
+    /// The process that holds the lock for writing, where the kernel tells.
+    pub written_by: Option<u32>,
+}
+
+/// How a source fared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceState {
+    /// Read completely.
+    Ok,
+    /// Read in part.
+    Partial,
+    /// Not read.
+    Failed,
+    /// There is nothing to read.
+    Absent,
+}
+
+/// One source's health badge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceHealth {
+    /// A stable name, such as `processes`, `maia` or `repo:/home/dev/src`.
+    pub id: String,
+    /// How it fared.
+    pub state: SourceState,
+    /// What was read or what went wrong.
+    pub detail: Untrusted,
+}
+
+/// What a person asks about, as far as sources matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Running agents.
+    Windows,
+    /// Session records, and what they claim.
+    Records,
+    /// Everything.
+    All,
+}
+
+impl SourceHealth {
+    /// Returns whether there may be more than this source has told: it was not read, not all of
+    /// it, or it is a server that has not answered yet.
+    pub fn is_unread(&self) -> bool {
+        match self.state {
+            SourceState::Ok => false,
+            SourceState::Absent => self.is_server(),
+            SourceState::Partial | SourceState::Failed => true,
+        }
+    }
+
+    /// Returns whether it is a database on a server.
+    pub fn is_server(&self) -> bool {
+        self.id.starts_with("leo:")
+    }
+
+    /// Returns whether it tells of what is asked.
+    fn is_about(&self, topic: Topic) -> bool {
+        match topic {
+            Topic::Windows => self.id == PROCESSES,
+            Topic::Records => self.id != PROCESSES,
+            Topic::All => true,
+        }
+    }
+}
+
+/// The source of the windows.
+const PROCESSES: &str = "processes";
+
+/// Returns the sources that may have more to tell about what is asked.
+pub fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<Item = &SourceHealth> {
+    sources.iter().filter(move |source| source.is_unread() && source.is_about(topic))
+}
+
+/// An agent that claimtop has seen alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenAgent {
+    /// Which process.
+    pub id: ProcessId,
+    /// When it was last seen alive.
+    pub last_seen_at: Timestamp,
+    /// When it last had its entry in the agent's own registry, if ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registered_at: Option<Timestamp>,
+}
+
+impl Snapshot {
+    /// Returns the tombstone of a process that counts here.
+    pub fn tombstone(&self, id: ProcessId) -> Option<&Tombstone> {
+        let from = self.tombstones.partition_point(|stone| stone.id < id);
+        let same = self.tombstones.iter().skip(from).take_while(|stone| stone.id == id);
+        same.into_iter().find(|stone| stone.counts_on(&self.host))
+    }
+}

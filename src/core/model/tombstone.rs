@@ -1,0 +1,84 @@
+//! A process that was proven dead, kept.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::evidence::Evidence;
+use crate::core::model::host::Host;
+use crate::core::model::process::ProcessId;
+use crate::core::model::text::Untrusted;
+use crate::core::model::verdict::Reason;
+
+/// The most tombstones that are kept; the oldest are forgotten first.
+pub const MAX_TOMBSTONES: usize = 4_096;
+
+/// One process that was proven dead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstone {
+    /// PID and start, by which tombstones are sorted.
+    #[serde(flatten)]
+    pub id: ProcessId,
+    /// The inode of its pidfd, where it is known.
+    pub pidfd_inode: Option<u64>,
+    /// The host name.
+    pub host: Untrusted,
+    /// The boot ID.
+    pub boot_id: Untrusted,
+    /// The inode of the PID namespace that the PID counts in.
+    pub pid_namespace: u64,
+    /// The inode of the time namespace that the start counts in.
+    pub time_namespace: u64,
+    /// The session that it ran last, as a record or a note named it.
+    pub session_id: Option<Untrusted>,
+    /// When its death was first proven.
+    pub proven_at: Timestamp,
+    /// By what.
+    pub reason: Reason,
+}
+
+impl Tombstone {
+    /// Returns whether its numbers count where somebody looks.
+    pub fn counts_on(&self, host: &Host) -> bool {
+        host.boot_id.as_deref() == Some(self.boot_id.raw())
+            && host.pid_namespace == Some(self.pid_namespace)
+            && host.time_namespace == Some(self.time_namespace)
+            && host.name == self.host.raw()
+    }
+
+    /// States it as evidence.
+    pub fn evidence(&self) -> Evidence {
+        let value = format!(
+            "PID {} with start tick {} was proven dead: {}",
+            self.id.pid,
+            self.id.start_ticks,
+            self.reason.name()
+        );
+        Evidence::new("tombstone", value, Untrusted::fixed("claimtop's own notes")).at(self.proven_at)
+    }
+}
+
+/// Adds tombstones to others, sorted: of two about one process the older stays, with the session
+/// that it lacked.
+pub fn merged(mut all: Vec<Tombstone>, learnt: &[Tombstone]) -> Vec<Tombstone> {
+    all.extend_from_slice(learnt);
+    all.sort_by(|one, other| key(one).cmp(&key(other)).then(one.proven_at.cmp(&other.proven_at)));
+    all.dedup_by(|later, kept| {
+        let is_same = key(later) == key(kept);
+        if is_same && kept.session_id.is_none() {
+            kept.session_id = later.session_id.take();
+        }
+        is_same
+    });
+    if all.len() > MAX_TOMBSTONES {
+        all.sort_by_key(|stone| std::cmp::Reverse(stone.proven_at));
+        all.truncate(MAX_TOMBSTONES);
+        all.sort_by(|one, other| key(one).cmp(&key(other)));
+    }
+    all
+}
+
+/// What tells one process from all others.
+pub(crate) fn key(stone: &Tombstone) -> (ProcessId, &str, u64, u64, &str) {
+    let Tombstone { id, boot_id, pid_namespace, time_namespace, host, .. } = stone;
+    (*id, boot_id.raw(), *pid_namespace, *time_namespace, host.raw())
+}

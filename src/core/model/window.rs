@@ -1,0 +1,118 @@
+//! A running agent, as it is shown.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::core::model::key::Key;
+use crate::core::model::place::PlaceView;
+use crate::core::model::session::SessionView;
+use crate::core::model::text::{Untrusted, shown};
+
+/// What a window's process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WindowState {
+    /// It runs or sleeps.
+    Running,
+    /// It is stopped (job control or a debugger).
+    Stopped,
+    /// It has exited and waits to be reaped.
+    Zombie,
+}
+
+/// How a context ID was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContextSource {
+    /// `CLAUDE_SESSION_ID` of the environment.
+    Env,
+    /// The PID of the nearest agent in the parent chain.
+    AgentPid,
+    /// A terminal's ID.
+    Terminal,
+    /// The parent's PID: another one for the next call.
+    ParentPid,
+}
+
+/// A context ID with its origin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContextId {
+    /// The ID.
+    pub value: Untrusted,
+    /// How it was found.
+    pub source: ContextSource,
+    /// Whether the next call from the same window finds the same.
+    pub stable: bool,
+}
+
+/// The repository that a window works in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RepoView {
+    /// The main working tree.
+    pub root: Untrusted,
+    /// The working tree that the window is in.
+    pub worktree: Untrusted,
+    /// The branch that is checked out there.
+    pub branch: Option<Untrusted>,
+}
+
+/// One running agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WindowView {
+    /// Stable for as long as the process lives.
+    pub key: Key,
+    /// The agent's PID.
+    pub pid: u32,
+    /// Its start in clock ticks since boot.
+    pub start_ticks: u64,
+    /// Its start by the wall clock, for people.
+    pub started_at: Option<Timestamp>,
+    /// Which agent, such as `claude-code`.
+    pub agent: String,
+    /// What the process is doing.
+    pub state: WindowState,
+    /// Its context ID.
+    pub context_id: ContextId,
+    /// Its session ID where that is exact.
+    pub session_id: Option<Untrusted>,
+    /// Its session by the strongest evidence there is, which may be a guess.
+    pub session: Option<SessionView>,
+    /// What the agent says it is doing (`busy`, `idle`, `waiting: permission prompt`).
+    pub activity: Option<Untrusted>,
+    /// A name that a person or the agent gave it.
+    pub name: Option<Untrusted>,
+    /// The controlling terminal.
+    pub tty: Option<String>,
+    /// The terminal multiplexer's pane, if known.
+    pub pane: Option<Untrusted>,
+    /// Where it is, beside its terminal.
+    pub place: PlaceView,
+    /// The working directory.
+    pub cwd: Option<Untrusted>,
+    /// The repository that it works in.
+    pub repo: Option<RepoView>,
+    /// CPU use in percent of one core.
+    pub cpu_percent: Option<f32>,
+    /// Resident memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The keys of its records.
+    pub records: Vec<Key>,
+    /// The keys of its claims.
+    pub claims: Vec<Key>,
+}
+
+impl WindowView {
+    /// Returns what people tell it from others by, safe to show: the name that it was given, else
+    /// the last part of its folder and its agent. What differs comes first, for columns are narrow.
+    pub fn title(&self) -> String {
+        if let Some(name) = self.name.as_ref().filter(|name| !name.is_empty()) {
+            return name.shown();
+        }
+        let agent = shown(&self.agent);
+        let mut parts = self.cwd.iter().flat_map(|cwd| cwd.raw().rsplit('/'));
+        match parts.find(|part| !part.is_empty()) {
+            Some(last) => format!("{} ({agent})", shown(last)),
+            None => agent,
+        }
+    }
+}

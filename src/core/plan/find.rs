@@ -1,0 +1,172 @@
+//! What a person means by a name: one resolver for every command, for every name that is on the
+//! screen.
+
+use std::path::Path;
+
+use crate::core::model::claim::ClaimView;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::Key;
+use crate::core::model::record::format::Format;
+use crate::core::model::report::Report;
+use crate::core::model::text::Untrusted;
+use crate::core::model::window::WindowView;
+use crate::core::plan::full_name;
+use crate::core::plan::left::left_by;
+
+/// One thing that a name can mean.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// A running agent.
+    Window(&'a WindowView),
+    /// A session record.
+    Record(&'a RecordView),
+    /// A claim.
+    Claim(&'a ClaimView),
+    /// A file or source that gave nothing but findings.
+    Broken(&'a Key),
+}
+
+impl<'a> Subject<'a> {
+    /// Returns its key.
+    pub fn key(self) -> &'a Key {
+        match self {
+            Self::Window(window) => &window.key,
+            Self::Record(record) => &record.key,
+            Self::Claim(claim) => &claim.key,
+            Self::Broken(key) => key,
+        }
+    }
+}
+
+/// What a name means.
+#[derive(Clone, Debug)]
+pub enum Meant<'a> {
+    /// Nothing is called so.
+    Nothing,
+    /// One thing.
+    One(Subject<'a>),
+    /// A window that has ended, by one of the records that it has left.
+    Left(&'a RecordView),
+    /// Several things.
+    Several(Vec<Subject<'a>>),
+}
+
+/// Finds what is meant by a key or its start, a window's name, a session ID, a context ID, a work
+/// item, a PID or a path; `path` is the same text as an absolute path.
+pub fn find<'a>(report: &'a Report, asked: &str, path: &Path) -> Meant<'a> {
+    let all = all(report);
+    let by_key = |fits: &dyn Fn(&str) -> bool| {
+        all.iter().filter(|subject| fits(subject.key().as_str())).copied().collect::<Vec<_>>()
+    };
+    // A whole key means itself, even where it also starts another one.
+    let exact = by_key(&|key| key == asked);
+    let found = if exact.is_empty() { by_place(report, &all, path) } else { exact };
+    match found.as_slice() {
+        [only] => return Meant::One(*only),
+        [] => {}
+        _ => return Meant::Several(found),
+    }
+    let found = by_name(report, asked, path);
+    let found =
+        if found.is_empty() { by_key(&|key| key.starts_with(asked)) } else { return named(report, found) };
+    match found.as_slice() {
+        [] => Meant::Nothing,
+        [only] => Meant::One(*only),
+        _ => Meant::Several(found),
+    }
+}
+
+/// Everything that has a key, each once.
+fn all(report: &Report) -> Vec<Subject<'_>> {
+    let mut all: Vec<Subject<'_>> = report.windows.iter().map(Subject::Window).collect();
+    all.extend(report.records().map(Subject::Record));
+    all.extend(report.claims.iter().map(Subject::Claim));
+    for key in report.findings.iter().flat_map(|finding| finding.subjects()) {
+        if !all.iter().any(|subject| subject.key() == key) {
+            all.push(Subject::Broken(key));
+        }
+    }
+    all
+}
+
+/// A path means the record that was read there, also one that could not be parsed: its key is
+/// made of its format and path.
+fn by_place<'a>(report: &'a Report, all: &[Subject<'a>], path: &Path) -> Vec<Subject<'a>> {
+    let is_there = |record: &&RecordView| record.location.is(path);
+    let records: Vec<_> = report.records().filter(is_there).map(Subject::Record).collect();
+    if !records.is_empty() {
+        return records;
+    }
+    let text = Untrusted::from_path(path);
+    let keys = Format::ALL.map(|format| Key::derive('r', &[format.name(), text.raw()]));
+    all.iter().filter(|subject| keys.contains(subject.key())).copied().collect()
+}
+
+/// A name means the window that bears it, else what is claimed under it, else the records of it.
+/// What belongs to something that is meant already is not meant once more.
+fn by_name<'a>(report: &'a Report, asked: &str, path: &Path) -> Vec<Subject<'a>> {
+    let folder = Untrusted::from_path(path);
+    let says =
+        |text: Option<&Untrusted>| text.is_some_and(|text| text.raw() == asked || text.shown() == asked);
+    let pid: Option<u32> = asked.parse().ok();
+    let windows: Vec<&WindowView> = report
+        .windows
+        .iter()
+        .filter(|window| {
+            window.title() == asked
+                || says(window.session_id.as_ref())
+                || says(window.session.as_ref().map(|session| &session.id))
+                || says(Some(&window.context_id.value))
+                || Some(window.pid) == pid
+                || window.cwd.as_ref() == Some(&folder)
+                || window.repo.as_ref().is_some_and(|repo| repo.worktree == folder)
+        })
+        .collect();
+    let is_of_window = |key: Option<&Key>| windows.iter().any(|window| Some(&window.key) == key);
+    let is_claimed = |claim: &&ClaimView| {
+        let resource = claim.resource();
+        says(Some(&resource.id))
+            || format!("{} {}", resource.kind.name(), resource.id.shown()) == asked
+            || full_name(report, claim) == asked
+    };
+    let claims: Vec<&ClaimView> = report.claims.iter().filter(is_claimed).collect();
+    let claims: Vec<&ClaimView> =
+        claims.into_iter().filter(|claim| !is_of_window(claim.window.as_ref())).collect();
+    let records: Vec<&RecordView> = report
+        .records()
+        .filter(|record| !is_of_window(record.window.as_ref()))
+        .filter(|record| {
+            let is_held = claims.iter().any(|claim| claim.record.key == record.key);
+            says(record.session_id.as_ref())
+                || says(record.context_id.as_ref())
+                || (pid.is_some() && record.pid() == pid && record.window.is_none())
+                || (says(Some(&record.title)) && !is_held)
+        })
+        .collect();
+    let is_of_record = |claim: &&ClaimView| records.iter().any(|record| record.key == claim.record.key);
+    let claims = claims.iter().copied().filter(|claim| !is_of_record(claim)).map(Subject::Claim);
+    let windows = windows.iter().copied().map(Subject::Window);
+    windows.chain(claims).chain(records.iter().copied().map(Subject::Record)).collect()
+}
+
+/// Records that one ended window has left are one thing.
+fn named<'a>(report: &'a Report, found: Vec<Subject<'a>>) -> Meant<'a> {
+    let records: Option<Vec<&RecordView>> = found
+        .iter()
+        .map(|subject| match subject {
+            Subject::Record(record) => Some(*record),
+            Subject::Window(_) | Subject::Claim(_) | Subject::Broken(_) => None,
+        })
+        .collect();
+    if let Some(first) = records.as_ref().and_then(|records| records.first()) {
+        let left = left_by(report, first);
+        let is_left = |record: &&RecordView| left.iter().any(|one| one.key == record.key);
+        if left.len() > 1 && records.iter().flatten().all(is_left) {
+            return Meant::Left(first);
+        }
+    }
+    match found.as_slice() {
+        [only] => Meant::One(*only),
+        _ => Meant::Several(found),
+    }
+}

@@ -1,0 +1,248 @@
+//! Claude Code's own registry, one file for each running session, its scheduler's and its daemon's
+//! lock, task lists, teams, and editors.
+//!
+//! A record whose `procStart` equals its process's start is certain. File age says nothing: the
+//! file is not rewritten during a long turn. There is none before the trust question is
+//! answered, and none from old versions; a SIGKILL leaves it behind.
+
+mod daemon;
+mod task;
+mod team;
+#[cfg(test)]
+mod tests;
+
+use super::json::{self, Object, parsed};
+use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::list::List;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::domain::Domain;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `sessions/<pid>.json`.
+    Session,
+    /// `.claude/scheduled_tasks.lock` of a working tree.
+    ScheduledTasks,
+    /// `tasks/<list>/<n>.json`.
+    Task,
+    /// `tasks/<list>/.lock`.
+    TaskLock,
+    /// `teams/<name>/config.json`.
+    Team,
+    /// `daemon.lock`.
+    Daemon,
+    /// `ide/<port>.lock`.
+    Editor,
+}
+
+/// Where the files are.
+pub const PLACES: &[Place] = &[
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "sessions",
+        recognise: |name| pid_of(name).map(|_| FileKind::ClaudeCode(Kind::Session)),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::Worktree,
+        dir: ".claude",
+        recognise: |name| {
+            (name == "scheduled_tasks.lock").then_some(FileKind::ClaudeCode(Kind::ScheduledTasks))
+        },
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "tasks/*",
+        recognise: |name| in_tasks(name).map(FileKind::ClaudeCode),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "teams/*",
+        recognise: |name| (name == "config.json").then_some(FileKind::ClaudeCode(Kind::Team)),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "",
+        recognise: |name| (name == "daemon.lock").then_some(FileKind::ClaudeCode(Kind::Daemon)),
+    },
+    Place {
+        format: Format::ClaudeCode,
+        base: Base::ClaudeConfig,
+        dir: "ide",
+        recognise: |name| is_port(name).then_some(FileKind::ClaudeCode(Kind::Editor)),
+    },
+];
+
+/// Reads one file.
+pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+    parsed(match kind {
+        Kind::Session => session(file, reading),
+        Kind::ScheduledTasks => scheduled_tasks(file, reading),
+        Kind::Team => team::read(file, reading),
+        Kind::Daemon => daemon::lock(file, reading),
+        Kind::Editor => daemon::editor(file, reading),
+        Kind::Task => return task::read(file, reading),
+        Kind::TaskLock => return task::lock(file, reading),
+    })
+}
+
+fn in_tasks(name: &str) -> Option<Kind> {
+    match name {
+        ".lock" => Some(Kind::TaskLock),
+        _ => pid_of(name).map(|_| Kind::Task),
+    }
+}
+
+fn is_port(name: &str) -> bool {
+    name.strip_suffix(".lock").is_some_and(|port| port.parse::<u16>().is_ok())
+}
+
+/// Returns the PID that a session file's name states.
+fn pid_of(name: &str) -> Option<&str> {
+    let pid = name.strip_suffix(".json")?;
+    (!pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit())).then_some(pid)
+}
+
+fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::ClaudeCode, file, reading)?;
+    let mut record = draft::record(Format::ClaudeCode, RecordKind::Session, file, reading);
+    record.variant = "registry";
+    record.session_id = session_id(&object);
+    record.context_id = pid_of(file.name()).map(Untrusted::from);
+    record.cwd = object.str("cwd").map(Into::into);
+    record.title = title(&object, &record);
+    record.holder = holder(&object, role(&object), Binding::Registry, file);
+    record.started_at = object.int("startedAt").and_then(time::epoch_ms);
+    record.claims = claim(ResourceKind::Session, record.session_id.clone(), "registry", &record);
+    record.facts = facts(&object);
+    record.problems = problems(file, &object, &record, reading);
+    Ok(record)
+}
+
+/// Returns the session ID if it can be one; it ends up in paths.
+fn session_id(object: &Object<'_>) -> Option<Untrusted> {
+    object.text("sessionId").filter(|id| is_valid_id(id.raw()))
+}
+
+fn title(object: &Object<'_>, record: &Record) -> Untrusted {
+    let folder = record.cwd.as_deref().and_then(|cwd| cwd.file_name());
+    let of_folder = folder.map(|name| Untrusted::from_path(std::path::Path::new(name)));
+    object.text("name").or(of_folder).unwrap_or_else(|| "(unnamed)".into())
+}
+
+/// Background sessions are agents too; a daemon serves several.
+fn role(object: &Object<'_>) -> Role {
+    match object.str("kind") {
+        Some("daemon" | "daemon-worker") => Role::Daemon,
+        Some(_) | None => Role::Agent,
+    }
+}
+
+fn holder(object: &Object<'_>, role: Role, binding: Binding, file: &FileImage) -> Option<Holder> {
+    let pid = object.pid("pid", false)?;
+    let mut holder = Holder::new(pid, role, binding);
+    // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`, and then its PID
+    // counts on that machine, which shares this home.
+    let start = object.str("procStart");
+    holder.start_ticks = start.and_then(|text| text.parse().ok());
+    let is_words = start.is_some_and(|text| text.contains(':') && text.contains(' '));
+    let host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
+    let domain = object.str("pidDomain").and_then(|domain| domain_of(domain, file.medium));
+    holder.names = HolderNames { host, domain, ..Default::default() }.kept();
+    Some(holder)
+}
+
+/// Returns where a PID counts. A Mac does not say which one it is: in a home that is its own, it is
+/// that one.
+fn domain_of(text: &str, medium: Medium) -> Option<Domain> {
+    let is_own_mac = cfg!(target_os = "macos") && text == "darwin" && medium.is_this_machines();
+    (!is_own_mac).then(|| Domain::parse(text))
+}
+
+fn claim(
+    kind: ResourceKind,
+    id: Option<Untrusted>,
+    surface: &'static str,
+    record: &Record,
+) -> Box<[StatedClaim]> {
+    let stated = |id| StatedClaim {
+        resource: Resource { kind, id },
+        since: record.started_at,
+        surfaces: [Surface { name: surface, state: SurfaceState::Agrees }].into(),
+    };
+    id.map(stated).into_iter().collect()
+}
+
+fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
+    let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
+    let start = match object.has("procStart") {
+        true => None,
+        false => Some("none recorded, as older versions do".into()),
+    };
+    draft::known([
+        ("status", object.text("status")),
+        ("waiting for", object.text("waitingFor")),
+        ("kind", object.text("kind")),
+        ("version", object.text("version")),
+        ("entrypoint", object.text("entrypoint")),
+        ("job", object.text("jobId")),
+        ("name from", object.text("nameSource")),
+        ("updated (no sign of life)", number("updatedAt")),
+        ("process start", start),
+    ])
+}
+
+fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> List<Problem> {
+    let mut problems = json::ownership_problems(file, reading, None);
+    if record.session_id.is_none() {
+        problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));
+    }
+    let inside = record.holder.as_ref().and_then(|holder| holder.pid.as_ref()).and_then(StatedPid::valid);
+    let named: Option<u32> = pid_of(file.name()).and_then(|pid| pid.parse().ok());
+    if let (Some(inside), Some(named)) = (inside, named)
+        && inside != named
+    {
+        problems.push(Problem::new(
+            Code::IdentitySplit,
+            format!("is named for PID {named} and states PID {inside}"),
+        ));
+    }
+    if object.has("startedAt") && record.started_at.is_none() && object.int("startedAt") != Some(0) {
+        problems.push(Problem::new(Code::BadTimestamp, "states a start that is no time"));
+    }
+    problems
+}
+
+/// The scheduler's lock stays after a SIGKILL; PID and start tell whether its owner lives.
+fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::ClaudeCode, file, reading)?;
+    let mut record = draft::record(Format::ClaudeCode, RecordKind::Lock, file, reading);
+    let tree = file.path.parent().and_then(|folder| folder.parent());
+    record.variant = "scheduled tasks lock";
+    record.title = "scheduled tasks".into();
+    record.session_id = session_id(&object);
+    record.cwd = tree.map(Into::into);
+    record.holder = holder(&object, Role::Agent, Binding::Owner, file);
+    record.started_at = object.int("acquiredAt").and_then(time::epoch_ms);
+    let id =
+        tree.map(|tree| Untrusted::from(format!("scheduled tasks of {}", Untrusted::from_path(tree).raw())));
+    record.claims = claim(ResourceKind::Lock, id, "lock file", &record);
+    record.problems = json::ownership_problems(file, reading, None);
+    Ok(record)
+}

@@ -1,0 +1,92 @@
+//! What is looked for in one folder: the files of all formats that keep some there.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::core::model::own::{Own, OwnPlace};
+use crate::core::model::record::format::Format;
+use crate::core::model::text::Untrusted;
+use crate::format;
+use crate::format::{Base, FileKind, Place};
+
+/// Every format that keeps files in one folder.
+#[derive(Default)]
+pub(crate) struct Here {
+    places: Vec<&'static Place>,
+    own: Vec<(Own, &'static OwnPlace)>,
+    formats: BTreeSet<Format>,
+}
+
+impl Here {
+    /// Returns the formats.
+    pub(crate) fn formats(&self) -> &BTreeSet<Format> {
+        &self.formats
+    }
+
+    fn note_formats(&mut self) {
+        let own = self.own.iter().map(|(own, _)| Format::Own(*own));
+        self.formats = self.places.iter().map(|place| place.format).chain(own).collect();
+    }
+
+    /// Returns the names of what a person described, which no format of ours knows.
+    pub(crate) fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.own.iter().map(|(_, place)| place.name.as_str())
+    }
+
+    /// Returns what the first format that knows a name takes its file for; what a person described
+    /// comes last.
+    pub(crate) fn recognise(&self, name: &OsStr) -> Option<(Format, FileKind)> {
+        let name: Cow<'_, str> = match name.to_str() {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(Untrusted::from_bytes(name.as_bytes()).raw().to_owned()),
+        };
+        let known = self.places.iter().find_map(|place| Some((place.format, (place.recognise)(&name)?)));
+        known.or_else(|| {
+            let (own, _) = self.own.iter().find(|(_, place)| place.fits(&name))?;
+            Some((Format::Own(*own), FileKind::Own(*own)))
+        })
+    }
+}
+
+/// What is looked for below each base by folder, so that each is listed once; the same for every look.
+pub(crate) struct Layout(HashMap<Base, BTreeMap<&'static str, Here>>);
+
+impl Layout {
+    /// Lays out all formats: ours, and those that a person has described.
+    pub(crate) fn new(own: &[Own]) -> Self {
+        let mut layout = Self(HashMap::new());
+        for place in format::places() {
+            layout.here(place.base, place.dir).places.push(place);
+        }
+        for own in own {
+            for place in &own.definition().places {
+                layout.here(format::own::base(place.root), &place.folder).own.push((*own, place));
+            }
+        }
+        layout.0.values_mut().flat_map(BTreeMap::values_mut).for_each(Here::note_formats);
+        layout
+    }
+
+    fn here(&mut self, base: Base, dir: &'static str) -> &mut Here {
+        self.0.entry(base).or_default().entry(dir).or_default()
+    }
+
+    /// Returns the folders below which records are looked for in a home; of a pattern the part
+    /// before it.
+    pub(crate) fn homes(&self) -> Vec<(Base, String)> {
+        let bases = [Base::Home, Base::ClaudeConfig, Base::Cache].into_iter();
+        bases.flat_map(|base| self.below(base).map(move |(dir, _)| (base, fixed(dir).to_owned()))).collect()
+    }
+
+    /// Returns what is looked for below a base, by folder.
+    pub(crate) fn below(&self, base: Base) -> impl Iterator<Item = (&'static str, &Here)> {
+        self.0.get(&base).into_iter().flatten().map(|(dir, here)| (*dir, here))
+    }
+}
+
+/// Returns the part of a place's pattern before its first `*`.
+pub(crate) fn fixed(dir: &str) -> &str {
+    dir.split_once('*').map_or(dir, |(before, _)| before).trim_end_matches('/')
+}

@@ -1,0 +1,262 @@
+//! What earlier looks read, so that a file that has not changed is not parsed again.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::model::file::FileMeta;
+use crate::core::model::list::{List, Newest};
+use crate::core::model::path::SharedPath;
+use crate::core::model::record::Record;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::text::Untrusted;
+use crate::format::FileKind;
+use crate::source::os::open::folder::FolderId;
+use crate::source::os::open::meta::is_sure;
+
+/// How many files are kept, with their records some 12 MiB; more are simply read again.
+pub const MAX_KEPT: usize = 16_384;
+
+/// What was read of the files of every folder.
+#[derive(Default)]
+pub(crate) struct Kept {
+    folders: HashMap<FolderId, Files>,
+    files: usize,
+    alike: Alike,
+}
+
+/// The newest of what many files say in the same words.
+#[derive(Clone, Default)]
+struct Alike {
+    problems: Newest<List<Problem>>,
+    facts: Newest<List<(&'static str, Untrusted)>>,
+    cwds: Newest<Option<SharedPath>>,
+}
+
+/// The files of one folder by name. They are read in that order, so that a list takes less room
+/// than a map, and no more time.
+#[derive(Default)]
+struct Files {
+    list: Vec<KeptFile>,
+    /// Which one is likely to be asked for next.
+    next: usize,
+}
+
+impl Files {
+    /// Returns where a file is, or belongs.
+    fn place(&self, name: &OsStr) -> Result<usize, usize> {
+        if self.list.get(self.next).is_some_and(|likely| likely.name() == name) {
+            return Ok(self.next);
+        }
+        match self.list.last() {
+            Some(last) if last.name() >= name => self.list.binary_search_by(|own| own.name().cmp(name)),
+            Some(_) | None => Err(self.list.len()),
+        }
+    }
+}
+
+/// What was read of one file.
+#[derive(Clone)]
+pub(crate) struct KeptFile {
+    /// What it was taken for.
+    pub(crate) kind: FileKind,
+    /// Who held a lock on it.
+    locked_by: Option<NonZeroU32>,
+    /// What `fstat` said, where a file of which it says the same must have the same content.
+    print: Option<Print>,
+    gave: Gave,
+}
+
+/// What a file gave. A record knows its file's name, so it is not kept once more.
+#[derive(Clone)]
+enum Gave {
+    Record(Arc<Record>),
+    /// The file of this name means nothing.
+    Nothing(Box<OsStr>),
+}
+
+/// What `fstat` says of a file with one name, in less room: its times in nanoseconds since 1970.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Print {
+    dev: u64,
+    ino: NonZeroU64,
+    size: u64,
+    modified_at: i64,
+    changed_at: i64,
+    ownership: Ownership,
+}
+
+impl Print {
+    /// Returns nothing for a file with more names, or with a time that no file of today has.
+    fn of(meta: &FileMeta) -> Option<Self> {
+        let FileMeta { dev, ino, ownership, links: 1, size, modified_at, changed_at } = *meta else {
+            return None;
+        };
+        let nanos = |at: Timestamp| i64::try_from(at.as_nanosecond()).ok();
+        let (modified_at, changed_at) = (nanos(modified_at)?, nanos(changed_at)?);
+        Some(Self { dev, ino: NonZeroU64::new(ino)?, size, modified_at, changed_at, ownership })
+    }
+}
+
+impl KeptFile {
+    /// Keeps what was read at `read_at` of a file with these facts.
+    pub(crate) fn new(
+        (kind, name): (FileKind, &OsStr),
+        (meta, locked_by): (&FileMeta, Option<u32>),
+        record: Option<Arc<Record>>,
+        read_at: Timestamp,
+    ) -> Self {
+        let print = is_sure(read_at, meta.touched_at()).then(|| Print::of(meta)).flatten();
+        let gave = record.map_or_else(|| Gave::Nothing(name.into()), Gave::Record);
+        Self { kind, locked_by: locked_by.and_then(NonZeroU32::new), print, gave }
+    }
+
+    /// Returns whether a file with these facts must still have the content that was read.
+    pub(crate) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
+        self.print.is_some()
+            && self.print == Print::of(meta)
+            && self.locked_by.map(NonZeroU32::get) == locked_by
+    }
+
+    /// Returns what it gave; `None` for a file that means nothing.
+    pub(crate) fn record(&self) -> Option<&Arc<Record>> {
+        match &self.gave {
+            Gave::Record(record) => Some(record),
+            Gave::Nothing(_) => None,
+        }
+    }
+
+    fn name(&self) -> &OsStr {
+        match &self.gave {
+            Gave::Record(record) => record.location.path().map(last_part).unwrap_or_default(),
+            Gave::Nothing(name) => name,
+        }
+    }
+}
+
+impl Kept {
+    /// Returns what was kept of one file.
+    pub(crate) fn of(&mut self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
+        let files = self.folders.get_mut(&folder)?;
+        let at = files.place(name).ok()?;
+        files.next = at + 1;
+        files.list.get(at)
+    }
+
+    /// Returns whether something is kept of one file.
+    pub(crate) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
+        self.folders.get(&folder).is_some_and(|files| files.place(name).is_ok())
+    }
+
+    /// Returns what the next look begins with.
+    pub(crate) fn next(&self) -> Self {
+        Self { alike: self.alike.clone(), ..Self::default() }
+    }
+
+    /// Lets a record that was just read share what others say as well.
+    pub(crate) fn share(&mut self, record: &mut Arc<Record>) {
+        if let Some(record) = Arc::get_mut(record) {
+            self.alike.problems.share(&mut record.problems);
+            self.alike.facts.share(&mut record.facts);
+            self.alike.cwds.share(&mut record.cwd);
+        }
+    }
+
+    /// Makes room for the files of a folder.
+    pub(crate) fn reserve(&mut self, folder: FolderId, files: usize) {
+        self.folders.entry(folder).or_default().list.reserve_exact(files.min(MAX_KEPT));
+    }
+
+    /// Returns whether one more file may be kept.
+    pub(crate) fn has_room(&self) -> bool {
+        self.files < MAX_KEPT
+    }
+
+    /// Keeps what was read of one file of which nothing is kept yet.
+    pub(crate) fn keep(&mut self, folder: FolderId, file: KeptFile) {
+        self.files += 1;
+        let files = self.folders.entry(folder).or_default();
+        let (Ok(at) | Err(at)) = files.place(file.name());
+        files.list.insert(at, file);
+    }
+}
+
+/// Returns a file's name of its path, at less cost than by all its parts.
+fn last_part(path: &Path) -> &OsStr {
+    let bytes = path.as_os_str().as_bytes();
+    OsStr::from_bytes(bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+    use crate::format::maia;
+
+    fn meta(touched: i64) -> FileMeta {
+        let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(touched);
+        let ownership = Ownership::default();
+        FileMeta { dev: 1, ino: 2, ownership, links: 1, size: 3, modified_at: at, changed_at: at }
+    }
+
+    /// Reads a file last changed at `touched`, at 10 s, and asks again.
+    #[track_caller]
+    fn check(touched: i64, now: FileMeta, locked_by: Option<u32>, expected: bool) {
+        let kind = FileKind::Maia(maia::Kind::Learning);
+        let read_at = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(10);
+        let kept = KeptFile::new((kind, OsStr::new("alpha")), (&meta(touched), None), None, read_at);
+        assert_eq!(kept.is_of(&now, locked_by), expected);
+    }
+
+    #[test]
+    fn a_file_is_read_again_unless_nothing_can_have_changed() {
+        check(5_000, meta(5_000), None, true);
+        check(5_000, meta(5_001), None, false);
+        check(5_000, FileMeta { size: 4, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { ino: 9, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { dev: 9, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { links: 2, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { modified_at: meta(4_999).modified_at, ..meta(5_000) }, None, false);
+        check(5_000, FileMeta { ownership: Ownership::new(7, 0), ..meta(5_000) }, None, false);
+        check(5_000, meta(5_000), Some(77), false);
+    }
+
+    #[test]
+    fn a_file_that_was_read_right_after_a_change_may_have_changed_once_more() {
+        check(9_500, meta(9_500), None, false);
+        check(11_000, meta(11_000), None, false);
+    }
+
+    #[test]
+    fn what_is_kept_of_thousands_of_files_is_small() {
+        assert!(size_of::<KeptFile>() <= 72 && size_of::<Record>() <= 360);
+    }
+
+    #[test]
+    fn files_are_found_in_whatever_order_they_come_and_are_asked_for() {
+        let (folder, kind) = ((1, 2), FileKind::Maia(maia::Kind::Learning));
+        let mut kept = Kept::default();
+        for name in ["b", "d", "a", "c"] {
+            assert!(!kept.has(folder, OsStr::new(name)), "{name}");
+            let file = KeptFile::new((kind, OsStr::new(name)), (&meta(0), None), None, Timestamp::UNIX_EPOCH);
+            kept.keep(folder, file);
+        }
+        for name in ["a", "b", "c", "d", "a", "c", "b", "d"] {
+            assert_eq!(kept.of(folder, OsStr::new(name)).unwrap().name(), name);
+        }
+        for name in ["", "aa", "e"] {
+            assert!(
+                kept.of(folder, OsStr::new(name)).is_none() && !kept.has(folder, OsStr::new(name)),
+                "{name}"
+            );
+        }
+        assert!(kept.of((1, 3), OsStr::new("a")).is_none());
+    }
+}

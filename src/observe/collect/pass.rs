@@ -1,0 +1,265 @@
+//! One pass over the files of all formats.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::FileType;
+
+use crate::core::model::code::Code;
+use crate::core::model::file::FileMeta;
+use crate::core::model::home::{HomeFolder, HomePart};
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::medium::Medium;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
+use crate::format;
+use crate::format::{Base, FileKind, Parsed, Reading, git};
+use crate::observe::collect::health::Tallies;
+use crate::observe::collect::here::{Here, Layout, fixed};
+use crate::observe::collect::kept::{Kept, KeptFile};
+use crate::observe::collect::listing;
+use crate::source::names::Names;
+use crate::source::os::fence::Fence;
+use crate::source::os::locks::Locks;
+use crate::source::os::open::error::OpenError;
+use crate::source::os::open::folder::{Entry, Folder, FolderId};
+use crate::source::os::open::image::image;
+use crate::source::os::open::medium::Media;
+use crate::source::os::opener::Openers;
+
+/// What one pass has read so far.
+pub(crate) struct Pass<'a> {
+    reading: Reading<'a>,
+    layout: &'a Layout,
+    /// What the look before kept, and what this one keeps.
+    before: Kept,
+    kept: Kept,
+    media: Media,
+    /// Read when the first file asks for it.
+    locks: Option<Locks>,
+    openers: Openers,
+    /// The files that were seen and not kept: each is read once, however many places and links
+    /// lead to it.
+    passed: HashSet<(FolderId, OsString)>,
+    folders: BTreeSet<PathBuf>,
+    names: Names,
+    homes: Vec<HomeFolder>,
+    pub(crate) records: Vec<Arc<Record>>,
+    /// How many records have told where they work.
+    asked: usize,
+    broken: Vec<BrokenFile>,
+    pub(crate) tallies: Tallies,
+    /// Whether a record was read that the look before did not have so.
+    pub(crate) has_news: bool,
+}
+
+/// What one look leaves for the next.
+pub(crate) type Remembered = (Kept, Media, Openers);
+
+impl<'a> Pass<'a> {
+    /// Begins a pass.
+    pub(crate) fn new(
+        reading: Reading<'a>,
+        layout: &'a Layout,
+        (before, media, openers): Remembered,
+    ) -> Self {
+        Self {
+            reading,
+            layout,
+            kept: before.next(),
+            before,
+            media,
+            locks: None,
+            openers,
+            passed: HashSet::new(),
+            folders: BTreeSet::new(),
+            names: Names::new(),
+            homes: Vec::new(),
+            records: Vec::new(),
+            asked: 0,
+            broken: Vec::new(),
+            tallies: Tallies::default(),
+            has_news: false,
+        }
+    }
+
+    /// Ends the pass: hands out what was read, and the folders where, with the names in them that
+    /// matter beside the formats' own.
+    pub(crate) fn finish(
+        self,
+        folders: &mut BTreeSet<PathBuf>,
+        names: &mut Names,
+    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Remembered) {
+        (*folders, *names) = (self.folders, self.names);
+        (self.records, self.broken, (self.kept, self.media, self.openers))
+    }
+
+    /// Returns the folders that the records name which were read since the last call.
+    pub(crate) fn new_cwds(&mut self) -> impl Iterator<Item = &Path> {
+        let asked = std::mem::replace(&mut self.asked, self.records.len());
+        self.records.iter().skip(asked).filter_map(|record| record.cwd.as_deref())
+    }
+
+    /// Reads the files of every format below one folder.
+    pub(crate) fn read_base(&mut self, base: Base, at: &Path, fence: &Fence) {
+        if !fence.reaches(at) {
+            return self.refuse(base, at);
+        }
+        // Opened once for all that lies below it.
+        let opened = listing::base(at);
+        if base == Base::Home {
+            self.homes.extend(opened.iter().filter_map(|folder| home_folder(folder, HomePart::Whole)));
+        }
+        for (dir, places) in self.layout.below(base) {
+            self.note_homes(base, &opened, dir);
+            self.folders.extend(listing::watched(at, dir));
+            for folder in listing::fitting(&opened, dir) {
+                if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, places)) {
+                    places.formats().iter().for_each(|format| self.tallies.failure(*format, &error));
+                }
+            }
+        }
+    }
+
+    /// Notes which folder of a home it is that records are read below.
+    fn note_homes(&mut self, base: Base, opened: &listing::Fitting, dir: &str) {
+        if !matches!(base, Base::Home | Base::ClaudeConfig | Base::Cache) {
+            return;
+        }
+        let folders = listing::fitting(opened, fixed(dir));
+        let stores = folders.iter().flatten().filter_map(|folder| home_folder(folder, HomePart::Store));
+        self.homes.extend(stores);
+    }
+
+    /// Hands out which folders of homes were read below.
+    pub(crate) fn homes(&mut self) -> Vec<HomeFolder> {
+        std::mem::take(&mut self.homes)
+    }
+
+    fn refuse(&mut self, base: Base, at: &Path) {
+        let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
+        for format in self.layout.below(base).flat_map(|(_, here)| here.formats()) {
+            self.tallies.note(*format, why.clone());
+        }
+    }
+
+    fn read_folder(&mut self, folder: &Folder, places: &Here) -> Result<(), OpenError> {
+        let id = folder.id()?;
+        let medium = self.media.of(folder, id);
+        let entries = folder.listing(|name| places.recognise(name).is_some())?;
+        self.folders.insert(folder.path().to_path_buf());
+        for name in places.own_names() {
+            self.names.entry(folder.path().to_path_buf()).or_default().insert(name.to_owned());
+        }
+        places.formats().iter().for_each(|format| self.tallies.folder(*format));
+        self.kept.reserve(id, entries.len());
+        for entry in entries.iter() {
+            let Some((format, kind)) = places.recognise(&entry.name) else { continue };
+            if !self.has_seen(id, &entry.name) {
+                self.read_file((folder, id, medium), entry, format, kind);
+            }
+        }
+        Ok(())
+    }
+
+    fn has_seen(&self, id: FolderId, name: &OsString) -> bool {
+        let is_passed = || !self.passed.is_empty() && self.passed.contains(&(id, name.clone()));
+        self.kept.has(id, name) || is_passed()
+    }
+
+    fn read_file(
+        &mut self,
+        (folder, id, medium): (&Folder, FolderId, Medium),
+        entry: Entry,
+        format: Format,
+        kind: FileKind,
+    ) {
+        let before = self.before.of(id, &entry.name).filter(|before| before.kind == kind).cloned();
+        let before = match before {
+            Some(before) if self.is_unchanged(&before, folder, &entry) => {
+                return self.accept((id, entry.name), format, before);
+            }
+            before => before,
+        };
+        let Some(mut file) = image(folder, &entry) else {
+            self.passed.insert((id, entry.name));
+            return;
+        };
+        file.locked_by = file.meta.and_then(|meta| self.locked_by(kind, &entry.name, &meta));
+        file.medium = match &file.meta {
+            Some(meta) => self.media.of_file((folder, id), (&entry.name, meta), medium),
+            None => Medium::Unknown,
+        };
+        let (meta, locked_by) = (file.meta, file.locked_by);
+        let record = match format::read(kind, &file, &self.reading) {
+            Parsed::Record(mut record) => {
+                self.kept.share(&mut record);
+                let known = before.as_ref().and_then(KeptFile::record).filter(|known| **known == record);
+                self.has_news |= known.is_none();
+                Some(known.cloned().unwrap_or(record))
+            }
+            Parsed::Ignored => None,
+            Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
+        };
+        // Only an open file has facts, and only an open file has been parsed.
+        let Some(meta) = meta else { return };
+        let read = KeptFile::new((kind, &entry.name), (&meta, locked_by), record, self.reading.now);
+        self.accept((id, entry.name), format, read);
+    }
+
+    /// Returns whether a file is certain to have the content that was read before.
+    fn is_unchanged(&mut self, before: &KeptFile, folder: &Folder, entry: &Entry) -> bool {
+        folder.look_at(&entry.name).is_some_and(|(sort, meta)| {
+            sort == FileType::RegularFile
+                && before.is_of(&meta, self.locked_by(before.kind, &entry.name, &meta))
+        })
+    }
+
+    fn accept(&mut self, (id, name): (FolderId, OsString), format: Format, read: KeptFile) {
+        if let Some(record) = read.record() {
+            self.tallies.record(format);
+            self.records.push(Arc::clone(record));
+        }
+        if self.kept.has_room() {
+            self.kept.keep(id, read);
+        } else {
+            self.passed.insert((id, name));
+        }
+    }
+
+    /// Notes a broken file. One that is being written keeps what it gave before.
+    fn reject(&mut self, id: FolderId, name: OsString, broken: BrokenFile, before: Option<KeptFile>) {
+        let format = broken.format;
+        let is_torn = broken.problem.code == Code::TornRecord;
+        self.tallies.broken(format);
+        self.broken.push(broken);
+        match before.filter(|before| is_torn && before.record().is_some()) {
+            Some(before) => self.accept((id, name), format, before),
+            None => drop(self.passed.insert((id, name))),
+        }
+    }
+
+    /// Returns who holds a kernel lock on a file, or has git's lock open, which knows no other
+    /// holder; only lock files are asked for.
+    fn locked_by(&mut self, kind: FileKind, name: &OsStr, meta: &FileMeta) -> Option<u32> {
+        if kind == FileKind::Git(git::Kind::Command) {
+            return self.openers.of(name, meta, self.reading.now);
+        }
+        let is_lock = name.as_bytes().ends_with(b".lock");
+        is_lock.then(|| self.locks.get_or_insert_with(Locks::read).held_by(name, meta)).flatten()
+    }
+}
+
+/// Returns which folder of a home it is, where that lasts.
+fn home_folder(folder: &Folder, part: HomePart) -> Option<HomeFolder> {
+    let (dev, ino) = folder.id().ok().filter(|_| folder.has_lasting_id())?;
+    Some(HomeFolder {
+        path: folder.path().to_owned(),
+        id: crate::core::model::folder::FolderId { dev, ino },
+        part,
+    })
+}

@@ -1,0 +1,26 @@
+//! Systems without pidfds: nobody is waited for, and looking now and then finds the dead.
+
+use crate::core::model::process::ProcessId;
+use crate::observe::watch::notice::Notice;
+
+/// The most processes that are waited for.
+pub const MAX_PROCESSES: usize = 0;
+
+/// Nobody.
+pub(crate) struct Deaths;
+
+impl Deaths {
+    /// Says so once.
+    pub(crate) fn new(notice: Notice) -> Self {
+        notice.lost("this system has no pidfds; deaths are seen at the next look".to_owned());
+        Self
+    }
+
+    /// Returns how many processes are waited for.
+    pub(crate) fn count(&self) -> usize {
+        0
+    }
+
+    /// Waits for nobody.
+    pub(crate) fn follow(&mut self, _processes: &[ProcessId]) {}
+}

@@ -1,0 +1,85 @@
+//! Hints that something has changed: they only say "look again", and truth is a re-read.
+
+#[cfg(target_os = "linux")]
+pub(crate) mod deaths;
+#[cfg(not(target_os = "linux"))]
+#[path = "deaths_elsewhere.rs"]
+pub(crate) mod deaths;
+pub(crate) mod files;
+pub mod hint;
+pub(crate) mod interest;
+pub(crate) mod limits;
+pub(crate) mod notice;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+pub use self::deaths::MAX_PROCESSES;
+pub use self::files::MAX_FOLDERS;
+pub use self::limits::limits;
+use crate::core::model::diagnosis::Watched;
+use crate::core::model::process::ProcessId;
+use crate::observe::watch::deaths::Deaths;
+use crate::observe::watch::files::Files;
+use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Notice;
+use crate::source::names::Names;
+
+/// How many hints may wait; every one of them means the same look.
+const WAITING: usize = 16;
+
+/// Waits for changes of files and for deaths of processes, at no cost while there are none.
+pub struct Watch {
+    notice: Notice,
+    files: Files,
+    deaths: Deaths,
+}
+
+impl Watch {
+    /// Prepares to watch; follows nothing yet. What the system refuses comes as a
+    /// [`Hint::Lost`].
+    pub fn new() -> (Self, Receiver<Hint>) {
+        let (sender, receiver) = sync_channel(WAITING);
+        let notice = Notice::new(sender);
+        let files = Files::new(notice.clone());
+        let deaths = Deaths::new(notice.clone());
+        (Self { notice, files, deaths }, receiver)
+    }
+
+    /// Returns what asks for a look, from any thread, as a change of files does.
+    pub fn nudge(&self) -> impl Fn() + Send + 'static {
+        let notice = self.notice.clone();
+        move || notice.tell(Hint::Files)
+    }
+
+    /// Returns what is followed.
+    pub fn watched(&self) -> Watched {
+        Watched { folders: self.files.count(), refused: self.files.refused(), processes: self.deaths.count() }
+    }
+
+    /// Returns why changes were or will be missed, each reason once.
+    pub fn losses(&self) -> Vec<String> {
+        self.notice.losses()
+    }
+
+    /// Takes these names for hints as well, from the next [`Watch::follow`] on, in the folders that
+    /// are followed.
+    pub fn expect(&mut self, names: &Names) {
+        self.files.expect(names);
+    }
+
+    /// Takes the opening of these programs for a hint as well, from the next [`Watch::follow`] on.
+    pub fn expect_programs(&mut self, programs: Vec<PathBuf>) {
+        self.files.expect_programs(programs);
+    }
+
+    /// Follows these folders and processes, and no others any more. To be called after each
+    /// look, from any thread: folders that were replaced, or that appeared where none was, are
+    /// taken up anew, and then one more look is asked for.
+    pub fn follow(&mut self, folders: &[PathBuf], processes: &[ProcessId]) {
+        if self.files.follow(folders) {
+            self.notice.tell(Hint::Files);
+        }
+        self.deaths.follow(processes);
+    }
+}

@@ -1,0 +1,74 @@
+//! From the watching threads to the channel, without ever waiting for whoever receives.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::observe::watch::hint::Hint;
+
+/// The sending side.
+#[derive(Clone)]
+pub(crate) struct Notice {
+    sender: SyncSender<Hint>,
+    losses: Arc<Mutex<Losses>>,
+}
+
+#[derive(Default)]
+struct Losses {
+    untold: Vec<String>,
+    told: BTreeSet<String>,
+}
+
+impl Notice {
+    /// Prepares to send.
+    pub(crate) fn new(sender: SyncSender<Hint>) -> Self {
+        Self { sender, losses: Arc::default() }
+    }
+
+    /// Sends a hint. While as many hints as the channel holds wait for a look, one more is
+    /// needless; only losses are kept until there is room, since they are shown.
+    pub(crate) fn tell(&self, hint: Hint) {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        losses.untold.retain(|why| self.sender.try_send(Hint::Lost(why.clone())).is_err());
+        drop(losses);
+        let _ = self.sender.try_send(hint);
+    }
+
+    /// Returns what was said to be missed.
+    pub(crate) fn losses(&self) -> Vec<String> {
+        let losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        losses.told.iter().cloned().collect()
+    }
+
+    /// Says that changes are missed; the same words are said once.
+    pub(crate) fn lost(&self, why: String) {
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        if losses.told.insert(why.clone()) {
+            losses.untold.push(why);
+        }
+        drop(losses);
+        self.tell(Hint::Files);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::core::model::process::ProcessId;
+
+    #[test]
+    fn a_loss_waits_for_room_and_is_told_once() {
+        let (sender, receiver) = sync_channel(1);
+        let notice = Notice::new(sender);
+        notice.tell(Hint::Files);
+        notice.lost("too many".to_owned());
+        assert_eq!(receiver.try_recv(), Ok(Hint::Files));
+        notice.tell(Hint::Process(ProcessId { pid: 7, start_ticks: 1 }));
+        assert_eq!(receiver.try_recv(), Ok(Hint::Lost("too many".to_owned())));
+        notice.lost("too many".to_owned());
+        assert_eq!(receiver.try_recv(), Ok(Hint::Files));
+        assert!(receiver.try_recv().is_err());
+    }
+}

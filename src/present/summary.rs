@@ -1,0 +1,138 @@
+//! What a report comes to in one line: for status bars, titles and whoever has no more room.
+
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::code::Severity;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{SourceHealth, SourceState, Topic, unread};
+
+/// A number of things of which there may be more than could be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Number {
+    /// How many were seen.
+    pub seen: usize,
+    /// Whether something could not be read that may hold more.
+    pub is_open: bool,
+}
+
+impl Number {
+    /// Counts what was seen, beside what could not be.
+    pub fn new(seen: usize, sources: &[SourceHealth], topic: Topic) -> Self {
+        Self { seen, is_open: unread(sources, topic).next().is_some() }
+    }
+
+    /// Returns the number with its noun: `1 window`, `3+ windows`, `claims unknown`.
+    pub fn words(self, noun: &str) -> String {
+        match (self.seen, self.is_open) {
+            (0, true) => format!("{noun}s unknown"),
+            (seen, true) => format!("{seen}+ {noun}s"),
+            (seen, false) => counted((seen, noun)),
+        }
+    }
+}
+
+/// How much of what matters there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Running agents.
+    pub windows: Number,
+    /// Claims.
+    pub claims: Number,
+    /// Findings that are collisions.
+    pub collisions: usize,
+    /// Claims whose holder is proven dead.
+    pub dead_claims: usize,
+    /// Sources that could not be read.
+    pub failed_sources: usize,
+    /// Sources that were read in part, or have not answered yet.
+    pub partial_sources: usize,
+}
+
+impl Summary {
+    /// Counts.
+    pub fn of(report: &Report) -> Self {
+        let collisions = report.findings.iter().filter(|finding| finding.severity == Severity::Collision);
+        let dead_claims = report.claims.iter().filter(|claim| claim.status == ClaimStatus::Dead);
+        let sources = &report.sources;
+        let is_failed = |source: &&SourceHealth| source.state == SourceState::Failed;
+        let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);
+        Self {
+            windows: Number::new(report.windows.len(), sources, Topic::Windows),
+            claims: Number::new(report.claims.len(), sources, Topic::Records),
+            collisions: collisions.count(),
+            dead_claims: dead_claims.count(),
+            failed_sources: failed.len(),
+            partial_sources: partial.len(),
+        }
+    }
+
+    /// Returns whether a person should look.
+    pub fn is_trouble(self) -> bool {
+        self.collisions + self.dead_claims + self.failed_sources > 0
+    }
+
+    /// Returns the counts in words, those of trouble only where there is some.
+    pub fn words(self) -> Vec<String> {
+        let trouble = [
+            (self.collisions, "collision"),
+            (self.dead_claims, "dead claim"),
+            (self.failed_sources, "unread source"),
+            (self.partial_sources, "partly read source"),
+        ];
+        let trouble = trouble.into_iter().filter(|(number, _)| *number > 0).map(counted);
+        // Without any claim that is seen, nobody would know that there may be some.
+        let claims = (self.claims.seen == 0 && self.claims.is_open).then(|| self.claims.words("claim"));
+        std::iter::once(self.windows.words("window")).chain(claims).chain(trouble).collect()
+    }
+}
+
+fn counted((number, noun): (usize, &str)) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(counts: [usize; 4], expected: &str) {
+        let [windows, collisions, dead_claims, failed_sources] = counts;
+        let windows = Number { seen: windows, is_open: false };
+        let claims = Number { seen: 1, is_open: failed_sources > 0 };
+        let partial_sources = 0;
+        let summary = Summary { windows, claims, collisions, dead_claims, failed_sources, partial_sources };
+        assert_eq!(summary.words().join(" · "), expected);
+    }
+
+    #[test]
+    fn trouble_is_told_where_there_is_some() {
+        check([0, 0, 0, 0], "0 windows");
+        check([1, 0, 0, 0], "1 window");
+        check([6, 1, 2, 0], "6 windows · 1 collision · 2 dead claims");
+        check([2, 2, 1, 1], "2 windows · 2 collisions · 1 dead claim · 1 unread source");
+    }
+
+    #[track_caller]
+    fn check_unread(id: &str, state: SourceState, expected: &str) {
+        let source = SourceHealth { id: id.to_owned(), state, detail: "".into() };
+        let open = |seen, topic| Number::new(seen, std::slice::from_ref(&source), topic);
+        let told = [(0, Topic::Windows), (2, Topic::Windows), (0, Topic::Records), (1, Topic::Records)];
+        let told = told.map(|(seen, topic)| {
+            open(seen, topic).words(if topic == Topic::Windows { "window" } else { "claim" })
+        });
+        assert_eq!(told.join(", "), expected, "{id} {state:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_known_is_never_counted_as_nothing() {
+        let all = "0 windows, 2 windows, 0 claims, 1 claim";
+        check_unread("leo:postgres://far/leo", SourceState::Ok, all);
+        check_unread("maia", SourceState::Absent, all);
+        let claims = "0 windows, 2 windows, claims unknown, 1+ claims";
+        check_unread("leo:postgres://far/leo", SourceState::Failed, claims);
+        check_unread("leo:postgres://far/leo", SourceState::Partial, claims);
+        // It is being connected to: nothing was read of it yet.
+        check_unread("leo:postgres://far/leo", SourceState::Absent, claims);
+        check_unread("obra:/home/dev/o.db", SourceState::Failed, claims);
+        check_unread("processes", SourceState::Failed, "windows unknown, 2+ windows, 0 claims, 1 claim");
+    }
+}

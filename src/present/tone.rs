@@ -1,0 +1,176 @@
+//! What is drawn, without colours: spans of text with a tone and a mark.
+
+use crate::core::model::claim::ClaimStatus;
+use crate::core::model::code::Severity;
+use crate::core::model::verdict::VerdictState;
+use crate::core::model::window::WindowState;
+use crate::present::text::{safe, width};
+
+/// What a piece of text means; the theme decides how that looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Ordinary text.
+    #[default]
+    Plain,
+    /// Less important text.
+    Dim,
+    /// A name or a heading.
+    Strong,
+    /// The program itself, and what is chosen.
+    Accent,
+    /// A key to press.
+    Key,
+    /// All is well.
+    Good,
+    /// Worth knowing.
+    Notice,
+    /// Stale, dead or malformed.
+    Warning,
+    /// Windows in each other's way.
+    Bad,
+}
+
+/// A sign of one column that says by its shape what a colour says too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// It runs or lives.
+    Alive,
+    /// It waits for a person.
+    Waiting,
+    /// It is stopped or silent.
+    Quiet,
+    /// It is gone.
+    Dead,
+    /// It cannot be told.
+    Unknown,
+    /// Two are in each other's way.
+    Collision,
+    /// Something is wrong.
+    Warning,
+    /// Something is worth knowing.
+    Info,
+    /// Only a mirror says so.
+    Ghost,
+    /// Its time is over, and nobody proves to live.
+    Expired,
+    /// Chosen by a person.
+    Chosen,
+    /// Changed since a person last looked.
+    News,
+}
+
+/// A piece of text of one tone. It can only be made from text that is safe to draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    mark: Option<Mark>,
+    text: String,
+    /// What it means.
+    pub tone: Tone,
+}
+
+impl Span {
+    /// Makes a piece of text, with everything that could steer a terminal made visible.
+    pub fn new(text: &str, tone: Tone) -> Self {
+        Self { mark: None, text: safe(text), tone }
+    }
+
+    /// Makes a sign followed by text.
+    pub fn marked(mark: Mark, text: &str, tone: Tone) -> Self {
+        Self { mark: Some(mark), text: safe(text), tone }
+    }
+
+    /// Returns the sign.
+    pub fn mark(&self) -> Option<Mark> {
+        self.mark
+    }
+
+    /// Returns the text without the sign.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns how many columns it takes, with its sign and the space after it.
+    pub fn width(&self) -> usize {
+        let sign = if self.mark.is_none() { 0 } else { 1 + usize::from(!self.text.is_empty()) };
+        sign + width(&self.text)
+    }
+}
+
+/// One line of spans.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line(pub Vec<Span>);
+
+impl Line {
+    /// Makes a line of one tone.
+    pub fn new(text: &str, tone: Tone) -> Self {
+        Self(vec![Span::new(text, tone)])
+    }
+
+    /// Adds text.
+    pub fn then(mut self, text: &str, tone: Tone) -> Self {
+        self.0.push(Span::new(text, tone));
+        self
+    }
+
+    /// Adds a sign and text.
+    pub fn then_marked(mut self, mark: Mark, text: &str, tone: Tone) -> Self {
+        self.0.push(Span::marked(mark, text, tone));
+        self
+    }
+
+    /// Returns how many columns it takes.
+    pub fn width(&self) -> usize {
+        self.0.iter().map(Span::width).sum()
+    }
+
+    /// Returns the text alone.
+    pub fn plain(&self) -> String {
+        self.0.iter().map(Span::text).collect()
+    }
+}
+
+/// Returns how a severity looks.
+pub fn of_severity(severity: Severity) -> (Mark, Tone, &'static str) {
+    match severity {
+        Severity::Collision => (Mark::Collision, Tone::Bad, "collision"),
+        Severity::Warning => (Mark::Warning, Tone::Warning, "warning"),
+        Severity::Info => (Mark::Info, Tone::Notice, "info"),
+    }
+}
+
+/// Returns how a verdict looks.
+pub fn of_verdict(state: VerdictState) -> (Mark, Tone, &'static str) {
+    match state {
+        VerdictState::Alive => (Mark::Alive, Tone::Good, "alive"),
+        VerdictState::Dead => (Mark::Dead, Tone::Warning, "dead"),
+        VerdictState::Unknown => (Mark::Unknown, Tone::Notice, "unknown"),
+    }
+}
+
+/// Returns how a window's process looks.
+pub fn of_window(state: WindowState, activity: &str) -> (Mark, Tone, &'static str) {
+    match state {
+        WindowState::Running if is_waiting(activity) => (Mark::Waiting, Tone::Notice, "waiting"),
+        WindowState::Running => (Mark::Alive, Tone::Good, "running"),
+        WindowState::Stopped => (Mark::Quiet, Tone::Warning, "stopped"),
+        WindowState::Zombie => (Mark::Dead, Tone::Warning, "zombie"),
+    }
+}
+
+/// Returns whether an activity says that a person is waited for.
+fn is_waiting(activity: &str) -> bool {
+    activity.starts_with("wait") || activity.contains("permission")
+}
+
+/// Returns how a claim looks.
+pub fn of_claim(status: ClaimStatus) -> (Mark, Tone, &'static str) {
+    match status {
+        ClaimStatus::Contested => (Mark::Collision, Tone::Bad, "contested"),
+        ClaimStatus::Dead => (Mark::Dead, Tone::Warning, "dead"),
+        ClaimStatus::Ghost => (Mark::Ghost, Tone::Warning, "ghost"),
+        ClaimStatus::Expired => (Mark::Expired, Tone::Warning, "expired"),
+        ClaimStatus::Unproven => (Mark::Unknown, Tone::Notice, "unproven"),
+        ClaimStatus::Quiet => (Mark::Quiet, Tone::Notice, "quiet"),
+        ClaimStatus::Held => (Mark::Alive, Tone::Good, "held"),
+    }
+}

@@ -1,0 +1,158 @@
+//! Words for what the types of the core say.
+
+use crate::core::model::claim::{ClaimStatus, Releasable};
+use crate::core::model::finding::Remedy;
+use crate::core::model::record::claim::{Surface, SurfaceState};
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::verdict::Reason;
+use crate::core::model::window::ContextSource;
+use crate::present::text::count;
+use crate::present::tone::Tone;
+
+/// Returns the key that a remedy is behind, and what it does.
+pub(crate) fn remedy_key(remedy: Remedy) -> Option<(&'static str, &'static str)> {
+    match remedy {
+        Remedy::Release => Some(("r", "release")),
+        Remedy::Migrate => Some(("m", "migrate")),
+        Remedy::Park => Some(("x", "park")),
+        Remedy::Undo => Some(("z", "undo")),
+        Remedy::None => None,
+    }
+}
+
+/// Returns a remedy as a cell, such as `r release`.
+pub(crate) fn remedy(remedy: Remedy) -> String {
+    remedy_key(remedy).map(|(key, verb)| format!("{key} {verb}")).unwrap_or_default()
+}
+
+/// Returns what a record is for.
+pub(crate) fn record_kind(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Session => "session",
+        RecordKind::Marker => "marker",
+        RecordKind::Pointer => "pointer",
+        RecordKind::Tick => "tick",
+        RecordKind::Lock => "lock",
+        RecordKind::Companion => "companion",
+        RecordKind::Metadata => "metadata",
+        RecordKind::Temporary => "temporary",
+    }
+}
+
+/// Returns how a context ID was found.
+pub(crate) fn context_source(source: ContextSource) -> &'static str {
+    match source {
+        ContextSource::Env => "from the environment",
+        ContextSource::AgentPid => "the agent's PID",
+        ContextSource::Terminal => "the terminal's ID",
+        ContextSource::ParentPid => "the parent's PID",
+    }
+}
+
+/// Explains the rule that decided a verdict.
+pub(crate) fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::SameProcess => "the PID and its start are the recorded ones",
+        Reason::ProcessPresent => "the PID exists and nothing contradicts, but no start is recorded",
+        Reason::SignOfLife => "its system's database holds a sign of life",
+        Reason::NoProcess => "a complete look at all processes found no such PID",
+        Reason::OtherProcess => "the PID belongs to another process by now",
+        Reason::BornLater => "the PID's process is younger than the record",
+        Reason::NotAnAgent => "the format says the PID is an agent, and this one is none",
+        Reason::OtherBoot => "the record is from before the last boot",
+        Reason::Exited => "the process has exited",
+        Reason::OtherHost => "the record names another host",
+        Reason::OtherNamespace => "the record is from another PID namespace",
+        Reason::OtherClock => "the times of record and process cannot be compared",
+        Reason::NoPermission => "the process may not be looked at",
+        Reason::PartialScan => "not all processes could be seen",
+        Reason::NoPid => "no PID is recorded",
+        Reason::BadPid => "the recorded PID cannot be one",
+        Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing",
+        Reason::Unreadable => "the record cannot be read",
+    }
+}
+
+/// Explains how a claim stands.
+pub(crate) fn claim_status(status: ClaimStatus) -> &'static str {
+    match status {
+        ClaimStatus::Contested => "two live holders",
+        ClaimStatus::Dead => "the holder is gone",
+        ClaimStatus::Ghost => "only a mirror still says so",
+        ClaimStatus::Expired => "past its own lease, and nobody proves to live",
+        ClaimStatus::Unproven => "it cannot be told whether the holder lives",
+        ClaimStatus::Quiet => "the holder lives and is silent; quiet is not dead",
+        ClaimStatus::Held => "the holder lives",
+    }
+}
+
+/// Returns the place of a status among all, worst first.
+pub(crate) fn claim_order(status: ClaimStatus) -> i64 {
+    match status {
+        ClaimStatus::Contested => 0,
+        ClaimStatus::Dead => 1,
+        ClaimStatus::Ghost => 2,
+        ClaimStatus::Expired => 3,
+        ClaimStatus::Unproven => 4,
+        ClaimStatus::Quiet => 5,
+        ClaimStatus::Held => 6,
+    }
+}
+
+/// Explains whether a claim can be released.
+pub(crate) fn releasable(releasable: Releasable) -> &'static str {
+    match releasable {
+        Releasable::Yes => "yes: r shows the plan, y confirms",
+        Releasable::Confirm => "only with a typed confirmation",
+        Releasable::No => "not by claimtop",
+    }
+}
+
+/// Returns what a surface says.
+pub(crate) fn surface_state(state: SurfaceState) -> &'static str {
+    match state {
+        SurfaceState::Agrees => "agrees",
+        SurfaceState::Disagrees => "disagrees",
+        SurfaceState::Missing => "missing",
+        SurfaceState::Unread => "unread",
+    }
+}
+
+/// Sums up whether the places where a claim is written agree.
+pub(crate) fn surfaces(surfaces: &[Surface]) -> (String, Tone) {
+    let of = |state| surfaces.iter().filter(|surface| surface.state == state).count();
+    let (disagree, missing) = (of(SurfaceState::Disagrees), of(SurfaceState::Missing));
+    let unread = of(SurfaceState::Unread);
+    // Where no place says anything, there is nothing to disagree with.
+    let says_nothing = disagree + of(SurfaceState::Agrees) == 0;
+    if unread > 0 && (says_nothing || disagree + missing == 0) {
+        return (format!("{unread} of {} unread", surfaces.len()), Tone::Notice);
+    }
+    if disagree + missing > 0 {
+        return (format!("{} of {} disagree", disagree + missing, surfaces.len()), Tone::Warning);
+    }
+    (count(surfaces.len(), "place"), Tone::Dim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SurfaceState::{Agrees, Disagrees, Missing, Unread};
+
+    #[track_caller]
+    fn check(states: &[SurfaceState], expected: &str) {
+        let places: Vec<Surface> =
+            states.iter().map(|state| Surface { name: "file", state: *state }).collect();
+        assert_eq!(surfaces(&places).0, expected);
+    }
+
+    #[test]
+    fn places_disagree_only_with_one_that_says_something() {
+        check(&[Agrees], "1 place");
+        check(&[Agrees, Unread], "1 of 2 unread");
+        check(&[Missing, Unread, Unread, Unread], "3 of 4 unread");
+        check(&[Agrees, Missing], "1 of 2 disagree");
+        check(&[Agrees, Missing, Unread], "1 of 3 disagree");
+        check(&[Agrees, Disagrees], "1 of 2 disagree");
+    }
+}

@@ -1,0 +1,8 @@
+//! Which names in a folder matter.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Names in single folders that no format of ours knows, `*` standing for anything: of formats that
+/// a person has described, and of databases.
+pub type Names = BTreeMap<PathBuf, BTreeSet<String>>;

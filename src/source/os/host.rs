@@ -1,0 +1,115 @@
+//! The machine and who is looking.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use rustix::fs::stat;
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
+use crate::source::os::{clock, processes};
+
+/// How far the moment of the boot may seem to move without the clock having been set: 1 s.
+const JITTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// Watches whether the wall clock is set: by a person, by NTP, or by a machine that slept.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClockWatch {
+    /// The earliest and the latest moment at which the machine seemed to have booted.
+    seen: Option<(Timestamp, Timestamp)>,
+}
+
+impl ClockWatch {
+    /// Takes in how one look saw it, and tells that look how much was seen by now.
+    pub(crate) fn note(&mut self, host: &mut Host) {
+        let Some(boot_at) = host.boot_at else { return };
+        let (earliest, latest) = self.seen.unwrap_or((boot_at, boot_at));
+        let (earliest, latest) = (earliest.min(boot_at), latest.max(boot_at));
+        self.seen = Some((earliest, latest));
+        let moved_by = latest.duration_since(earliest);
+        host.clock_doubt = if moved_by > JITTER { moved_by } else { SignedDuration::ZERO };
+    }
+}
+
+/// Reads everything about the machine; `now` and the uptime give the moment of the boot.
+pub fn host(now: Timestamp) -> Host {
+    Host {
+        name: name(),
+        boot_id: boot_id(),
+        pid_namespace: pid_namespace(),
+        machine_id: machine_id(),
+        time_namespace: time_namespace(),
+        boot_at: clock::since_boot().and_then(|up| now.checked_sub(up).ok()),
+        clock_doubt: SignedDuration::ZERO,
+        ticks_per_second: processes::ticks_per_second(),
+        uid: geteuid().as_raw(),
+        zone: TimeZone::system(),
+    }
+}
+
+/// Returns whether a folder is ours: in another user's home nothing of ours is left.
+pub fn owns(folder: &Path) -> bool {
+    stat(folder).is_ok_and(|stat| stat.st_uid == geteuid().as_raw())
+}
+
+/// Finds a zone by its name in the system's own list; none is shipped with the program, and what the
+/// system does not know, nobody does.
+pub fn zone(name: &str) -> Option<TimeZone> {
+    TimeZone::get(name).ok()
+}
+
+/// Reads the host name.
+pub fn name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Returns the ID that the kernel draws at every boot (random(4)). No process outlives its boot, so
+/// it is read once.
+pub fn boot_id() -> Option<String> {
+    static KNOWN: OnceLock<String> = OnceLock::new();
+    once(&KNOWN, || {
+        let bytes =
+            crate::source::os::open::image::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024)
+                .ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+    })
+}
+
+/// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)).
+pub fn pid_namespace() -> Option<u64> {
+    static KNOWN: OnceLock<u64> = OnceLock::new();
+    once(&KNOWN, || Some(crate::source::os::open::meta::meta_of(&stat("/proc/self/ns/pid").ok()?).ino))
+}
+
+/// Returns the inode of our own time namespace; the initial one's where the kernel has none, which is
+/// before 5.6 (time_namespaces(7)).
+pub fn time_namespace() -> Option<u64> {
+    static KNOWN: OnceLock<u64> = OnceLock::new();
+    once(&KNOWN, || match stat("/proc/self/ns/time") {
+        Ok(told) => Some(crate::source::os::open::meta::meta_of(&told).ino),
+        Err(Errno::NOENT) => Some(INITIAL_TIME_NAMESPACE),
+        Err(_) => None,
+    })
+}
+
+/// Returns the ID that the system was given when it was installed (machine-id(5)).
+fn machine_id() -> Option<String> {
+    static KNOWN: OnceLock<String> = OnceLock::new();
+    once(&KNOWN, || {
+        let bytes = crate::source::os::open::image::small(Path::new("/etc/machine-id"), 1_024).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
+        Some(text.trim().to_owned()).filter(|id| !id.is_empty())
+    })
+}
+
+/// Returns what is known, and reads it until it could be read.
+fn once<T: Clone>(known: &OnceLock<T>, read: impl FnOnce() -> Option<T>) -> Option<T> {
+    known.get().cloned().or_else(|| {
+        let read = read()?;
+        Some(known.get_or_init(|| read).clone())
+    })
+}

@@ -1,0 +1,173 @@
+//! A folder that is held open, and what lies in it.
+
+use std::ffi::{CStr, OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, fstatfs, openat, stat, statat};
+use rustix::io::Errno;
+
+use crate::core::model::file::FileMeta;
+use crate::source::os::open::error::OpenError;
+use crate::source::os::open::listing::Listing;
+use crate::source::os::open::meta::{meta_of, sort_name};
+use crate::source::os::open::{medium, meta};
+use std::os::unix::ffi::OsStrExt;
+
+/// How a folder is opened: itself, never what a link of its name points to.
+pub(crate) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// What makes two paths the same folder: device and inode.
+pub type FolderId = (u64, u64);
+
+/// An open folder; everything in it is reached by this descriptor and a bare name.
+pub struct Folder {
+    pub(crate) fd: OwnedFd,
+    pub(crate) path: PathBuf,
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, without any `/`.
+    pub name: OsString,
+    /// What it is, as far as the listing tells.
+    pub sort: FileType,
+}
+
+impl Folder {
+    /// Opens a folder that is named by its path. Links above the last part are followed.
+    ///
+    /// # Errors
+    /// There is none, it is something else, or the system refuses.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::open_at(CWD, path, path.to_path_buf())
+    }
+
+    /// Opens a folder inside this one.
+    ///
+    /// # Errors
+    /// As [`Folder::open`]; a name with a `/` is refused as well.
+    pub fn enter(&self, name: &OsStr) -> Result<Self, OpenError> {
+        let path = self.path.join(name);
+        if name.as_bytes().contains(&b'/') {
+            return Err(OpenError::Failed { path, source: Errno::INVAL });
+        }
+        Self::open_at(self.fd.as_fd(), Path::new(name), path)
+    }
+
+    pub(crate) fn open_at(at: BorrowedFd<'_>, name: &Path, path: PathBuf) -> Result<Self, OpenError> {
+        match openat(at, name, FOLDER, Mode::empty()) {
+            Ok(fd) => Ok(Self { fd, path }),
+            Err(Errno::NOENT) => Err(OpenError::Absent { path }),
+            // A link gives either of the two; which one depends on the system.
+            Err(source @ (Errno::NOTDIR | Errno::LOOP)) => Err(no_folder(at, name, path, source)),
+            Err(source) => Err(OpenError::Failed { path, source }),
+        }
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns what tells it from every other folder.
+    ///
+    /// # Errors
+    /// `fstat` failed.
+    pub fn id(&self) -> Result<FolderId, OpenError> {
+        let stat = fstat(&self.fd).map_err(|source| self.failed(source))?;
+        Ok((meta::wide(stat.st_dev), meta::wide(stat.st_ino)))
+    }
+
+    /// Returns whether [`Folder::id`] lasts: overlayfs may tell the same folder by another number later
+    /// (Documentation/filesystems/overlayfs.rst, "Inode properties").
+    pub fn has_lasting_id(&self) -> bool {
+        fstatfs(&self.fd).is_ok_and(|told| !medium::is_stacked(&told))
+    }
+
+    /// Lists every name that `matters`, sorted.
+    ///
+    /// # Errors
+    /// The listing failed.
+    pub fn entries(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Vec<Entry>, OpenError> {
+        self.listing(matters).map(|listing| listing.iter().collect())
+    }
+
+    /// Lists as [`Folder::entries`] does where there can be thousands.
+    ///
+    /// # Errors
+    /// The listing failed.
+    pub fn listing(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Listing, OpenError> {
+        let mut listing = Listing::default();
+        let listed = list(&self.fd, |name, sort| {
+            let name = OsStr::from_bytes(name.to_bytes());
+            if name != "." && name != ".." && matters(name) {
+                listing.add(name, sort);
+            }
+        });
+        listed.map_err(|source| self.failed(source))?;
+        listing.sort();
+        Ok(listing)
+    }
+
+    /// Returns what is known of a name without opening it; links are not followed.
+    pub fn look_at(&self, name: &OsStr) -> Option<(FileType, FileMeta)> {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some((FileType::from_raw_mode(stat.st_mode), meta_of(&stat)))
+    }
+
+    pub(crate) fn failed(&self, source: Errno) -> OpenError {
+        OpenError::Failed { path: self.path.clone(), source }
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Returns what is known of whatever a path leads to, without opening it.
+pub fn look_at(path: &Path) -> Option<FileMeta> {
+    stat(path).ok().map(|stat| meta_of(&stat))
+}
+
+/// Lists a folder from its start, without opening it once more as [`rustix::fs::Dir`] does.
+#[cfg(target_os = "linux")]
+pub(crate) fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> Result<(), Errno> {
+    /// How much one system call may list, in bytes.
+    const LISTING: usize = 32 << 10;
+    rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0))?;
+    let mut buffer = Vec::with_capacity(LISTING);
+    let mut entries = rustix::fs::RawDir::new(folder, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        match entry {
+            Ok(entry) => take(entry.file_name(), entry.file_type()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Lists a folder.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> Result<(), Errno> {
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        take(entry.file_name(), entry.file_type());
+    }
+    Ok(())
+}
+
+/// Tells what stands where a folder should be.
+pub(crate) fn no_folder(at: BorrowedFd<'_>, name: &Path, path: PathBuf, source: Errno) -> OpenError {
+    match statat(at, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Err(Errno::NOENT) => OpenError::Absent { path },
+        // A part above the last one is no folder: so the last one cannot exist.
+        Err(Errno::NOTDIR) => OpenError::Absent { path },
+        Err(_) | Ok(FileType::Directory) => OpenError::Failed { path, source },
+        Ok(sort) => OpenError::NoFolder { path, sort: sort_name(sort) },
+    }
+}

@@ -1,0 +1,178 @@
+//! Reads one file of a folder whole, or says why not.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use rustix::io::{Errno, pread, read, retry_on_intr};
+use rustix::process::geteuid;
+
+use crate::core::model::file::{Content, FileImage, FileMeta, MAX_BYTES, Refusal};
+use crate::core::model::record::medium::Medium;
+use crate::source::os::open::error::words;
+use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::meta::{meta_of, sort_name};
+
+/// How a file is opened: never following a link, never waiting for a FIFO's other end, never
+/// becoming our terminal.
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+/// What one attempt to read a file gave.
+type Found = (Option<FileMeta>, Content);
+
+/// Reads one file safely; `None` when it is gone. What it lies on is not asked.
+///
+/// What the listing calls no plain file is not even opened: opening a FIFO would wake its
+/// writer, and opening a device can do anything. What it wrongly calls a plain file is opened
+/// in a way that cannot block, and then refused.
+pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
+    let (meta, content) = if is_openable(entry.sort) {
+        // A file that was replaced at the very moment is there again under the same name.
+        attempt(folder, &entry.name).or_else(|| attempt(folder, &entry.name))?
+    } else {
+        unopened(folder, &entry.name, None)?
+    };
+    let path = folder.path().join(&entry.name).into();
+    Some(FileImage { path, meta, content, locked_by: None, medium: Medium::Unknown })
+}
+
+/// Opens a plain file that is named by its path, with the same care but from any owner; also one
+/// of the kernel's, below `/proc`.
+///
+/// # Errors
+/// The system refuses, or it is no plain file (`EINVAL`).
+pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
+    let fd = openat(CWD, path, FILE, Mode::empty())?;
+    let stat = fstat(&fd)?;
+    match FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        true => Ok((fd, meta_of(&stat))),
+        false => Err(Errno::INVAL),
+    }
+}
+
+/// Reads a small file that is named by its path, with the same care but from any owner; also
+/// one of the kernel's, below `/proc`. `cap` is in bytes and at least 1 KiB.
+///
+/// # Errors
+/// The system refuses, it is no plain file (`EINVAL`) or it is larger than `cap` (`EFBIG`).
+pub(crate) fn small(path: &Path, cap: usize) -> Result<Vec<u8>, Errno> {
+    let (fd, meta) = open_plain(path)?;
+    // The files of the kernel say size 0 and have content all the same.
+    let mut bytes =
+        Vec::with_capacity(usize::try_from(meta.size).unwrap_or(cap).clamp(4_095, cap.max(4_095)) + 1);
+    loop {
+        let read = retry_on_intr(|| read(&fd, spare_capacity(&mut bytes)))?;
+        if bytes.len() > cap {
+            return Err(Errno::FBIG);
+        }
+        if read == 0 {
+            return Ok(bytes);
+        }
+        bytes.reserve(1);
+    }
+}
+
+fn is_openable(sort: FileType) -> bool {
+    match sort {
+        FileType::RegularFile | FileType::Unknown => true,
+        FileType::Directory
+        | FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice => false,
+    }
+}
+
+/// Opens and reads once; `None` when the name is gone or its file was removed meanwhile.
+fn attempt(folder: &Folder, name: &OsStr) -> Option<Found> {
+    let fd = match openat(folder, name, FILE, Mode::empty()) {
+        Ok(fd) => fd,
+        Err(error) => return unopened(folder, name, Some(error)),
+    };
+    let stat = match fstat(&fd) {
+        Ok(stat) => stat,
+        Err(error) => return Some((None, Content::Failed(words(error)))),
+    };
+    let meta = meta_of(&stat);
+    if meta.links == 0 {
+        return None;
+    }
+    Some(match refusal(FileType::from_raw_mode(stat.st_mode), &meta) {
+        Some(refusal) => (Some(meta), Content::Refused(refusal)),
+        None => read_whole(&fd, meta),
+    })
+}
+
+/// Describes a file that was not opened; `error` is why, if opening was tried.
+fn unopened(folder: &Folder, name: &OsStr, error: Option<Errno>) -> Option<Found> {
+    if error == Some(Errno::NOENT) {
+        return None;
+    }
+    let (sort, meta) = folder.look_at(name)?;
+    let content = match (refusal(sort, &meta), error) {
+        (Some(refusal), _) => Content::Refused(refusal),
+        (None, Some(error)) => Content::Failed(words(error)),
+        // It was no plain file when it was listed, and is one now: the next look reads it.
+        (None, None) => return attempt(folder, name),
+    };
+    Some((Some(meta), content))
+}
+
+/// Decides whether a file is not to be read. Root's are: who could forge them could do anything.
+fn refusal(sort: FileType, meta: &FileMeta) -> Option<Refusal> {
+    let owner = meta.ownership.uid;
+    if sort != FileType::RegularFile {
+        Some(Refusal::Special(sort_name(sort)))
+    } else if owner != 0 && owner != geteuid().as_raw() {
+        Some(Refusal::ForeignOwner(owner))
+    } else if meta.links != 1 {
+        Some(Refusal::Linked(meta.links))
+    } else if meta.size > MAX_BYTES {
+        Some(Refusal::TooBig(meta.size))
+    } else {
+        None
+    }
+}
+
+/// Reads an open file; once more when it changed meanwhile, and then takes what there is.
+fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> Found {
+    let mut tries_left = 1;
+    loop {
+        let size = usize::try_from(meta.size).unwrap_or(usize::MAX);
+        let bytes = match read_from_start(fd, size) {
+            Ok(bytes) => bytes,
+            Err(error) => return (Some(meta), Content::Failed(words(error))),
+        };
+        let after = fstat(fd).map_or(meta, |stat| meta_of(&stat));
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let has_changed = after != meta || length != after.size;
+        meta = after;
+        if length > MAX_BYTES {
+            return (Some(meta), Content::Refused(Refusal::TooBig(length.max(meta.size))));
+        }
+        if !has_changed || tries_left == 0 {
+            return (Some(meta), Content::Bytes(bytes));
+        }
+        tries_left -= 1;
+    }
+}
+
+/// Reads at most one byte more than `size` and than [`MAX_BYTES`], from the start.
+fn read_from_start(fd: impl AsFd, size: usize) -> Result<Vec<u8>, Errno> {
+    let mut bytes = Vec::with_capacity(size.saturating_add(1));
+    loop {
+        let offset = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let read = retry_on_intr(|| pread(&fd, spare_capacity(&mut bytes), offset))?;
+        // A plain file gives less than asked for only at its end.
+        if read == 0 || bytes.len() == bytes.capacity() || bytes.len() == size {
+            return Ok(bytes);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The names in a folder, in one piece: there can be thousands, and they are soon forgotten.
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::FileType;
+
+use crate::source::os::open::folder::Entry;
+
+/// Names in a folder, without a memory for each.
+#[derive(Default)]
+pub struct Listing {
+    names: Vec<u8>,
+    entries: Vec<(Range<usize>, FileType)>,
+}
+
+impl Listing {
+    /// Adds a name.
+    pub(crate) fn add(&mut self, name: &OsStr, sort: FileType) {
+        let from = self.names.len();
+        self.names.extend(name.as_bytes());
+        self.entries.push((from..self.names.len(), sort));
+    }
+
+    /// Puts the names in order.
+    pub(crate) fn sort(&mut self) {
+        let name = |at: &Range<usize>| self.names.get(at.clone());
+        let order = |(one, _): &(_, _), (other, _): &(_, _)| -> Ordering { name(one).cmp(&name(other)) };
+        self.entries.sort_unstable_by(order);
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns each, made when it is asked for.
+    pub fn iter(&self) -> impl Iterator<Item = Entry> {
+        self.entries.iter().map(|(at, sort)| {
+            let name = OsStr::from_bytes(self.names.get(at.clone()).unwrap_or_default());
+            Entry { name: name.to_owned(), sort: *sort }
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! What `stat` says, in the types of the core.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+
+use jiff::{SignedDuration, Timestamp};
+use rustix::fs::{FileType, Stat};
+
+use crate::core::model::file::FileMeta;
+use crate::core::model::record::ownership::Ownership;
+
+/// How much older than its reading a file's last change must be for its times to tell a later
+/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
+/// Returns whether a file that was last changed then, and was read then, must have other times when
+/// it is changed again.
+pub(crate) fn is_sure(read_at: Timestamp, touched_at: Timestamp) -> bool {
+    read_at.duration_since(touched_at) >= SURE_AFTER
+}
+
+/// Returns whether an open file has no name any more: what is written into it is lost when it is closed.
+pub(crate) fn is_deleted(file: &File) -> bool {
+    file.metadata().is_ok_and(|meta| meta.nlink() == 0)
+}
+
+/// Translates what `stat` says, which does not tell on what kind of file system.
+pub(crate) fn meta_of(stat: &Stat) -> FileMeta {
+    let mode = u16::try_from(wide(stat.st_mode) & 0o7777).unwrap_or_default();
+    FileMeta {
+        dev: wide(stat.st_dev),
+        ino: wide(stat.st_ino),
+        ownership: Ownership::new(stat.st_uid, mode),
+        links: wide(stat.st_nlink),
+        size: wide(stat.st_size),
+        modified_at: moment(stat.st_mtime, stat.st_mtime_nsec),
+        changed_at: moment(stat.st_ctime, stat.st_ctime_nsec),
+    }
+}
+
+/// Returns the word for what a name stands for.
+pub(crate) fn sort_name(sort: FileType) -> &'static str {
+    match sort {
+        FileType::RegularFile => "file",
+        FileType::Directory => "directory",
+        FileType::Symlink => "symlink",
+        FileType::Fifo => "fifo",
+        FileType::Socket => "socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "device",
+        FileType::Unknown => "unknown thing",
+    }
+}
+
+/// Widens a field of `stat`, whose types differ between systems; a negative one becomes 0.
+pub(crate) fn wide<T: TryInto<u64>>(number: T) -> u64 {
+    number.try_into().unwrap_or_default()
+}
+
+/// Returns the moment of a file time; anybody can set a time outside every calendar, and such
+/// a one becomes the nearest that there is.
+fn moment<S: TryInto<i64>, N: TryInto<i32>>(seconds: S, nanos: N) -> Timestamp {
+    let seconds = seconds.try_into().unwrap_or(i64::MAX);
+    let nanos = nanos.try_into().unwrap_or_default();
+    let nearest = if seconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::new(seconds, nanos).unwrap_or(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_outside_every_calendar_becomes_the_nearest() {
+        assert_eq!(moment(1_700_000_000_i64, 5_u64).to_string(), "2023-11-14T22:13:20.000000005Z");
+        assert_eq!(moment(i64::MAX, 0_u64), Timestamp::MAX);
+        assert_eq!(moment(i64::MIN, 0_u64), Timestamp::MIN);
+    }
+}

@@ -1,0 +1,58 @@
+//! Which folders of a home possible agents keep records in, as each of them reaches these folders.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use crate::core::judge::agent::Candidates;
+use crate::core::model::folder::FolderId;
+use crate::core::model::home::NamedHome;
+use crate::core::model::process::{Process, ProcessState, ProcessTable};
+use crate::format::Base;
+use crate::source::os::processes::system;
+
+/// Resolves what lies in the homes of processes, anew for each scan: folders can be moved, linked and
+/// mounted elsewhere at any time.
+#[derive(Default)]
+pub(crate) struct Homes {
+    /// Where systems keep records in a home: below which of its folders, and the path there.
+    pub(crate) places: Vec<(Base, String)>,
+}
+
+impl Homes {
+    /// Adds to every possible agent's details where it may keep records.
+    pub(crate) fn fill(&self, table: &mut ProcessTable, candidates: &Candidates) {
+        let mut known = HashMap::new();
+        for process in table.by_pid.values_mut().filter(|process| may_be_agent(process, candidates)) {
+            let id = process.id;
+            let Some(details) = process.details.as_mut() else { continue };
+            let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
+            let homes = named.and_then(|named| {
+                let view = system::view_of(id)?;
+                // Most windows of one person see the same.
+                let resolve = || self.resolve(&view, &named);
+                known.entry((view.id(), named.clone())).or_insert_with(resolve).clone()
+            });
+            details.has_certain_homes = homes.as_ref().is_some_and(|(_, are_certain)| *are_certain);
+            details.homes = homes.map(|(folders, _)| folders);
+        }
+    }
+
+    fn resolve(&self, view: &system::View, named: &NamedHome) -> Option<(BTreeSet<FolderId>, bool)> {
+        let base = |base: Base| match base {
+            Base::Home => Some(&named.home),
+            Base::ClaudeConfig => Some(&named.config),
+            Base::Cache => Some(&named.cache),
+            Base::Tmp | Base::GitCommon | Base::Worktree => None,
+        };
+        let below = self.places.iter().filter_map(|(at, dir)| Some(base(*at)?.join(dir)));
+        let must_be = [&named.home, &named.config];
+        let may_be = below.chain([named.cache.clone()]);
+        view.folders(&must_be, &may_be.collect::<Vec<PathBuf>>())
+    }
+}
+
+fn may_be_agent(process: &Process, candidates: &Candidates) -> bool {
+    let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
+    process.state != ProcessState::Zombie
+        && (candidates.may_be(process.comm.raw()) || exe.is_some_and(|exe| candidates.may_run(exe.raw())))
+}

@@ -1,0 +1,182 @@
+//! A closer look at one process: details, and a pidfd that vouches for all that was read.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::fstat;
+
+use crate::core::model::process::{InnerPids, Process, ProcessState};
+use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, slurp, understood};
+use crate::source::os::processes::linux::stat::Layout;
+use crate::source::os::processes::linux::{details, pidfd};
+
+/// What a closer look has found, for the next one.
+pub(crate) struct Kept {
+    /// The process, with its details.
+    pub(crate) process: Process,
+    /// The inode of `/proc/<pid>`: it tells processes apart that share PID and tick. The kernel
+    /// does not promise it, so a new one only costs reading once more.
+    folder: u64,
+    layout: Option<Layout>,
+}
+
+/// How the closer look went.
+pub(crate) enum Closer {
+    /// It was read.
+    Read(Box<Kept>),
+    /// Not more can be read than its `stat` before.
+    Unreadable,
+    /// It has exited and been reaped.
+    Gone,
+}
+
+/// Looks closer at one process. When its PID changes hands at that moment, once more.
+pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
+    match attempt(proc, pid, kept) {
+        Closer::Read(kept) if is_torn(&kept.process) => attempt(proc, pid, None),
+        closer @ (Closer::Read(..) | Closer::Unreadable | Closer::Gone) => closer,
+    }
+}
+
+/// Brings up to date what was kept of a process with this folder, and returns whether that is all
+/// there is to know: it lives and runs the same program. Its arguments are not read again; where
+/// the kernel puts every program at the same place, a program of the same name that it has become
+/// is not noticed.
+pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut Kept) -> bool {
+    let pid = kept.process.id.pid;
+    let cwd = details::cwd(proc.as_fd(), &format!("{pid}/cwd"));
+    // Last: if the process is the same now, it was the same before.
+    let Reading::Read(line) = proc.process(pid) else { return false };
+    let lives = match line.process.state {
+        ProcessState::Running | ProcessState::Stopped => kept.process.has_exited != Some(true),
+        ProcessState::LeaderExited | ProcessState::Zombie => false,
+    };
+    let is_same = line.process.id == kept.process.id && folder == kept.folder;
+    let runs_same =
+        line.layout.is_some() && line.layout == kept.layout && line.process.comm == kept.process.comm;
+    if !(lives && is_same && runs_same) {
+        return false;
+    }
+    let Some(details) = kept.process.details.take() else { return false };
+    kept.process = Process {
+        details: Some(details::Details { cwd, ..details }),
+        pidfd_inode: kept.process.pidfd_inode,
+        has_exited: kept.process.has_exited,
+        inner: std::mem::take(&mut kept.process.inner),
+        ..line.process
+    };
+    true
+}
+
+/// Returns whether pidfd and `stat` contradict each other: it exited in between, or they are of
+/// two processes.
+fn is_torn(process: &Process) -> bool {
+    process.has_exited == Some(true) && process.state != ProcessState::Zombie
+}
+
+/// Opens the pidfd, reads, and then asks the pidfd: if its process has not exited, all that was
+/// read in between belongs to it.
+fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
+    let pidfd = if proc.is_own { pidfd::open(pid).ok() } else { None };
+    let folder = match proc.folder(pid) {
+        Ok(folder) => folder,
+        Err(error) if is_gone(error) => return Closer::Gone,
+        Err(_) => return Closer::Unreadable,
+    };
+    let mut text = Vec::new();
+    let outcome = slurp(folder.as_fd(), "stat", &mut text, 4 << 10);
+    let line = match understood(pid, outcome.map(|()| text.as_slice())) {
+        Reading::Read(line) => line,
+        Reading::Unreadable => return Closer::Unreadable,
+        Reading::Gone => return Closer::Gone,
+    };
+    let inode = fstat(&folder).map(|stat| stat.st_ino).unwrap_or_default();
+    let mut process = line.process;
+    let kept = kept.filter(|kept| kept.process.id == process.id && kept.folder == inode);
+    let known = kept.and_then(|kept| kept.process.details);
+    let mut details = match (process.state, known) {
+        (ProcessState::Zombie, Some(known)) => details::left_of(known),
+        (_, known) => details::read(&folder, known),
+    };
+    details.is_kernels = line.is_kernels;
+    process.inner = InnerPids::from_ns_pids(&details.ns_pids);
+    process.details = Some(details);
+    vouch(&mut process, pidfd.as_ref());
+    Closer::Read(Box::new(Kept { process, folder: inode, layout: line.layout }))
+}
+
+fn vouch(process: &mut Process, pidfd: Option<&OwnedFd>) {
+    process.pidfd_inode = pidfd.and_then(pidfd::inode);
+    process.has_exited = pidfd.and_then(pidfd::has_exited);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// A shell that does one line after another, until it is dropped.
+    struct Shell(Child);
+
+    impl Shell {
+        #[expect(clippy::disallowed_methods, reason = "a test starts a process of its own")]
+        fn start() -> Self {
+            let mut command = Command::new("/bin/sh");
+            let mut shell = Self(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+            // Once it answers it is a copy of this process no more.
+            shell.tell("echo");
+            shell.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            shell
+        }
+
+        fn tell(&mut self, line: &str) {
+            writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
+        }
+
+        fn kept(&self, proc: &mut Proc) -> Kept {
+            let Closer::Read(kept) = look(proc, self.0.id(), None) else { panic!("it was not reaped") };
+            *kept
+        }
+    }
+
+    impl Drop for Shell {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn where_a_process_works_is_followed_and_another_program_of_that_name_is_noticed() {
+        let (mut shell, mut proc) = (Shell::start(), Proc::open().unwrap());
+        let mut kept = shell.kept(&mut proc);
+        let folder = kept.folder;
+        assert!(is_as_before(&mut proc, folder, &mut kept));
+        shell.tell("cd /proc");
+        let cwd = |kept: &Kept| kept.process.details.as_ref().unwrap().cwd.clone().unwrap();
+        while cwd(&kept).raw() != "/proc" {
+            assert!(is_as_before(&mut proc, folder, &mut kept));
+        }
+        assert!(!is_as_before(&mut proc, folder + 1, &mut kept), "a folder of another process");
+        shell.tell("exec /bin/sh");
+        while is_as_before(&mut proc, folder, &mut kept) {}
+        assert_eq!(shell.kept(&mut proc).process.id, kept.process.id);
+    }
+
+    #[test]
+    fn whoever_has_exited_is_looked_at_closer() {
+        let (mut shell, mut proc) = (Shell::start(), Proc::open().unwrap());
+        let mut kept = shell.kept(&mut proc);
+        shell.tell("exit");
+        while is_as_before(&mut proc, kept.folder, &mut kept) {}
+        // It gives up its memory first, and is a zombie a moment later.
+        while shell.kept(&mut proc).process.state != ProcessState::Zombie {}
+        assert!(!is_as_before(&mut proc, kept.folder, &mut kept));
+        let unknown = shell.kept(&mut proc).process.details.unwrap();
+        let Closer::Read(known) = look(&mut proc, shell.0.id(), Some(Box::new(kept))) else { panic!() };
+        let known = known.process.details.unwrap();
+        assert_eq!((known.uid, known.ns_pids), (unknown.uid, unknown.ns_pids), "what a zombie still tells");
+        assert_eq!((known.exe, known.argv, known.cwd), (unknown.exe, unknown.argv, unknown.cwd));
+    }
+}

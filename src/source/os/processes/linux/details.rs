@@ -1,0 +1,205 @@
+//! The costlier facts of one process, read through its folder's descriptor.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
+
+use rustix::fs::{CWD, readlinkat};
+
+use crate::core::judge::stand_in::STAND_IN_VARIABLE;
+use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::model::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
+pub(crate) use crate::core::model::process::Details;
+use crate::core::model::secret::{hide, hide_in_arguments};
+use crate::core::model::text::Untrusted;
+use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};
+
+/// The environment variables that are read beside those of [`crate::core::model::place`]; no other one is kept.
+const VARIABLES: [&str; 6] =
+    [CONTEXT_VARIABLE, SESSION_VARIABLE, HOME_VARIABLE, CONFIG_VARIABLE, CACHE_VARIABLE, STAND_IN_VARIABLE];
+/// The most bytes of arguments that are read; the kernel allows about 2 MiB (execve(2)).
+const ARGUMENTS: usize = 128 << 10;
+/// The most bytes of environment that are read.
+const ENVIRONMENT: usize = 2 << 20;
+/// The most bytes of `status` that are read; it has about 1.5 KiB.
+const STATUS: usize = 16 << 10;
+
+/// Reads all details but CPU and memory use. User, PIDs and environment are taken from `kept` where
+/// the process still runs the same program with the same arguments.
+pub(crate) fn read(folder: &OwnedFd, kept: Option<Details>) -> Details {
+    let folder = folder.as_fd();
+    let (exe, argv) = (exe(folder, "exe"), argv(folder, "cmdline"));
+    let lasting = match kept.filter(|kept| kept.exe == exe && kept.argv == argv) {
+        Some(kept) => kept,
+        None => {
+            let (uid, ns_pids) = status(folder);
+            let (has_other_clock, env) = (has_other_clock(folder), environment(folder, "environ"));
+            Details { exe, argv, uid, ns_pids, has_other_clock, env, ..Details::default() }
+        }
+    };
+    Details { cwd: cwd(folder, "cwd"), ..lasting }
+}
+
+/// Returns what is left of a zombie's details (proc(5)): whose it was, and where its numbers count.
+/// Neither changes any more, so nothing is read.
+pub(crate) fn left_of(known: Details) -> Details {
+    let Details { uid, ns_pids, has_other_clock, .. } = known;
+    Details { uid, ns_pids, has_other_clock, ..Details::default() }
+}
+
+/// Reads the working directory.
+pub(crate) fn cwd(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
+    let target = readlinkat(at, path, Vec::new()).ok()?;
+    Some(Untrusted::from_bytes(target.as_bytes()))
+}
+
+/// The inode of the machine's first time namespace, fixed by the kernel (`PROC_TIME_INIT_INO` of
+/// `linux/proc_ns.h`), as `/proc/<pid>/ns/time` names it.
+const FIRST_CLOCK: &[u8] = b"time:[4026531834]";
+
+/// Returns whether a process is in another time namespace than this one. Where that may not be
+/// read, whoever is in the machine's first takes it to be there as well.
+fn has_other_clock(folder: BorrowedFd<'_>) -> bool {
+    static OWN: OnceLock<Option<CString>> = OnceLock::new();
+    let own = OWN.get_or_init(|| readlinkat(CWD, "/proc/self/ns/time", Vec::new()).ok());
+    let Some(own) = own else { return false };
+    match readlinkat(folder, "ns/time", Vec::new()) {
+        Ok(theirs) => theirs != *own,
+        Err(_) => own.as_bytes() != FIRST_CLOCK,
+    }
+}
+
+/// Reads the executable's path, without the mark of a removed one (proc(5)).
+pub(crate) fn exe(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
+    let target = readlinkat(at, path, Vec::new()).ok()?;
+    let bytes = target.as_bytes();
+    let mut path = Untrusted::from_bytes(bytes.strip_suffix(b" (deleted)").unwrap_or(bytes));
+    hide(&mut path);
+    Some(path)
+}
+
+/// Reads the arguments, without the secrets in them.
+pub(crate) fn argv(at: BorrowedFd<'_>, path: &str) -> Vec<Untrusted> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, ARGUMENTS) {
+        Ok(()) => arguments(&text),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Splits arguments. A process that writes a title over them leaves a long run of empty ones at
+/// the end; one of those is kept.
+fn arguments(text: &[u8]) -> Vec<Untrusted> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    // The last one's end, and one empty argument more.
+    let filled = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = text.len().min(filled + 2);
+    let text = text.get(..end).unwrap_or(text);
+    let all = text.strip_suffix(&[0]).unwrap_or(text).split(|byte| *byte == 0);
+    let mut all: Vec<Untrusted> = all.map(Untrusted::from_bytes).collect();
+    hide_in_arguments(&mut all);
+    all
+}
+
+/// Reads the few environment variables that matter; those of other users cannot be read.
+pub(crate) fn environment(at: BorrowedFd<'_>, path: &str) -> BTreeMap<String, Untrusted> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, ENVIRONMENT) {
+        Ok(()) => variables(&text),
+        Err(_) => BTreeMap::new(),
+    }
+}
+
+fn variables(text: &[u8]) -> BTreeMap<String, Untrusted> {
+    let entries = text.split(|byte| *byte == 0).filter_map(|entry| {
+        let name = VARIABLES.into_iter().chain(crate::core::model::place::VARIABLES).find(|name| {
+            entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
+        })?;
+        Some((name.to_owned(), Untrusted::from_bytes(entry.get(name.len() + 1..)?)))
+    });
+    // getenv(3) takes the first of equal names.
+    entries.fold(BTreeMap::new(), |mut all, (name, value)| {
+        all.entry(name).or_insert(value);
+        all
+    })
+}
+
+/// Reads the PIDs in each namespace.
+pub(crate) fn ns_pids(at: BorrowedFd<'_>, path: &str) -> Reading<Vec<u32>> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, STATUS) {
+        Ok(()) => Reading::Read(user_and_pids(&text).1),
+        Err(error) if is_gone(error) => Reading::Gone,
+        Err(_) => Reading::Unreadable,
+    }
+}
+
+/// Reads the PID of the process that a number stands for, its own or one of its threads'.
+pub(crate) fn process_of(at: BorrowedFd<'_>, path: &str) -> Reading<Option<u32>> {
+    let mut text = Vec::new();
+    match slurp(at, path, &mut text, STATUS) {
+        Ok(()) => Reading::Read(numbers(&text, b"Tgid:").first().copied()),
+        Err(error) if is_gone(error) => Reading::Gone,
+        Err(_) => Reading::Unreadable,
+    }
+}
+
+/// Reads the effective user and the PIDs in each namespace.
+fn status(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
+    let mut text = Vec::new();
+    match slurp(at, "status", &mut text, STATUS) {
+        Ok(()) => user_and_pids(&text),
+        Err(_) => (None, Vec::new()),
+    }
+}
+
+/// Returns the numbers of one line.
+fn numbers(text: &[u8], name: &[u8]) -> Vec<u32> {
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
+    let line = line.and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+    line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+fn user_and_pids(text: &[u8]) -> (Option<u32>, Vec<u32>) {
+    // Real, effective, saved and file system user.
+    (numbers(text, b"Uid:").get(1).copied(), numbers(text, b"NSpid:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_arguments(text: &[u8], expected: &[&str]) {
+        let found = arguments(text);
+        assert_eq!(found.iter().map(Untrusted::raw).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn arguments_keep_empty_ones_but_no_padding() {
+        check_arguments(b"", &[]);
+        check_arguments(b"claude\0", &["claude"]);
+        check_arguments(b"claude\0-p\0\0x\0", &["claude", "-p", "", "x"]);
+        check_arguments(b"claude\0\0\0\0\0\0", &["claude", ""]);
+        check_arguments(b"claude", &["claude"]);
+        check_arguments(b"\0\0\0", &["", ""]);
+        check_arguments(b"claude\0--api-key\0hush\0-c\0", &["claude", "--api-key", "***", "-c"]);
+    }
+
+    #[test]
+    fn only_the_variables_that_matter_are_kept() {
+        let text = b"SECRET=x\0TMUX=/tmp/t,1,0\0TMUX_PANE=%3\0CLAUDE_SESSION_IDX=no\0TMUX_PANE=%4\0";
+        let found = variables(text);
+        let found: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.raw())).collect();
+        assert_eq!(found, [("TMUX", "/tmp/t,1,0"), ("TMUX_PANE", "%3")]);
+    }
+
+    #[test]
+    fn the_effective_user_and_every_namespace_are_read() {
+        let text = b"Name:\tUid: 7 7\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t9899\t1\n";
+        assert_eq!(user_and_pids(text), (Some(1001), vec![9899, 1]));
+    }
+}

@@ -1,0 +1,81 @@
+//! Which folders paths mean to another process: in its own root and mounts.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2, readlinkat};
+use rustix::io::Errno;
+
+use crate::core::model::folder::FolderId;
+use crate::core::model::process::ProcessId;
+use crate::source::os::open::medium::has_certain_id;
+use crate::source::os::open::meta::meta_of;
+use crate::source::os::processes::linux::proc::slurp;
+use crate::source::os::processes::linux::stat;
+
+/// How a folder is opened that is only to be named.
+const NAMED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// What a process takes for the file system: its root, in its own mounts.
+pub(crate) struct View {
+    root: OwnedFd,
+    id: ViewId,
+}
+
+/// What is the same for processes that see the same: root, and mount namespace (`/proc/<pid>/ns/mnt`).
+pub(crate) type ViewId = (FolderId, CString);
+
+/// Opens what a process takes for `/` (proc(5), `root`). All is asked through its folder, which
+/// stays that process's own.
+pub(crate) fn view_of(id: ProcessId) -> Option<View> {
+    let process = openat(CWD, format!("/proc/{}", id.pid), NAMED, Mode::empty()).ok()?;
+    let mut text = Vec::new();
+    slurp(process.as_fd(), "stat", &mut text, 4 << 10).ok()?;
+    let is_same = stat::parse(id.pid, &text)?.process.id == id;
+    let root = openat(&process, "root", NAMED, Mode::empty()).ok().filter(|_| is_same)?;
+    let mounts = readlinkat(&process, "ns/mnt", Vec::new()).ok()?;
+    let id = (id_of(&root).ok()?, mounts);
+    Some(View { root, id })
+}
+
+impl View {
+    /// Returns what tells it from other views.
+    pub(crate) fn id(&self) -> ViewId {
+        self.id.clone()
+    }
+
+    /// Returns which folders these paths mean here, without those that are not there, and whether
+    /// device and inode tell all of them from others; `None` if one that must be is not, or anything
+    /// cannot be told.
+    pub(crate) fn folders(
+        &self,
+        must_be: &[&PathBuf],
+        paths: &[PathBuf],
+    ) -> Option<(BTreeSet<FolderId>, bool)> {
+        let must_be = must_be.iter().map(|path| self.folder(path).ok());
+        let mut all = must_be.collect::<Option<Vec<_>>>()?;
+        for path in paths {
+            match self.folder(path) {
+                Ok(folder) => all.push(folder),
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(_) => return None,
+            }
+        }
+        let are_certain = all.iter().all(|(_, is_certain)| *is_certain);
+        Some((all.into_iter().map(|(id, _)| id).collect(), are_certain))
+    }
+
+    /// Follows a path as one who has this root does: links that begin with `/` lead into it as well
+    /// (openat2(2), `RESOLVE_IN_ROOT`).
+    fn folder(&self, path: &Path) -> Result<(FolderId, bool), Errno> {
+        let folder = openat2(&self.root, path, NAMED, Mode::empty(), ResolveFlags::IN_ROOT)?;
+        Ok((id_of(&folder)?, has_certain_id(&folder)))
+    }
+}
+
+fn id_of(folder: &OwnedFd) -> Result<FolderId, Errno> {
+    let meta = meta_of(&fstat(folder)?);
+    Ok(FolderId { dev: meta.dev, ino: meta.ino })
+}

@@ -1,0 +1,110 @@
+//! What the last reading said of every process, so that a look need not read those again to whom
+//! nothing happens.
+
+use std::collections::HashMap;
+
+use crate::core::judge::agent::Candidates;
+use crate::core::model::process::{InnerPids, Process, ProcessId};
+use crate::source::os::clock;
+use crate::source::os::processes::linux::stat::Line;
+use crate::source::os::processes::wanted::Depth;
+
+/// How old a process must be for its name to be settled, in seconds: agents are started by
+/// launchers and shells that become them.
+const SETTLED_AFTER: u64 = 10;
+
+/// What was read of every process.
+#[derive(Default)]
+pub(crate) struct Known {
+    by_pid: HashMap<u32, KnownProcess>,
+    /// Starts up to this tick are settled.
+    settled_tick: u64,
+}
+
+fn settled_tick() -> u64 {
+    let up_for = clock::since_boot().map_or(0, |up_for| up_for.as_secs().unsigned_abs());
+    up_for.saturating_sub(SETTLED_AFTER) * crate::source::os::processes::linux::ticks::ticks_per_second()
+}
+
+/// What was read of one process.
+pub(crate) struct KnownProcess {
+    /// The inode of `/proc/<pid>`, which tells processes apart that share a PID; a new one for
+    /// the same process only costs reading it again.
+    inode: u64,
+    /// Whether it was old enough when it was read.
+    pub(crate) is_settled: bool,
+    /// Whether it is a thread of the kernel, which never becomes a program.
+    pub(crate) is_kernels: bool,
+    /// Whether it runs an agent's program under another name.
+    pub(crate) is_renamed: bool,
+    /// Whether it may be an agent, by that or by its name.
+    pub(crate) may_be_agent: bool,
+    /// Its `stat`.
+    pub(crate) process: Process,
+}
+
+impl KnownProcess {
+    /// Returns whether it need not be read again.
+    pub(crate) fn lasts(&self, depth: Depth) -> bool {
+        let is_placed = matches!(self.process.inner, InnerPids::Read(_));
+        is_placed && self.is_settled && (self.is_kernels || depth == Depth::Changes)
+    }
+
+    /// Returns its numbers in other PID namespaces, which never change, where this is the process
+    /// and they were read.
+    pub(crate) fn inner_pids(&self, id: ProcessId) -> Option<InnerPids> {
+        let is_read = matches!(self.process.inner, InnerPids::Read(_));
+        (is_read && self.process.id == id).then(|| self.process.inner.clone())
+    }
+}
+
+impl Known {
+    /// Begins anew; returns what was known before.
+    pub(crate) fn renew(&mut self, room: usize) -> Self {
+        std::mem::replace(self, Self { by_pid: HashMap::with_capacity(room), settled_tick: settled_tick() })
+    }
+
+    /// Takes the time: from now on whoever is old enough now is settled when read again.
+    pub(crate) fn tell_time(&mut self) {
+        self.settled_tick = settled_tick();
+    }
+
+    /// Returns what is known of a process.
+    pub(crate) fn get(&self, pid: u32, inode: u64) -> Option<&KnownProcess> {
+        self.by_pid.get(&pid).filter(|known| known.inode == inode)
+    }
+
+    /// Takes out what is known of a process.
+    pub(crate) fn take(&mut self, pid: u32, inode: u64) -> Option<KnownProcess> {
+        self.by_pid.remove(&pid).filter(|known| known.inode == inode)
+    }
+
+    /// Returns what was just read of a process as it is kept.
+    pub(crate) fn entry(
+        &self,
+        inode: u64,
+        line: Line,
+        is_renamed: bool,
+        candidates: &Candidates,
+    ) -> KnownProcess {
+        let Line { process, is_kernels, .. } = line;
+        let is_settled = process.id.start_ticks <= self.settled_tick;
+        let may_be_agent = is_renamed || candidates.may_be(process.comm.raw());
+        KnownProcess { inode, is_settled, is_kernels, is_renamed, may_be_agent, process }
+    }
+
+    /// Keeps what is known of a process.
+    pub(crate) fn keep(&mut self, known: KnownProcess) {
+        self.by_pid.insert(known.process.id.pid, known);
+    }
+
+    /// Returns whether a process is known that has just begun.
+    pub(crate) fn is_young(&self, pid: u32) -> bool {
+        self.by_pid.get(&pid).is_some_and(|known| !known.is_settled)
+    }
+
+    /// Returns the inode of a process's folder where it is one that has not just begun.
+    pub(crate) fn settled_folder(&self, pid: u32) -> Option<u64> {
+        self.by_pid.get(&pid).filter(|known| known.is_settled).map(|known| known.inode)
+    }
+}

@@ -1,0 +1,217 @@
+//! Linux: straight from `/proc`, with pidfds for whoever matters.
+
+pub(crate) mod chain;
+pub(crate) mod closer;
+pub(crate) mod completeness;
+pub(crate) mod details;
+pub(crate) mod folders;
+pub(crate) mod known;
+pub(crate) mod namespace;
+pub(crate) mod pidfd;
+pub(crate) mod proc;
+pub(crate) mod stat;
+pub(crate) mod threads;
+pub(crate) mod ticks;
+pub(crate) mod tty;
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{CString, OsStr};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
+
+pub(crate) use self::chain::chain;
+pub(crate) use self::folders::{View, view_of};
+pub(crate) use self::pidfd::{inode_of as pidfd_inode, of as pidfd_of};
+pub(crate) use self::ticks::ticks_per_second;
+use crate::core::judge::agent::Candidates;
+use crate::core::model::process::{InnerPids, Process, ProcessTable, ancestry};
+use crate::source::os::processes::linux::closer::{Closer, Kept};
+use crate::source::os::processes::linux::known::{Known, KnownProcess};
+use crate::source::os::processes::linux::namespace::inner_pids;
+use crate::source::os::processes::linux::proc::{Proc, Reading};
+use crate::source::os::processes::linux::stat::Line;
+use crate::source::os::processes::wanted::{Depth, Wanted};
+
+/// Returns the paths of the files that a process has open (proc(5), `fd`).
+pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = openat(CWD, format!("/proc/{pid}/fd"), flags, Mode::empty()) else { return Vec::new() };
+    let Ok(entries) = Dir::read_from(&folder) else { return Vec::new() };
+    let target = |entry: DirEntry| readlinkat(&folder, entry.file_name(), Vec::new()).ok();
+    let targets = entries.filter_map(|entry| target(entry.ok()?));
+    let is_path = |target: &CString| target.as_bytes().starts_with(b"/");
+    targets.filter(is_path).map(|target| OsStr::from_bytes(target.as_bytes()).into()).collect()
+}
+
+/// What one scan leaves for the next.
+#[derive(Default)]
+pub(crate) struct Scanner {
+    /// What closer looks have found.
+    kept: HashMap<u32, Box<Kept>>,
+    known: Known,
+}
+
+impl Scanner {
+    pub(crate) fn scan(&mut self, wanted: Wanted<'_>, depth: Depth) -> ProcessTable {
+        let mut proc = match Proc::open() {
+            Ok(proc) => proc,
+            Err(error) => return ProcessTable { partial: Some(error), ..ProcessTable::default() },
+        };
+        let (listing, failure) = proc.list();
+        let mut table = ProcessTable { partial: failure, ..ProcessTable::default() };
+        let mut entries = Vec::with_capacity(listing.len());
+        let mut renamed = Vec::new();
+        let mut before = self.known.renew(listing.len());
+        for (pid, inode) in listing {
+            let known = match before.take(pid, inode) {
+                Some(known) if known.lasts(depth) => Some(known),
+                earlier => match proc.process(pid) {
+                    Reading::Read(mut line) => {
+                        line.process.inner = match inner_pids(&mut proc, &line, earlier.as_ref()) {
+                            Reading::Read(inner) => inner,
+                            Reading::Unreadable => InnerPids::Unread,
+                            Reading::Gone => continue,
+                        };
+                        let is_renamed = is_renamed(&proc, &line, earlier.as_ref(), wanted.candidates);
+                        Some(self.known.entry(inode, line, is_renamed, wanted.candidates))
+                    }
+                    Reading::Unreadable => None,
+                    // It has exited since it was listed.
+                    Reading::Gone => continue,
+                },
+            };
+            if let Some(known) = known {
+                entries.push((pid, known.process.clone()));
+                renamed.extend(known.is_renamed.then_some(pid));
+                self.known.keep(known);
+            }
+            table.listed.insert(pid);
+        }
+        table.by_pid = entries.into_iter().collect();
+        table.partial = table.partial.or_else(|| completeness::doubt(&proc));
+        table.threads = threads::threads(&proc, wanted.named, &table.listed);
+        let those = those_who_matter(&table, wanted, renamed);
+        self.look_closer(&mut proc, &mut table, those, depth);
+        self.look_twice(&mut proc, &mut table);
+        table.listed.extend(table.threads.keys());
+        table
+    }
+
+    /// Returns whether a possible agent has come, stopped or gone on since the last look. It costs
+    /// one listing of `/proc`, and one `stat` of each possible agent and of whoever is young, or of
+    /// everybody but the kernel's own.
+    pub(crate) fn has_news(&mut self, candidates: &Candidates, depth: Depth) -> bool {
+        let Ok(mut proc) = Proc::open() else { return false };
+        let (listing, _) = proc.list();
+        self.known.tell_time();
+        let mut is_any = false;
+        for (pid, inode) in listing {
+            let known = self.known.get(pid, inode);
+            let before = known.filter(|known| known.may_be_agent).map(|known| known.process.state);
+            let lasts =
+                |known: &KnownProcess| known.is_settled && (known.is_kernels || depth == Depth::Changes);
+            if before.is_none() && known.is_some_and(lasts) {
+                continue;
+            }
+            if let Reading::Read(mut line) = proc.process(pid) {
+                line.process.inner =
+                    known.and_then(|known| known.inner_pids(line.process.id)).unwrap_or_default();
+                let is_renamed = is_renamed(&proc, &line, known, candidates);
+                let known = self.known.entry(inode, line, is_renamed, candidates);
+                is_any |= known.may_be_agent && before != Some(known.process.state);
+                self.known.keep(known);
+            }
+        }
+        is_any
+    }
+
+    /// Replaces the entries of those who matter by a closer look at each.
+    fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, those: BTreeSet<u32>, depth: Depth) {
+        let mut kept = HashMap::new();
+        for pid in those {
+            let mut before = self.kept.remove(&pid);
+            let is_as_before = depth == Depth::Changes && self.is_as_before(proc, pid, before.as_deref_mut());
+            let closer = match before {
+                Some(before) if is_as_before => Closer::Read(before),
+                before => closer::look(proc, pid, before),
+            };
+            take_over(table, &mut kept, pid, closer);
+        }
+        self.kept = kept;
+    }
+
+    /// Looks once more at whoever could not be read, and at those who matter and have just begun: who
+    /// is gone by now came and went, and counts for nothing.
+    fn look_twice(&mut self, proc: &mut Proc, table: &mut ProcessTable) {
+        let is_doubtful = |pid: &u32| {
+            let is_unread = table.get(*pid).is_none_or(|process| process.inner_pids().is_none());
+            is_unread || (self.kept.contains_key(pid) && self.known.is_young(*pid))
+        };
+        let doubtful: Vec<u32> = table.listed.iter().copied().filter(is_doubtful).collect();
+        for pid in doubtful {
+            let closer = closer::look(proc, pid, self.kept.remove(&pid));
+            take_over(table, &mut self.kept, pid, closer);
+        }
+    }
+
+    /// Returns whether what was found of a process still is so but for what is brought up to date
+    /// here; never of one that has just begun, which may become another program any moment.
+    fn is_as_before(&self, proc: &mut Proc, pid: u32, before: Option<&mut Kept>) -> bool {
+        let folder = self.known.settled_folder(pid);
+        folder.zip(before).is_some_and(|(folder, before)| closer::is_as_before(proc, folder, before))
+    }
+}
+
+/// Puts into the table, and into what is kept, how a closer look at a process went.
+fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: u32, closer: Closer) {
+    match closer {
+        Closer::Read(read) => {
+            table.by_pid.insert(pid, read.process.clone());
+            kept.insert(pid, read);
+        }
+        Closer::Unreadable => {}
+        Closer::Gone => {
+            table.by_pid.remove(&pid);
+            table.listed.remove(&pid);
+        }
+    }
+}
+
+/// Returns whether a job of a terminal runs an agent's program under a name that is not the agent's:
+/// through a link, say. It is asked once for each name, for to ask is as dear as to read.
+fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidates: &Candidates) -> bool {
+    let process = &line.process;
+    if !line.is_job || candidates.may_be(process.comm.raw()) {
+        return false;
+    }
+    let is_as_before = |earlier: &&KnownProcess| earlier.is_settled && earlier.process.comm == process.comm;
+    earlier.filter(is_as_before).map_or_else(
+        || {
+            let exe = details::exe(proc.as_fd(), &format!("{}/exe", process.id.pid));
+            exe.is_some_and(|exe| candidates.may_run(exe.raw()))
+        },
+        |earlier| earlier.is_renamed,
+    )
+}
+
+/// Returns possible agents, those under another name too, whoever records name by whichever of
+/// their numbers, and all their ancestors.
+fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>, renamed: Vec<u32>) -> BTreeSet<u32> {
+    let is_named = |process: &Process| {
+        process.inner_pids().unwrap_or_default().iter().any(|number| wanted.named.contains(number))
+    };
+    let matters = |process: &&Process| wanted.matters(process.comm.raw()) || is_named(process);
+    let candidates = table.by_pid.values().filter(matters);
+    let named = wanted.named.iter().filter_map(|pid| table.get(*pid)).map(|process| process.id.pid);
+    let mut those = BTreeSet::new();
+    for pid in candidates.map(|process| process.id.pid).chain(renamed).chain(named) {
+        if those.contains(&pid) {
+            continue;
+        }
+        those.extend(ancestry(table, pid).into_iter().map(|process| process.id.pid));
+    }
+    those
+}

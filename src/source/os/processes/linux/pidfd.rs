@@ -1,0 +1,66 @@
+//! pidfds: descriptors that stay with one process, whatever becomes of its PID.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, fstat, fstatfs};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::core::model::process::ProcessId;
+use crate::source::os::processes::linux::proc::slurp;
+use crate::source::os::processes::linux::stat;
+
+/// The file system that gives each process an inode of its own, since Linux 6.9
+/// (`PIDFS_MAGIC` of `linux/magic.h`). Before it all pidfds shared one.
+const PIDFS_MAGIC: u64 = 0x5049_4446;
+
+/// Opens a pidfd; it works for other users' processes too.
+///
+/// # Errors
+/// The process is gone (`ESRCH`), or the system has no descriptor for us, which proves nothing.
+pub(crate) fn open(pid: u32) -> Result<OwnedFd, Errno> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::INVAL)?;
+    pidfd_open(pid, PidfdFlags::empty())
+}
+
+/// Opens a pidfd of exactly this process, which becomes readable when the process has exited
+/// (pidfd_open(2)); `None` when it has, even if another one has its PID by now.
+///
+/// # Errors
+/// The system has no descriptor for us.
+pub(crate) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
+    let pidfd = match open(id.pid) {
+        Ok(pidfd) => pidfd,
+        Err(Errno::SRCH) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    // The descriptor came first: if the start is the right one now, it was then.
+    let mut text = Vec::new();
+    let read = slurp(CWD, &format!("/proc/{}/stat", id.pid), &mut text, 4 << 10);
+    let found = read.ok().and_then(|()| stat::parse(id.pid, &text));
+    Ok(found.is_none_or(|line| line.process.id == id).then_some(pidfd))
+}
+
+/// Returns the pidfd inode of exactly this process, where the kernel has it.
+pub(crate) fn inode_of(id: ProcessId) -> Option<u64> {
+    inode(&of(id).ok()??)
+}
+
+/// Returns whether the process has exited, all its threads included: then its pidfd is readable.
+pub(crate) fn has_exited(pidfd: &OwnedFd) -> Option<bool> {
+    let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
+    let count = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).ok()?;
+    Some(count > 0)
+}
+
+/// Returns the inode, unique for one boot, where the kernel has pidfs.
+pub(crate) fn inode(pidfd: &OwnedFd) -> Option<u64> {
+    static HAS_PIDFS: OnceLock<bool> = OnceLock::new();
+    let has_pidfs = *HAS_PIDFS.get_or_init(|| {
+        fstatfs(pidfd).is_ok_and(|answer| u64::try_from(answer.f_type).is_ok_and(|t| t == PIDFS_MAGIC))
+    });
+    if has_pidfs { fstat(pidfd).ok().map(|stat| stat.st_ino) } else { None }
+}

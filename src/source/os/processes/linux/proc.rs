@@ -1,0 +1,133 @@
+//! The `/proc` folder: listing it, and reading its files into one reused buffer.
+
+use std::fmt::Write as _;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat};
+use rustix::io::{Errno, read, retry_on_intr};
+
+use crate::source::os::open::error::words;
+use crate::source::os::processes::linux::stat;
+use crate::source::os::processes::linux::stat::Line;
+
+/// How much of `/proc` one `getdents64` may return, in bytes.
+const LISTING: usize = 32 << 10;
+/// Enough for every `stat` file: 52 numbers and a name of 15 bytes (proc(5)).
+const STAT: usize = 2 << 10;
+
+/// An open `/proc` and the buffers for reading it.
+pub(crate) struct Proc {
+    fd: OwnedFd,
+    /// Whether it shows our own PID namespace: only there a pidfd is of the process that it shows.
+    pub(crate) is_own: bool,
+    path: String,
+    text: Vec<u8>,
+}
+
+/// How reading one process went.
+pub(crate) enum Reading<T> {
+    /// It was read.
+    Read(T),
+    /// It is there, but not for us.
+    Unreadable,
+    /// It has exited.
+    Gone,
+}
+
+impl Proc {
+    /// Opens `/proc`.
+    ///
+    /// # Errors
+    /// The failure in words.
+    pub(crate) fn open() -> Result<Self, String> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = openat(CWD, "/proc", flags, Mode::empty())
+            .map_err(|error| format!("failed to open /proc: {}", words(error)))?;
+        let shown = readlinkat(&fd, "self", Vec::new()).ok();
+        let is_own = shown.is_some_and(|shown| shown.as_bytes() == std::process::id().to_string().as_bytes());
+        Ok(Self { fd, is_own, path: String::with_capacity(32), text: Vec::with_capacity(STAT) })
+    }
+
+    /// Lists every PID with the inode of its folder, and says what went wrong if the list may be
+    /// short. From its start the list is complete for every process that lives all the while.
+    pub(crate) fn list(&self) -> (Vec<(u32, u64)>, Option<String>) {
+        let mut buffer = Vec::with_capacity(LISTING);
+        let mut entries = RawDir::new(&self.fd, buffer.spare_capacity_mut());
+        let mut pids = Vec::new();
+        while let Some(entry) = entries.next() {
+            match entry {
+                Ok(entry) => {
+                    pids.extend(number(entry.file_name().to_bytes()).map(|pid| (pid, entry.ino())));
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return (pids, Some(format!("failed to list /proc: {}", words(error)))),
+            }
+        }
+        (pids, None)
+    }
+
+    /// Reads the `stat` of one process.
+    pub(crate) fn process(&mut self, pid: u32) -> Reading<Line> {
+        self.path.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.path, "{pid}/stat");
+        let outcome = slurp(self.fd.as_fd(), &self.path, &mut self.text, STAT);
+        understood(pid, outcome.map(|()| self.text.as_slice()))
+    }
+
+    /// Opens the folder of one process: whatever is read through it is of that very process,
+    /// also after its PID has been given to another.
+    pub(crate) fn folder(&mut self, pid: u32) -> Result<OwnedFd, Errno> {
+        self.path.clear();
+        let _ = write!(self.path, "{pid}");
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat(&self.fd, self.path.as_str(), flags, Mode::empty())
+    }
+}
+
+impl AsFd for Proc {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Interprets the outcome of reading a `stat` file.
+pub(crate) fn understood(pid: u32, outcome: Result<&[u8], Errno>) -> Reading<Line> {
+    match outcome {
+        Ok(text) => stat::parse(pid, text).map_or(Reading::Unreadable, Reading::Read),
+        Err(error) if is_gone(error) => Reading::Gone,
+        Err(_) => Reading::Unreadable,
+    }
+}
+
+/// Returns whether an error says that the process has exited: no folder any more, or an open
+/// file whose process was reaped.
+pub(crate) fn is_gone(error: Errno) -> bool {
+    matches!(error, Errno::NOENT | Errno::SRCH)
+}
+
+/// Reads a file of `/proc` into `text`, at most `cap` bytes of it.
+pub(crate) fn slurp(at: BorrowedFd<'_>, path: &str, text: &mut Vec<u8>, cap: usize) -> Result<(), Errno> {
+    let fd = openat(at, path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    text.clear();
+    while text.len() < cap {
+        text.reserve(STAT.min(cap));
+        let room = text.capacity() - text.len();
+        let count = retry_on_intr(|| read(&fd, spare_capacity(text)))?;
+        // These files fill what they are given; a short read is the end.
+        if count < room {
+            break;
+        }
+    }
+    text.truncate(cap);
+    Ok(())
+}
+
+/// Reads a name of digits as a number.
+fn number(name: &[u8]) -> Option<u32> {
+    if !name.first()?.is_ascii_digit() {
+        return None;
+    }
+    std::str::from_utf8(name).ok()?.parse().ok()
+}

@@ -1,0 +1,126 @@
+//! Reads the process table: everybody cheaply, and whoever matters in detail.
+
+pub(crate) mod homes;
+#[cfg(target_os = "linux")]
+pub(crate) mod linux;
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
+pub(crate) mod other;
+pub mod own;
+pub(crate) mod usage;
+pub mod wanted;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use crate::core::judge::agent::{Candidates, Signatures};
+use crate::core::judge::stand_in;
+use crate::core::model::process::{ProcessId, ProcessTable};
+use crate::format::Base;
+use crate::source::os::processes::homes::Homes;
+use crate::source::os::processes::usage::Usage;
+use crate::source::os::processes::wanted::{Depth, Wanted};
+
+#[cfg(target_os = "linux")]
+pub(crate) use self::linux::pidfd_of;
+#[cfg(target_os = "linux")]
+use crate::source::os::processes::linux as system;
+#[cfg(not(target_os = "linux"))]
+use crate::source::os::processes::other as system;
+
+/// Scans again and again, and keeps what the next scan can reuse.
+pub struct Scanner {
+    candidates: Candidates,
+    system: system::Scanner,
+    usage: Usage,
+    homes: Homes,
+    /// The folder whose stand-ins count as the agents that they play.
+    stage: Option<PathBuf>,
+}
+
+impl Scanner {
+    /// Prepares to scan for agents that look as `signatures` say; reads nothing yet.
+    pub fn new(signatures: &Signatures) -> Self {
+        Self {
+            candidates: signatures.candidates(),
+            system: system::Scanner::default(),
+            usage: Usage::default(),
+            homes: Homes::default(),
+            stage: None,
+        }
+    }
+
+    /// Lets it tell which of these folders of homes each possible agent reaches.
+    pub fn with_homes(&mut self, places: Vec<(Base, String)>) {
+        self.homes.places = places;
+    }
+
+    /// Takes the stand-ins below this folder for the agents that they play.
+    pub fn with_stage(&mut self, stage: PathBuf) {
+        self.stage = Some(stage);
+    }
+
+    /// Reads all processes as they are now; in detail possible agents, the processes that
+    /// records have `named`, and the ancestors of both.
+    pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
+        let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole);
+        self.completed(table)
+    }
+
+    /// Lists all processes as they are now, and reads those that are new, young or matter; the
+    /// others are as the last look read them. Who is there and who is not is as certain as after
+    /// [`Scanner::scan`]; but an old process that has become an agent since, without a fork, is
+    /// only found by that.
+    pub fn rescan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
+        let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes);
+        self.completed(table)
+    }
+
+    fn completed(&mut self, mut table: ProcessTable) -> ProcessTable {
+        self.homes.fill(&mut table, &self.candidates);
+        stand_in::mark(&mut table, self.stage.as_deref());
+        table
+    }
+
+    /// Returns whether a possible agent has come, stopped or gone on since the last look.
+    pub fn has_news(&mut self) -> bool {
+        self.system.has_news(&self.candidates, Depth::Changes)
+    }
+
+    /// Returns the same, of everybody: an old process may have become an agent without a fork
+    /// (execve(2)).
+    pub fn has_convert(&mut self) -> bool {
+        self.system.has_news(&self.candidates, Depth::Whole)
+    }
+
+    /// Adds CPU and memory use to the details of these processes. CPU use is what was used since
+    /// the last call, so there is none at first; calls within 200 ms repeat the last figure.
+    pub fn usage(&mut self, table: &mut ProcessTable, pids: &BTreeSet<u32>, now: Timestamp) {
+        self.usage.fill(table, pids, now);
+    }
+}
+
+/// Reads one process and its ancestors, at most 32 levels, and nobody else: so the table proves
+/// nobody's absence. The details are the executable, of possible agents also the arguments, and
+/// of the first one the environment, unless it is ourselves.
+pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
+    system::chain(pid, candidates)
+}
+
+/// Returns the inode of a process's pidfd, unique for one boot and the same in every PID
+/// namespace; `None` where the kernel has none, or when the process is gone.
+pub fn pidfd_inode(id: ProcessId) -> Option<u64> {
+    system::pidfd_inode(id)
+}
+
+/// Returns the paths of the files that a process has open; none where it may not be looked at.
+pub fn open_files(pid: u32) -> Vec<PathBuf> {
+    system::open_files(pid)
+}
+
+/// Returns how many ticks of [`crate::core::model::process::ProcessId::start_ticks`] a second has.
+pub fn ticks_per_second() -> u64 {
+    system::ticks_per_second()
+}

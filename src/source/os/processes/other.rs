@@ -1,0 +1,154 @@
+//! Other systems, through sysinfo: weaker facts, so that absence proves nothing there.
+
+use std::collections::BTreeMap;
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
+
+use crate::core::judge::agent::Candidates;
+use crate::core::model::process::{
+    Details, InnerPids, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry,
+};
+use crate::core::model::secret::hide_in_arguments;
+use crate::core::model::text::Untrusted;
+use crate::source::os::processes::wanted::{Depth, Wanted};
+
+/// sysinfo tells starts in whole seconds.
+pub(crate) fn ticks_per_second() -> u64 {
+    1
+}
+
+/// They cannot be told.
+pub(crate) fn open_files(_pid: u32) -> Vec<std::path::PathBuf> {
+    Vec::new()
+}
+
+/// What a process takes for the file system, which cannot be told.
+pub(crate) struct View;
+
+/// Nothing tells which folder a path means to another process.
+pub(crate) fn view_of(_id: ProcessId) -> Option<View> {
+    None
+}
+
+impl View {
+    pub(crate) fn id(&self) {}
+
+    pub(crate) fn folders(
+        &self,
+        _must_be: &[&std::path::PathBuf],
+        _paths: &[std::path::PathBuf],
+    ) -> Option<(std::collections::BTreeSet<crate::core::model::folder::FolderId>, bool)> {
+        None
+    }
+}
+
+/// There are no pidfds.
+pub(crate) fn pidfd_inode(_id: ProcessId) -> Option<u64> {
+    None
+}
+
+/// What one scan leaves for the next.
+#[derive(Default)]
+pub(crate) struct Scanner {
+    system: Option<System>,
+}
+
+impl Scanner {
+    /// Returns whether a possible agent has come: it may always have.
+    pub(crate) fn has_news(&mut self, _candidates: &Candidates, _depth: Depth) -> bool {
+        true
+    }
+
+    pub(crate) fn scan(&mut self, _wanted: Wanted<'_>, _depth: Depth) -> ProcessTable {
+        if self.system.is_none() {
+            self.system = System::new().ok();
+        }
+        let Some(system) = &mut self.system else {
+            let partial = Some("sysinfo does not know this system".to_owned());
+            return ProcessTable { partial, ..ProcessTable::default() };
+        };
+        let kind = ProcessRefreshKind::nothing()
+            .with_exe(UpdateKind::Always)
+            .with_cmd(UpdateKind::Always)
+            .with_cwd(UpdateKind::Always)
+            .with_user(UpdateKind::Always)
+            .without_tasks();
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, kind);
+        let booted_at = System::boot_time().unwrap_or_default();
+        let by_pid: BTreeMap<u32, Process> = system
+            .processes()
+            .iter()
+            .map(|(pid, process)| (pid.as_u32(), entry(process, booted_at)))
+            .collect();
+        ProcessTable {
+            listed: by_pid.keys().copied().collect(),
+            partial: Some("nobody has proven this system's list of processes complete".to_owned()),
+            by_pid,
+            ..ProcessTable::default()
+        }
+    }
+}
+
+/// Reads one process and its ancestors.
+pub(crate) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
+    let wanted = Wanted { candidates, named: &Default::default() };
+    let all = Scanner::default().scan(wanted, Depth::Whole);
+    let by_pid: BTreeMap<u32, Process> = ancestry(&all, pid)
+        .into_iter()
+        .take(MAX_DEPTH)
+        .map(|process| (process.id.pid, process.clone()))
+        .collect();
+    let listed = by_pid.keys().copied().collect();
+    ProcessTable { listed, partial: all.partial, by_pid, ..ProcessTable::default() }
+}
+
+fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {
+    let start_ticks = process.start_time().saturating_sub(booted_at);
+    Process {
+        id: ProcessId { pid: process.pid().as_u32(), start_ticks },
+        parent: process.parent().map_or(0, Pid::as_u32),
+        state: state(process.status()),
+        comm: Untrusted::from_path(process.name().as_ref()),
+        tty: None,
+        session: process.session_id().map_or(0, Pid::as_u32),
+        pidfd_inode: None,
+        has_exited: None,
+        inner: InnerPids::Read([].into()),
+        details: Some(details(process)),
+    }
+}
+
+fn details(process: &sysinfo::Process) -> Details {
+    let mut argv: Vec<_> = process.cmd().iter().map(|arg| Untrusted::from_path(arg.as_ref())).collect();
+    hide_in_arguments(&mut argv);
+    Details {
+        uid: process.effective_user_id().map(|uid| **uid),
+        exe: process.exe().map(Untrusted::from_path),
+        argv,
+        cwd: process.cwd().map(Untrusted::from_path),
+        ns_pids: vec![process.pid().as_u32()],
+        has_other_clock: false,
+        ..Details::default()
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "sysinfo's enum has states of every system")]
+fn state(status: ProcessStatus) -> ProcessState {
+    match status {
+        ProcessStatus::Zombie | ProcessStatus::Dead => ProcessState::Zombie,
+        ProcessStatus::Stop | ProcessStatus::Tracing => ProcessState::Stopped,
+        _ => ProcessState::Running,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_find_ourselves_and_prove_no_absence() {
+        let table = chain(std::process::id(), &Candidates::default());
+        assert!(table.get(std::process::id()).is_some_and(|own| own.state == ProcessState::Running));
+        assert!(!table.proves_absent(4_194_304));
+    }
+}

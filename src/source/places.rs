@@ -1,0 +1,62 @@
+//! The places of one person: what each base of a format is on this machine.
+
+use std::path::{Path, PathBuf};
+
+use crate::format::Base;
+use crate::source::os::fence::Fence;
+use crate::source::postgres::Target;
+
+/// Where to look.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Places {
+    /// The temporary folder.
+    pub tmp: PathBuf,
+    /// The home.
+    pub home: PathBuf,
+    /// Claude Code's configuration folder.
+    pub claude_config: PathBuf,
+    /// The cache folder.
+    pub cache: PathBuf,
+    /// Repositories, or folders to find repositories in.
+    pub roots: Vec<PathBuf>,
+    /// Where claimtop's own notes about who runs which session lie.
+    pub bindings: PathBuf,
+    /// Where claimtop puts copies of databases that it can only read so.
+    pub copies: PathBuf,
+    /// Databases of Obra that a person named.
+    pub obra_databases: Vec<PathBuf>,
+    /// LEO's database, if a person named it.
+    pub leo_database: Option<Target>,
+    /// Where programs are found by their names.
+    pub programs: Vec<PathBuf>,
+    /// Whether only these folders are read, and not the repositories that windows and records
+    /// elsewhere work in: so with `--home` and `--tmp`.
+    pub confined: bool,
+    /// Whether homes, configuration folders of Claude Code and caches that windows have for themselves
+    /// are read as well: not where a person has named the home.
+    pub follows_homes: bool,
+}
+
+impl Places {
+    /// Returns the file of tombstones, which lies beside the notes.
+    pub fn tombstones(&self) -> Option<PathBuf> {
+        self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))
+    }
+
+    /// Returns what may be read.
+    pub(crate) fn fence(&self) -> Fence {
+        let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots);
+        if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::default() }
+    }
+
+    /// Returns the folder of a base; repositories have many.
+    pub(crate) fn folder(&self, base: Base) -> Option<&Path> {
+        match base {
+            Base::Tmp => Some(&self.tmp),
+            Base::Home => Some(&self.home),
+            Base::ClaudeConfig => Some(&self.claude_config),
+            Base::Cache => Some(&self.cache),
+            Base::GitCommon | Base::Worktree => None,
+        }
+    }
+}

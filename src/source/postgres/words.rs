@@ -1,0 +1,21 @@
+//! What went wrong, in words.
+
+use std::error::Error as _;
+
+use tokio_postgres::Error;
+
+use crate::core::model::text::shown;
+
+/// Returns what went wrong, in the server's words where it has some.
+pub(crate) fn words(error: &Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return shown(&format!("{} ({})", error.message(), error.code().code()));
+    }
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    shown(&text)
+}
