@@ -3,7 +3,6 @@
 use super::filter::{Filter, Focus};
 use super::keymap::Command;
 use super::layer::Layer;
-use super::lookup::{Index, place_of, window_name};
 use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
 use super::sheet::{self, Sheet, Stage};
@@ -14,6 +13,7 @@ use crate::core::model::action::{Action, Place, Request};
 use crate::core::model::key::Key;
 use crate::core::model::place::Keeper;
 use crate::core::model::record::location::Location;
+use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::safe;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::counts::source_state;
 use super::msg::Hints;
-use super::page::Page;
 use super::rows::megabytes;
 use super::state::State;
 use crate::core::model::diagnosis::{Cost, Measured};
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::SourceState;
+use crate::present::page::Page;
 use crate::present::tone::Tone;
 
 /// Writes the panel; returns its title.

@@ -1,9 +1,9 @@
 //! The map as a page: windows, what belongs to them, and what that holds, one line for each.
 
-use super::page::Page;
 use crate::core::model::report::Report;
 use crate::core::model::verdict::VerdictState;
 use crate::present::map::{Column, Edge, Map, Place, letters, map};
+use crate::present::page::Page;
 use crate::present::text::{cut, safe, width};
 use crate::present::tone::{Line, Mark, Tone, of_claim};
 

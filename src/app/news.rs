@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::lookup::Index;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::Key;
 use crate::core::model::report::Report;
+use crate::present::lookup::Index;
 
 /// Adds the things that are new, or that say something else than before. Neither ages nor loads are
 /// news.

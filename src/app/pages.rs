@@ -4,10 +4,12 @@ use jiff::Timestamp;
 
 use super::geometry::Detail;
 use super::layer::Layer;
-use super::page::Page;
 use super::state::{Picture, State};
-use super::{diagnosed, keymap, ladder, mapped, past, sheet};
+use crate::app::entry;
+use crate::app::{diagnosed, keymap, mapped, past, sheet};
 use crate::core::model::key::Key;
+use crate::present::ladder;
+use crate::present::page::Page;
 use crate::present::tone::Tone;
 
 /// An open panel.
@@ -59,7 +61,7 @@ pub fn detail(state: &State) -> Option<Page> {
 
 fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {
     if let Some(entry) = state.entry(key) {
-        return ladder::write_entry(page, entry);
+        return entry::write(page, entry);
     }
     if let Some(one) = past::of_key(&state.timeline, key) {
         return past::write(page, one, &state.timeline);

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::page::Page;
 use super::rows::{outcome_of, past_sign};
 use super::sheet::verb;
 use super::state::State;
@@ -10,6 +9,7 @@ use crate::core::history::journal::Entry;
 use crate::core::history::timeline::{LATELY, Past, Timeline};
 use crate::core::model::key::Key;
 use crate::present::age;
+use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
 
 /// How many changes of one thing are told below its evidence.

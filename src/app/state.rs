@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
-use super::lookup::{Index, keys_of_findings};
 use super::msg::{Hints, Position};
 use super::rows::{self, Row, Source, Table};
 use super::sheet::Sheet;
@@ -22,6 +21,7 @@ use crate::core::model::diagnosis::{Bound, Cost, Measured};
 use crate::core::model::key::Key;
 use crate::core::model::process::ProcessId;
 use crate::core::model::report::Report;
+use crate::present::lookup::{Index, keys_of_findings};
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Motion};
 use super::layer::Layer;
-use super::lookup::Index;
 use super::msg::{Effect, Msg, Pointer, Press, Taped};
 use super::sheet::Sheet;
 use super::state::{Picture, State};
 use super::{navigate, pages};
 use crate::core::model::report::Report;
+use crate::present::lookup::Index;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {

@@ -1,7 +1,10 @@
 //! One way to say a thing, for the screen, the commands and the report.
 
 pub mod age;
+pub(crate) mod ladder;
+pub mod lookup;
 pub mod map;
+pub(crate) mod page;
 pub mod summary;
 pub mod text;
 pub mod tone;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{Cell, Column, Row, column, number, sentence, worst};
-use crate::app::lookup::{Index, window_name};
 use crate::core::model::claim::{ClaimView, Releasable};
+use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;
 use crate::present::tone::{Span, Tone, of_claim};
 use crate::present::words;

@@ -1,9 +1,9 @@
 //! The rows of the problems view.
 
 use super::{Cell, Column, Row, badness, column, sentence};
-use crate::app::lookup::Index;
 use crate::core::model::finding::Finding;
 use crate::core::model::key::Key;
+use crate::present::lookup::Index;
 use crate::present::tone::{Span, Tone, of_severity};
 use crate::present::words;
 

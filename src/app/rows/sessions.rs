@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use super::{Cell, Column, Row, column, number, sentence, short, worst};
-use crate::app::lookup::{Index, place_of, window_name};
 use crate::core::model::judged::RecordView;
 use crate::core::model::record::kind::Generation;
 use crate::core::model::verdict::VerdictState;
+use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::outside;
 use crate::present::tone::{Span, Tone, of_verdict};
 use crate::present::words;

@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::history::{self, Told};
 use super::{Column, Row, badness, claims, problems, sessions, windows};
-use crate::app::lookup::Index;
 use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Timeline;
 use crate::core::model::code::Code;
+use crate::present::lookup::Index;
 
 /// What the rows of a view are made of, as they read at some moment.
 pub struct Source<'a> {

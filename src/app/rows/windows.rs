@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use super::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
-use crate::app::lookup::{Index, window_name};
 use crate::core::model::claim::ClaimStatus;
 use crate::core::model::window::{ContextId, WindowState, WindowView};
+use crate::present::lookup::{Index, window_name};
 use crate::present::text::{file_name, outside};
 use crate::present::tone::{Span, Tone};
 

@@ -1,12 +1,12 @@
 //! What an action on the chosen things is about.
 
-use crate::app::lookup::{Index, window_name};
 use crate::core::model::action::{Action, Request};
 use crate::core::model::code::Code;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::key::Key;
 use crate::core::model::window::WindowView;
 use crate::core::plan::left::left_by;
+use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;
 
 /// Returns the records and claims that an action on the chosen things is about: a record or

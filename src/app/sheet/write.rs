@@ -1,8 +1,8 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::app::page::Page;
 use crate::core::model::action::{Confirmation, Ended, Offer, Plan, Step, Told};
+use crate::present::page::Page;
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone};
 

@@ -1,16 +1,16 @@
 //! Everything about a session record.
 
-use crate::app::lookup::{Index, place_of};
-use crate::app::page::Page;
 use crate::core::model::judged::{HolderView, RecordView};
 use crate::core::model::record::kind::Generation;
+use crate::present::lookup::{Index, place_of};
+use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::{Tone, of_claim, of_verdict};
 use crate::present::{age, words};
 
 pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
     facts(page, record);
-    super::write_findings(page, index, &record.key);
+    crate::present::ladder::write_findings(page, index, &record.key);
     for (at, claim) in index.claims_of(&record.key).enumerate() {
         if at == 0 {
             page.heading("Claims");

@@ -1,18 +1,18 @@
 //! Everything about a claim.
 
-use crate::app::lookup::Index;
-use crate::app::page::Page;
 use crate::core::model::claim::{ClaimView, Releasable};
 use crate::core::model::record::claim::SurfaceState;
+use crate::present::lookup::Index;
+use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::{Tone, of_claim};
 use crate::present::words;
 
 pub(crate) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
     facts(page, index, claim);
-    super::write_findings(page, index, &claim.key);
+    crate::present::ladder::write_findings(page, index, &claim.key);
     page.heading(&format!("Stated by {}", index.name(&claim.record.key)));
-    super::record::facts(page, &claim.record);
+    crate::present::ladder::record::facts(page, &claim.record);
 }
 
 /// Writes how the claim stands and where it is written.

@@ -1,15 +1,15 @@
 //! Everything about a window.
 
-use crate::app::lookup::Index;
-use crate::app::page::Page;
 use crate::core::model::session::Strength;
 use crate::core::model::window::WindowView;
+use crate::present::lookup::Index;
+use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::{Tone, of_claim, of_verdict};
 use crate::present::words;
 
 pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
-    super::write_findings(page, index, &window.key);
+    crate::present::ladder::write_findings(page, index, &window.key);
     page.gap();
     facts(page, index, window);
     claims(page, index, window);

@@ -1,8 +1,8 @@
 //! How a problem came to be: the events in order, each with what says so.
 
-use crate::app::page::Page;
 use crate::core::model::story::{Event, Known, Story};
 use crate::present::age;
+use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::Tone;
 

@@ -1,16 +1,14 @@
 //! The evidence ladder of one thing: every fact, where it was read, and the rule that decided.
 
 pub(crate) mod claim;
-pub(crate) mod entry;
 pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;
 
-pub(crate) use self::entry::write as write_entry;
-use super::lookup::Index;
-use super::page::Page;
 use crate::core::model::finding::Finding;
 use crate::core::model::key::Key;
+use crate::present::lookup::Index;
+use crate::present::page::Page;
 use crate::present::tone::{Tone, of_severity};
 use crate::present::words;
 

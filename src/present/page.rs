@@ -172,7 +172,7 @@ mod tests {
     fn no_word_is_wider_than_the_page_or_lost() {
         let why = "it cannot be told whether the holder lives";
         for columns in 32..80 {
-            let mut page = Page::new(columns, crate::app::testing::now());
+            let mut page = Page::new(columns, Timestamp::UNIX_EPOCH);
             page.sign("Status", (Mark::Unknown, Tone::Notice, "unproven"), why);
             assert!(page.lines.iter().all(|line| line.width() <= columns), "{:#?}", page.lines);
             let text: Vec<String> = page.lines.iter().map(Line::plain).collect();

@@ -1,10 +1,10 @@
 //! What is known of an entry of the journal.
 
-use crate::app::page::Page;
 use crate::app::rows::outcome_of;
 use crate::app::sheet::verb;
 use crate::core::history::journal::{Entry, Movement};
 use crate::core::model::row::RowChange;
+use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
 
 /// Writes everything about an entry and returns its title.
