@@ -111,8 +111,7 @@ impl World {
     }
 
     fn claimtop(&self) -> CommandBuilder {
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/release/claimtop");
-        assert!(program.exists(), "build it first: cargo build --release");
+        let program = Path::new(env!("CARGO_BIN_EXE_claimtop"));
         let mut command = CommandBuilder::new(program);
         command.args([Path::new("--home"), &self.path("home"), Path::new("--tmp"), &self.path("tmp")]);
         command

@@ -54,7 +54,8 @@ fn build() {
     let target = folder().to_string_lossy().into_owned();
     let musl = [
         "build",
-        "--release",
+        "--profile",
+        "dist",
         "--quiet",
         "--bin",
         "claimtop",
@@ -67,7 +68,8 @@ fn build() {
         println!("no musl target here: measuring a static program of the machine's own target");
         let own = [
             "build",
-            "--release",
+            "--profile",
+            "dist",
             "--quiet",
             "--bin",
             "claimtop",
@@ -81,7 +83,7 @@ fn build() {
 }
 
 fn program() -> PathBuf {
-    let of = |target: &str| folder().join(target).join("release/claimtop");
+    let of = |target: &str| folder().join(target).join("dist/claimtop");
     let musl = of("x86_64-unknown-linux-musl");
     if musl.exists() { musl } else { of("x86_64-unknown-linux-gnu") }
 }
@@ -94,7 +96,7 @@ fn descend(left: u32) {
 }
 
 fn measure() {
-    let dynamic = root().join("target/release/claimtop");
+    let dynamic = PathBuf::from(env!("CARGO_BIN_EXE_claimtop"));
     let nothing = folder().join("nothing");
     let seed = root().join("tests/benches/seed_context_id.py").to_string_lossy().into_owned();
     let program = program().to_string_lossy().into_owned();

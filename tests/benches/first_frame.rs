@@ -19,8 +19,7 @@ fn main() {
     for folder in ["home", "tmp"] {
         std::fs::create_dir(world.path().join(folder)).expect("a folder");
     }
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/release/claimtop");
-    assert!(program.exists(), "build it first: cargo build --release");
+    let program = Path::new(env!("CARGO_BIN_EXE_claimtop"));
     let mut ours = Vec::new();
     let mut htop = Vec::new();
     for _ in 0..ROUNDS {
