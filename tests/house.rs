@@ -131,8 +131,31 @@ fn pure_modules_name_nothing_that_does_io() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Returns whether a line reads a record's facts or its variant, which are for people.
+fn reads_what_is_for_people(line: &str) -> bool {
+    [".facts.iter()", "&record.facts", "record.facts.", ".variant"].iter().any(|read| line.contains(read))
+}
+
+#[test]
+fn nothing_that_decides_reads_what_is_for_people() {
+    let decides = |path: &Path| {
+        let path = path.to_string_lossy();
+        ["/core/judge/", "/core/plan/", "/core/assess.rs", "/act/", "/source/"]
+            .iter()
+            .any(|part| path.contains(part))
+    };
+    let mut wrong = Vec::new();
+    for (path, _, lines) in modules().into_iter().filter(|(path, _, _)| decides(path)) {
+        let read = lines.iter().filter(|line| reads_what_is_for_people(line));
+        wrong.extend(read.map(|line| format!("{}: {}", path.display(), line.trim())));
+    }
+    assert!(wrong.is_empty(), "a rule reads a typed detail, not:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_check_itself_can_fail() {
+    assert!(reads_what_is_for_people("if record.variant == \"task\" {"));
+    assert!(reads_what_is_for_people("let status = record.facts.iter().find(is_status);"));
     assert_eq!(imported("use crate::{core::key, ui};"), ["core", "ui"]);
     assert_eq!(imported("let x = crate::act::lock::take();"), ["act"]);
 }

@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess, assess_after};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::judge::git::{WORKTREE_LOCK, tree_of};
+use claimtop::core::judge::git::tree_of;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::Record;
+use claimtop::core::model::record::detail::{GitLock, RecordDetail};
 use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::core::model::text::is_uuid;
@@ -236,8 +237,9 @@ fn strangers_change_nothing() {
     for world in worlds().into_iter().filter(is_usual) {
         let own = snapshot(&world.text);
         // Anybody may be in a locked tree of which nobody knows where it is.
-        let is_lost =
-            |record: &Arc<Record>| record.variant == WORKTREE_LOCK && tree_of(record, &own.repos).is_none();
+        let is_lost = |record: &Arc<Record>| {
+            record.detail == RecordDetail::Git(GitLock::Worktree) && tree_of(record, &own.repos).is_none()
+        };
         // A younger window may go on with a session of which its agent's registry knows nothing, so
         // that nobody is proven dead by having none.
         let is_of_another = |record: &RecordView| {

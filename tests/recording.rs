@@ -12,12 +12,14 @@ mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::history::recording::line::Header;
 use claimtop::core::history::recording::redact::Redactor;
 use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION};
 use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::record::detail::RecordDetail;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::run::tape::{Kept, Tape, Wish};
@@ -63,6 +65,18 @@ fn every_world_comes_back_whole_from_what_differs_from_the_one_before() {
         let look = recording.look(number).unwrap();
         assert_eq!(format!("{look:#?}"), format!("{world:#?}"), "look {number}");
         assert_eq!(judged(&look), judged(world));
+    }
+}
+
+#[test]
+fn a_record_of_an_earlier_version_gets_the_detail_that_is_read_today() {
+    for world in worlds() {
+        let mut earlier = world.clone();
+        earlier.records.iter_mut().for_each(|record| Arc::make_mut(record).detail = RecordDetail::None);
+        let look = Recording::open(recorded(&[earlier])).unwrap().look(0).unwrap();
+        for (read, record) in look.records.iter().zip(&world.records) {
+            assert_eq!(read.detail, record.detail, "{record:#?}");
+        }
     }
 }
 

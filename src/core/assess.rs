@@ -22,11 +22,12 @@ use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::{Judged, RecordView};
 use crate::core::model::key::Key;
 use crate::core::model::process::ProcessState;
+use crate::core::model::record::Record;
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::Role;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::{Record, fact};
 use crate::core::model::report::{Report, ReportHost, SCHEMA};
 use crate::core::model::session::Strength;
 use crate::core::model::snapshot::Snapshot;
@@ -239,8 +240,11 @@ fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
 
 /// Returns what the agent says of itself, such as `waiting: permission prompt`.
 fn activity(record: &Record) -> Option<Untrusted> {
-    let status = fact(record, "status")?;
-    Some(match fact(record, "waiting for") {
+    let RecordDetail::ClaudeCode(ClaudeCode::Session { status, waiting_for, .. }) = &record.detail else {
+        return None;
+    };
+    let status = status.as_ref()?;
+    Some(match waiting_for {
         Some(what) => format!("{}: {}", status.raw(), what.raw()).into(),
         None => status.clone(),
     })

@@ -4,14 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::core::model::process::{Details, Process, ProcessTable, has_exited};
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::{GitLock, RecordDetail};
 use crate::core::model::record::location::Location;
 use crate::core::model::snapshot::{Repo, Worktree};
 use crate::core::model::text::Untrusted;
-
-/// The variant of the locks that last for one command.
-pub const COMMAND_LOCK: &str = "command lock";
-/// The variant of the locks of whole working trees.
-pub const WORKTREE_LOCK: &str = "worktree lock";
 
 /// Programs beside git itself that work on repositories, by the names of their main threads.
 const KIN: [&str; 6] = ["lazygit", "tig", "jj", "gix", "ein", "sl"];
@@ -47,6 +43,15 @@ pub fn lockers(table: &ProcessTable) -> impl Iterator<Item = &Process> {
 pub fn is_harmless(process: &Process) -> bool {
     let details = process.details.as_ref().filter(|_| is_named_so(process.comm.raw()));
     details.and_then(subcommand).is_some_and(|name| HARMLESS.contains(&name))
+}
+
+/// Returns what a lock is for; one that does not say is taken for a command's, about which most is
+/// asked before it counts as dead.
+pub fn lock_of(record: &Record) -> GitLock {
+    match record.detail {
+        RecordDetail::Git(lock) => lock,
+        _ => GitLock::Command,
+    }
 }
 
 /// Returns the repository that a lock of git's lies in.

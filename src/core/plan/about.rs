@@ -8,7 +8,8 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::Key;
-use crate::core::model::record::format::{Format, TASK};
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
+use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::{Generation, RecordKind};
 use crate::core::model::record::location::Location;
 use crate::core::model::report::Report;
@@ -174,7 +175,7 @@ pub(crate) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
 
 /// Returns what a person runs so that a task's own system lets it go.
 fn command(record: &RecordView) -> Option<String> {
-    let is_task = record.format == Format::ClaudeCode && record.variant == TASK;
+    let is_task = matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Task { .. }));
     let list = record.context_id.as_ref().filter(|list| is_task && is_valid_id(list.raw()))?;
     Some(match &record.session_id {
         Some(session) => format!("claude --resume {session}, or CLAUDE_CODE_TASK_LIST_ID={list} claude"),

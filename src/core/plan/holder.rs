@@ -2,7 +2,7 @@
 
 use crate::core::model::claim::ClaimView;
 use crate::core::model::judged::RecordView;
-use crate::core::model::record::fact;
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::core::model::verdict::VerdictState;
@@ -72,6 +72,8 @@ fn since(report: &Report, window: &WindowView) -> Option<String> {
     let own = report
         .records()
         .find(|record| record.format == Format::ClaudeCode && record.window.as_ref() == Some(&window.key))?;
-    let at: jiff::Timestamp = fact(own, "updated (no sign of life)")?.raw().parse().ok()?;
+    let RecordDetail::ClaudeCode(ClaudeCode::Session { updated_at: Some(at), .. }) = own.detail else {
+        return None;
+    };
     Some(format!(" since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")))
 }

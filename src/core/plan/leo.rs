@@ -122,8 +122,8 @@ fn file_lock(record: &RecordView, database: &Untrusted, table: &str, path: &Untr
 
 fn mirror(record: &RecordView, database: &Untrusted, table: &str, item: &Untrusted) -> Option<Step> {
     let id = record.session_id.clone()?;
-    let status = record.facts.iter().find(|(fact, _)| *fact == "status").map(|(_, status)| status.raw());
-    let how = match status {
+    let status = record.detail.leo_row().and_then(|row| row.status.as_ref());
+    let how = match status.map(Untrusted::raw) {
         Some("released") => "the row stays released",
         Some("stale") => "the row stays stale",
         _ => "by LEO's release_sd, which writes to the row; its heartbeat is put back",

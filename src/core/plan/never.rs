@@ -1,10 +1,11 @@
 //! What is never done, why, and what to do instead.
 
 use super::about::{About, is_row};
-use crate::core::judge::git::{COMMAND_LOCK, WORKTREE_LOCK};
+use crate::core::judge::git::lock_of;
 use crate::core::model::action::Action;
 use crate::core::model::judged::RecordView;
-use crate::core::model::record::format::{DAEMON, EDITOR, Format};
+use crate::core::model::record::detail::{ClaudeCode, GitLock, RecordDetail};
+use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::let_go::LetGo;
 use crate::core::model::verdict::{Reason, VerdictState};
@@ -37,10 +38,10 @@ impl About<'_> {
             (Format::Entire, _) if record.has_ended => {
                 Some(("the session has ended already", "entire doctor condenses what it left"))
             }
-            (Format::Observability, _) if record.variant == RATE_LIMIT => {
+            (Format::Observability, _) if record.detail == RecordDetail::RateLimit => {
                 Some(("a rate-limit file holds nothing", "its system overwrites it at the next start"))
             }
-            (Format::ClaudeCode, _) if [DAEMON, EDITOR].contains(&record.variant) => Some((
+            (Format::ClaudeCode, _) if is_other_program(record) => Some((
                 "a daemon's or an editor's own file is let go by that program alone",
                 "end the daemon, or close the editor; by what rule another takes over is not known for certain",
             )),
@@ -94,12 +95,12 @@ impl About<'_> {
 fn is_undecided(record: &RecordView) -> bool {
     let verdict = &record.verdict;
     let is_open = verdict.state == VerdictState::Unknown && verdict.reason == Reason::NoPid;
-    record.variant == COMMAND_LOCK && is_open
+    lock_of(record) == GitLock::Command && is_open
 }
 
 /// Says why a lock of git's stays, and what git itself would do.
 fn git_is_alive(record: &RecordView) -> (&'static str, &'static str) {
-    if record.variant == WORKTREE_LOCK {
+    if lock_of(record) == GitLock::Worktree {
         ("its holder is not proven dead", "git worktree unlock <tree> lets it go, if its owner agrees")
     } else {
         (
@@ -109,5 +110,7 @@ fn git_is_alive(record: &RecordView) -> (&'static str, &'static str) {
     }
 }
 
-/// The variant of the observability system's rate-limit files.
-const RATE_LIMIT: &str = "rate limit";
+/// Returns whether a record is the own file of Claude Code's daemon or of an editor.
+fn is_other_program(record: &RecordView) -> bool {
+    matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Editor))
+}

@@ -93,7 +93,7 @@ fn step(record: &RecordView) -> Option<Step> {
 
 /// Returns in words what a release changes; `None` for a row that is never changed.
 fn release_of(record: &RecordView) -> Option<String> {
-    let status = fact(record, "status")?;
+    let status = record.detail.obra()?.status.as_ref()?;
     match table(record)? {
         "session_record" => Some(format!(
             "status {status} -> abandoned, ended_at and updated_at -> now, summary if there is none"
@@ -118,9 +118,5 @@ fn database(record: &RecordView) -> Option<&Untrusted> {
 }
 
 fn task_of(record: &RecordView) -> Option<&Untrusted> {
-    fact(record, "task").or_else(|| fact(record, "epic"))
-}
-
-fn fact<'a>(record: &'a RecordView, name: &str) -> Option<&'a Untrusted> {
-    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
+    record.detail.obra()?.task.as_ref()
 }

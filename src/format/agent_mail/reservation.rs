@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::model::code::Code;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::shared::Shared;
@@ -55,6 +56,7 @@ impl Reservation {
         record.expiry = self.ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
         record.claims = self.claim(record).into_iter().collect();
         let reason = self.reason.as_deref().filter(|text| !text.is_empty());
+        record.detail = RecordDetail::Taken { owner: Some(agent.clone()), is_shared: !self.is_exclusive };
         record.facts = draft::known([
             ("owner", Some(agent)),
             ("mode", Some(if self.is_exclusive { "exclusive" } else { "shared" }.into())),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{claim, is_taken};
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::text::Untrusted;
@@ -31,6 +32,7 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
     record.started_at = row.time("updated_at");
     record.written_at = record.started_at.unwrap_or(reading.now);
     record.claims = [claim(id, record.started_at, "issues")].into();
+    record.detail = RecordDetail::Taken { owner: Some(assignee.into()), is_shared: false };
     record.facts =
         draft::known([("owner", Some(assignee.into())), ("status", row.text("status").map(Untrusted::from))]);
     Some(record)

@@ -19,6 +19,7 @@ use crate::core::model::file::FileImage;
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::record::domain::Domain;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
@@ -131,6 +132,11 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
     record.claims = claim(ResourceKind::Session, record.session_id.clone(), "registry", &record);
     record.facts = facts(&object);
+    record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session {
+        status: object.text("status"),
+        waiting_for: object.text("waitingFor"),
+        updated_at: object.int("updatedAt").and_then(time::epoch_ms),
+    });
     record.problems = problems(file, &object, &record, reading);
     Ok(record)
 }

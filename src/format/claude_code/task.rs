@@ -5,7 +5,8 @@
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use crate::core::model::record::format::{Format, TASK};
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
+use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::shared::Shared;
@@ -24,7 +25,8 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     }
     let number = file.name().trim_end_matches(".json");
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Metadata, file, reading);
-    record.variant = TASK;
+    record.variant = "task";
+    record.detail = RecordDetail::ClaudeCode(ClaudeCode::Task { owner: object.text("owner") });
     record.title = title(&object, number);
     (record.context_id, record.session_id) = list(file);
     record.facts = draft::known([

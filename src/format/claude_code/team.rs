@@ -3,7 +3,8 @@
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::format::{Format, TEAM};
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
+use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
@@ -22,7 +23,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     let object = json::object(Format::ClaudeCode, file, reading)?;
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Metadata, file, reading);
     let folder = file.path.parent().and_then(|folder| folder.file_name());
-    record.variant = TEAM;
+    record.variant = "team";
     record.context_id = folder.map(|name| Untrusted::from_path(std::path::Path::new(name)));
     record.session_id = object.text("leadSessionId").filter(|id| is_valid_id(id.raw()));
     record.title = record.context_id.clone().unwrap_or_default();
@@ -30,11 +31,13 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     let members: Vec<&Object<'_>> = members(&object).collect();
     let leader = members.iter().find(|member| member.str("tmuxPaneId") == Some("leader"));
     record.cwd = leader.and_then(|leader| leader.str("cwd")).map(Into::into);
+    let in_panes = names(&members, has_own_pane);
     record.facts = draft::known([
         ("leader", leader.and_then(|leader| leader.text("name"))),
         ("members", names(&members, |_| true)),
-        ("in panes", names(&members, has_own_pane)),
+        ("in panes", in_panes.clone()),
     ]);
+    record.detail = RecordDetail::ClaudeCode(ClaudeCode::Team { in_panes });
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
 }

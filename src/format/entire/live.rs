@@ -5,6 +5,7 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::{Entire, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
@@ -39,9 +40,12 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
         rule: "more than 12 h after the last interaction",
     });
     record.claims = adoption(&object, &record, reading).into_iter().collect();
+    let repository = object.text("common_dir");
+    record.detail =
+        RecordDetail::Entire(Box::new(Entire { repository: repository.clone(), ..Default::default() }));
     record.facts = draft::known([
         ("phase", object.text("phase")),
-        ("repository", object.text("common_dir")),
+        ("repository", repository),
         ("adoption", object.object("adopt_claim").map(|_| "another repository claims it".into())),
     ]);
     record.problems = json::ownership_problems(file, reading, None);

@@ -7,6 +7,7 @@ use crate::core::model::file::FileImage;
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::{Entire, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
 use crate::core::model::record::kind::{Generation, RecordKind};
@@ -64,6 +65,14 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     (record.expiry, record.deletion) = limits(&object, phase, &record);
     record.claims = claims(&object, &record);
     record.facts = facts(&object);
+    record.detail = RecordDetail::Entire(Box::new(Entire {
+        shadow_branch: shadow_branch(&object),
+        last_checkpoint: object.text("last_checkpoint_id"),
+        worktree_id: object.text("worktree_id"),
+        repository: None,
+        open_tasks: open_tasks(&object),
+        is_condensing: object.object("condensation_attempt").is_some(),
+    }));
     record.problems = problems(file, &object, id, reading);
     Ok(record)
 }
@@ -176,20 +185,22 @@ fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
         ("kind", object.text("kind")),
         ("adopted into", object.text("adopted_into_worktree_path")),
         ("written by version", object.text("cli_version")),
-        ("tasks in flight", tasks_in_flight(object)),
+        (
+            "tasks in flight",
+            Some(open_tasks(object)).filter(|open| *open > 0).map(|open| open.to_string().into()),
+        ),
         ("condensation", object.object("condensation_attempt").map(|_| "an attempt is pending".into())),
     ])
 }
 
 /// Counts sub-agents' tasks without an end: Go writes its zero time for "not yet".
-fn tasks_in_flight(object: &Object<'_>) -> Option<Untrusted> {
-    let tasks = object.get("task_records")?.as_array()?;
+fn open_tasks(object: &Object<'_>) -> usize {
+    let tasks = object.get("task_records").and_then(Value::as_array).unwrap_or_default();
     let is_open = |task: &&Value<'_>| {
         let completed_at = task.as_object().and_then(|task| task.str("completed_at"));
         completed_at.and_then(time::rfc3339).is_none()
     };
-    let open = tasks.iter().filter(is_open).count();
-    (open > 0).then(|| open.to_string().into())
+    tasks.iter().filter(is_open).count()
 }
 
 fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'_>) -> List<Problem> {

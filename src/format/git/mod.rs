@@ -10,10 +10,10 @@ mod tests;
 
 use super::json::{self, parsed};
 use super::{Base, FileKind, Parsed, Place, Reading, draft};
-use crate::core::judge::git::{COMMAND_LOCK, WORKTREE_LOCK};
 use crate::core::model::file::{Content, FileImage, Refusal};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::{GitLock, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
@@ -77,7 +77,8 @@ fn of_command(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenF
     }
     let what = LOCKS.iter().find(|(lock, _)| *lock == file.name()).map_or("lock", |(_, what)| *what);
     let mut record = lock(what, file, reading);
-    record.variant = COMMAND_LOCK;
+    record.variant = "command lock";
+    record.detail = RecordDetail::Git(GitLock::Command);
     record.holder = file
         .locked_by
         .map(|pid| Holder::new(StatedPid::from_number(pid.into()), Role::Unknown, Binding::Owner));
@@ -93,6 +94,7 @@ fn gc(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let pid = pid.ok_or_else(|| draft::unusable(Format::Git, file, reading, "it names no PID"))?;
     let mut record = lock("garbage collection", file, reading);
     record.variant = "gc lock";
+    record.detail = RecordDetail::Git(GitLock::Gc);
     let host = words.next().map(Untrusted::from);
     let names = HolderNames { host, ..Default::default() }.kept();
     record.holder = Some(Holder { names, ..Holder::new(pid, Role::Unknown, Binding::Owner) });
@@ -104,7 +106,8 @@ fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
     let bytes = json::bytes(Format::Git, file, reading)?;
     let text = String::from_utf8_lossy(bytes.trim_ascii_end());
     let mut record = lock("working tree", file, reading);
-    record.variant = WORKTREE_LOCK;
+    record.variant = "worktree lock";
+    record.detail = RecordDetail::Git(GitLock::Worktree);
     let stated = reason::parse(&text);
     record.holder = stated.holder;
     record.session_id = stated.session;

@@ -33,6 +33,7 @@ pub(super) fn stated(object: &Object<'_>, field: &str) -> Option<String> {
     }
 }
 
-fn value(object: &Object<'_>, field: &str) -> Option<Untrusted> {
+/// Returns what a field holds, as far as it is shown.
+pub(super) fn value(object: &Object<'_>, field: &str) -> Option<Untrusted> {
     stated(object, field).filter(|text| !text.is_empty()).map(|text| draft::excerpt(&text, EXCERPT))
 }

@@ -3,6 +3,7 @@
 use super::{facts, id, moment, names};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
@@ -81,6 +82,8 @@ fn marker(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Recor
         record.session_id.clone().unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.started_at = moment::past(object, "captured_at", reading.now, &mut record.problems);
     record.facts = facts::of(object, &[("source", "source"), ("model", "model"), ("sse port", "sse_port")]);
+    let is_new_session = object.str("source") == Some("startup");
+    record.detail = RecordDetail::Leo(Leo::Marker { is_new_session });
     record.problems.extend(json::ownership_problems(file, reading, None));
     record
 }

@@ -6,6 +6,7 @@ use crate::core::model::code::Code;
 use crate::core::model::file::FileImage;
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
 use crate::core::model::record::kind::{Generation, RecordKind};
@@ -37,6 +38,8 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
         .unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.holder = Some(holder(&record, &object, reading));
     record.facts = known(&record, &object);
+    let words = terminal(&record).map(|terminal| terminal.words().into());
+    record.detail = RecordDetail::Leo(Leo::File { terminal: words });
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
 }

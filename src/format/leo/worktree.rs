@@ -7,6 +7,7 @@ use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage};
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::{Generation, RecordKind};
 use crate::core::model::record::lease::Expiry;
@@ -38,6 +39,7 @@ pub(super) fn read(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Res
 fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Metadata, file, reading);
     record.variant = variant(sheet);
+    record.detail = RecordDetail::Leo(Leo::Sheet { is_protected: sheet == Sheet::Protected });
     record.cwd = file.path.parent().map(Into::into);
     record.title = folder(file).unwrap_or_else(|| file.name().into());
     if sheet == Sheet::Legacy {

@@ -9,6 +9,7 @@ use crate::core::model::code::Code;
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::{ObraRow, RecordDetail};
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
@@ -66,6 +67,10 @@ pub(super) fn record(
         ("tokens", row.text("total_tokens").map(Untrusted::from)),
         ("turns", row.text("total_turns").map(Untrusted::from)),
     ]);
+    record.detail = RecordDetail::Obra(ObraRow {
+        status: row.text("status").map(Untrusted::from),
+        task: row.text("task_id").or_else(|| row.text("milestone_id")).map(Untrusted::from),
+    });
     record.problems = problems(row, tables, reading.now);
     record
 }

@@ -4,15 +4,13 @@ use super::tables::{TASK, Tables};
 use super::{Source, draft};
 use crate::core::model::code::Code;
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::{ObraRow, RecordDetail};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
 use crate::format::Reading;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
-
-/// What a task's record is called; rules know it by this.
-const VARIANT: &str = "task";
 
 /// Reads a task that is RUNNING, READY or RETRYING: the queue of those is only in the memory of
 /// the process that began them.
@@ -23,7 +21,8 @@ pub(super) fn record(row: &Cells, tables: &Tables, source: &Source, reading: &Re
     }
     let mut record = draft(RecordKind::Metadata, TASK, row, source, reading);
     let id = row.text("id").unwrap_or_default();
-    record.variant = VARIANT;
+    record.variant = "task";
+    record.detail = RecordDetail::Obra(ObraRow { status: Some(status.into()), task: Some(id.into()) });
     record.title = format!("task {id}: {}", row.text("title").unwrap_or_default()).into();
     record.started_at = row.time("started_at");
     record.written_at = row.newest(&["updated_at", "started_at", "created_at"]).unwrap_or(reading.now);

@@ -7,6 +7,7 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::{Deletion, Spares};
@@ -108,6 +109,7 @@ pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     };
     let mut record = draft::record(Format::Observability, RecordKind::Metadata, file, reading);
     record.variant = "rate limit";
+    record.detail = RecordDetail::RateLimit;
     record.title = format!("rate limit of {sort}").into();
     record.facts = [("last start", at.to_string().into())].into();
     record.problems = json::ownership_problems(file, reading, None);

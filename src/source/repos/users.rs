@@ -18,9 +18,10 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 
 use super::mounts::{self, Place};
-use crate::core::judge::git::{COMMAND_LOCK, lockers};
+use crate::core::judge::git::{lock_of, lockers};
 use crate::core::model::process::ProcessTable;
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::GitLock;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::ownership::Ownership;
 use crate::core::model::snapshot::{Repo, Users};
@@ -93,7 +94,7 @@ impl Reader {
 
 fn locks(repo: &Repo, records: &[Arc<Record>]) -> Locks {
     let records =
-        records.iter().filter(|record| record.format == Format::Git && record.variant == COMMAND_LOCK);
+        records.iter().filter(|record| record.format == Format::Git && lock_of(record) == GitLock::Command);
     let lock = |record: &Arc<Record>| {
         let path = record.location.path().filter(|path| path.starts_with(&repo.common_dir))?;
         Some((path.to_path_buf(), record.written_at, record.ownership))

@@ -7,6 +7,7 @@ pub mod encode;
 pub mod line;
 pub mod parts;
 pub mod redact;
+mod upgrade;
 
 use jiff::Timestamp;
 use serde::Deserialize;

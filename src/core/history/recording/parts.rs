@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::core::history::recording::line::Line;
+use crate::core::history::recording::upgrade::upgraded;
 use crate::core::model::home::HomeFolder;
 use crate::core::model::host::Host;
 use crate::core::model::note::Notes;
@@ -94,7 +95,7 @@ impl Parts {
                 self.processes.insert(process.id.pid, process);
             }
             id if id.starts_with("r:") => {
-                self.records.insert(id.to_owned(), Arc::new(read(part)?));
+                self.records.insert(id.to_owned(), Arc::new(upgraded(read(part)?)));
             }
             id if id.starts_with("b:") => {
                 self.broken.insert(id.to_owned(), read(part)?);

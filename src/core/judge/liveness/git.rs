@@ -5,9 +5,7 @@
 //! file open, and nobody uses the repository who was there when the lock was last written: git
 //! closes a lock while an editor or a hook runs, and a program with a library of its own is no git.
 
-use crate::core::judge::git::{
-    COMMAND_LOCK, WORKTREE_LOCK, is_harmless, lockers, repo_of, tree_of, works_at,
-};
+use crate::core::judge::git::{is_harmless, lock_of, lockers, repo_of, tree_of, works_at};
 use crate::core::judge::liveness::absent::is_before_boot;
 use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, unknown};
 use crate::core::judge::liveness::own::own_verdict;
@@ -18,18 +16,20 @@ use crate::core::judge::liveness::steps::{by_note, spared};
 use crate::core::judge::world::{Born, PossibleAgent, World};
 use crate::core::model::process::{Process, has_exited};
 use crate::core::model::record::Record;
+use crate::core::model::record::detail::GitLock;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one lock.
 pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    let own = match record.variant {
-        COMMAND_LOCK => by_opener(record, world, ladder),
-        _ => own_verdict(record, world, ladder),
+    let lock = lock_of(record);
+    let own = match lock {
+        GitLock::Command => by_opener(record, world, ladder),
+        GitLock::Gc | GitLock::Worktree => own_verdict(record, world, ladder),
     };
     match own {
         Some(Answer(VerdictState::Alive | VerdictState::Unknown, _)) => {}
-        _ if record.variant == WORKTREE_LOCK => return worktree(record, own, world, ladder),
+        _ if lock == GitLock::Worktree => return worktree(record, own, world, ladder),
         Some(Answer(VerdictState::Dead, _)) | None => {}
     }
     own.or_else(|| unseen(false, world, ladder))
@@ -54,7 +54,7 @@ fn by_opener(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<
 
 /// Finds a process that uses the repository and could have made the lock, though it is no git.
 fn by_users(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
-    if record.variant != COMMAND_LOCK || is_before_boot(record, world, &mut Ladder::default()) {
+    if lock_of(record) != GitLock::Command || is_before_boot(record, world, &mut Ladder::default()) {
         return None;
     }
     if !record.medium().is_this_machines() {
@@ -118,7 +118,7 @@ fn hidden(world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
 
 fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
     ladder.add("git", Untrusted::fixed("no process of git's lives"), "complete scan of /proc");
-    if record.variant == COMMAND_LOCK {
+    if lock_of(record) == GitLock::Command {
         ladder.add("open file", Untrusted::fixed("no process has the lock open"), "/proc/<pid>/fd");
         let words = Untrusted::fixed("nobody who works in it was there when the lock was written");
         ladder.add("repository", words, "working folders and open files in /proc");

@@ -81,7 +81,7 @@ fn is_known_here(record: &Record, world: &World<'_>) -> bool {
 fn by_sign(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let now = world.snapshot.taken_at;
     let sign = record.signs.iter().find(|sign| sign.until > now)?;
-    ladder.add("sign of life", format!("{}, until {}", sign.what, sign.until), "row");
+    ladder.add("sign of life", format!("{}, until {}", sign.what.words(), sign.until), "row");
     Some(Answer(VerdictState::Alive, Reason::SignOfLife))
 }
 

@@ -4,7 +4,8 @@ use crate::core::judge::liveness::ladder::{Answer, Ladder};
 use crate::core::judge::liveness::steps::by_holder;
 use crate::core::judge::liveness::team::{session_of, team};
 use crate::core::judge::world::World;
-use crate::core::model::record::{Record, fact};
+use crate::core::model::record::Record;
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one task by the session of its list.
@@ -12,7 +13,7 @@ pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> 
     if let Some(team) = team(record, world) {
         ladder.add_from("team", team.title.clone(), team.location.text().clone());
         // A member with a pane of its own outlives its leader.
-        if let Some(names) = fact(team, "in panes") {
+        if let RecordDetail::ClaudeCode(ClaudeCode::Team { in_panes: Some(names) }) = &team.detail {
             ladder.add_from("members in panes", names.clone(), team.location.text().clone());
             return Answer(VerdictState::Unknown, Reason::NoPid);
         }

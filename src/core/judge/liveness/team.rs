@@ -2,12 +2,12 @@
 
 use crate::core::judge::world::World;
 use crate::core::model::record::Record;
-use crate::core::model::record::format::{Format, TASK, TEAM};
+use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::text::Untrusted;
 
 /// Returns whether a record is a task of a list.
 pub(crate) fn is_task(record: &Record) -> bool {
-    record.format == Format::ClaudeCode && record.variant == TASK
+    matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Task { .. }))
 }
 
 /// Returns the session of a record: its own, or that of the leader of its team.
@@ -19,7 +19,6 @@ pub(crate) fn session_of<'a>(record: &'a Record, world: &World<'a>) -> Option<&'
 pub(crate) fn team<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> {
     let list = record.context_id.as_ref().filter(|_| is_task(record))?;
     let records = world.snapshot.records.iter().map(|record| &**record);
-    records.into_iter().find(|other| {
-        other.format == Format::ClaudeCode && other.variant == TEAM && other.context_id.as_ref() == Some(list)
-    })
+    let is_team = |other: &&Record| matches!(other.detail, RecordDetail::ClaudeCode(ClaudeCode::Team { .. }));
+    records.into_iter().filter(is_team).find(|team| team.context_id.as_ref() == Some(list))
 }

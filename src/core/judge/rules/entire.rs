@@ -13,7 +13,6 @@ use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, How, Remedy, Sentence};
 use crate::core::model::judged::{Judged, RecordView};
 use crate::core::model::key::Key;
-use crate::core::model::record::fact;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
@@ -74,23 +73,25 @@ impl<'a> State<'a> {
 
     /// Returns the branch of its checkpoints, such as `entire/3397a23-e3b0c4`.
     fn branch(&self) -> Option<&'a str> {
-        fact(&self.judged.record, "shadow branch").map(Untrusted::raw)
+        self.judged.record.detail.entire()?.shadow_branch.as_ref().map(Untrusted::raw)
     }
 }
 
 /// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
 pub(crate) fn left_undone(judged: &RecordView) -> String {
-    let tasks = fact(&judged.record, "tasks in flight")
-        .map(|tasks| format!("sub-agents' tasks without an end: {tasks}"));
-    let condensation = fact(&judged.record, "condensation")
-        .map(|_| "its checkpoints were being condensed, which entire doctor takes up".to_owned());
-    tasks.into_iter().chain(condensation).map(|left| format!("; {left}")).collect()
+    let Some(entire) = judged.record.detail.entire() else { return String::new() };
+    let tasks = match entire.open_tasks {
+        0 => String::new(),
+        tasks => format!("; sub-agents' tasks without an end: {tasks}"),
+    };
+    let condensing = "; its checkpoints were being condensed, which entire doctor takes up";
+    tasks + if entire.is_condensing { condensing } else { "" }
 }
 
 /// A session that is not over, in a linked working tree that is gone (mode E6).
 fn without_tree(state: &State<'_>) -> Option<Finding> {
     let RecordView { record, verdict, .. } = &**state.judged;
-    let id = fact(record, "working tree")?;
+    let id = record.detail.entire()?.worktree_id.as_ref()?;
     let is_elsewhere = matches!(verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
     let listed = state.repo.worktrees.iter().find(|tree| tree.id == id.raw());
     if record.has_ended || is_elsewhere || listed.is_some_and(|tree| tree.exists) {
@@ -126,7 +127,7 @@ fn is_current_entry(judged: &Judged) -> bool {
 
 /// Returns the common directory of the repository that an entry is of.
 fn folder_of(entry: &Judged) -> Option<&Path> {
-    fact(&entry.record, "repository").map(|folder| Path::new(folder.raw()))
+    entry.record.detail.entire()?.repository.as_ref().map(|folder| Path::new(folder.raw()))
 }
 
 /// An entry of the live registry whose session has ended or is gone (mode E10).

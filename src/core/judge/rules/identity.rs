@@ -9,7 +9,7 @@ use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
-use crate::core::model::record::fact;
+use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Role};
 use crate::core::model::record::kind::RecordKind;
@@ -171,8 +171,8 @@ fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
     match (judged.record.format, judged.record.kind, holder.binding) {
         (Format::Maia, RecordKind::Session, _) => judged.record.started_at,
         (Format::Leo, RecordKind::Marker, Binding::Marker) => {
-            let is_new = fact(&judged.record, "source").is_some_and(|source| source.raw() == "startup");
-            let session = judged.record.session_id.as_ref().filter(|_| is_new)?;
+            let is_new = RecordDetail::Leo(Leo::Marker { is_new_session: true });
+            let session = judged.record.session_id.as_ref().filter(|_| judged.record.detail == is_new)?;
             let file = facts.world.records_of(session).iter().find(|record| {
                 record.format == Format::Leo
                     && record.kind == RecordKind::Session

@@ -12,7 +12,6 @@ use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
 use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::fact;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
@@ -36,7 +35,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
 /// Returns the database of a row and the task that it is, or is about.
 fn task_of(judged: &Judged) -> Option<(&Untrusted, &Untrusted)> {
     let Location::Row(row) = &judged.record.location else { return None };
-    Some((&row.database, fact(&judged.record, "task").or_else(|| fact(&judged.record, "epic"))?))
+    Some((&row.database, judged.record.detail.obra()?.task.as_ref()?))
 }
 
 /// A task that was begun, of which no session is open, and whose queue died with its process.
@@ -51,10 +50,11 @@ fn stranded(task: &Judged, rows: &[&Judged]) -> Option<Finding> {
     if rows.iter().any(|row| holds(&row)) {
         return None;
     }
+    let status = task.record.detail.obra().and_then(|row| row.status.as_ref());
     let message = format!(
         "{}: it stands as {}, but nobody works on it, and a new orchestrator only looks for PENDING",
         task.record.title,
-        fact(&task.record, "status").map_or_else(String::new, Untrusted::shown)
+        status.map_or_else(String::new, Untrusted::shown)
     );
     let evidence = task.all_evidence();
     Some(Finding::new(Code::StrandedItem, [task.key.clone()], message, evidence, Remedy::Release))

@@ -10,7 +10,7 @@ use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
-use crate::core::model::record::fact;
+use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::format::Format;
 use crate::core::model::text::Untrusted;
 use crate::core::model::window::WindowView;
@@ -84,12 +84,12 @@ struct Reserved<'a> {
 impl<'a> Reserved<'a> {
     fn of(judged: &'a Judged) -> Self {
         let pattern = judged.record.files.first().cloned().unwrap_or_default();
-        let is_exclusive = fact(&judged.record, "mode").is_none_or(|mode| mode.raw() != "shared");
+        let is_exclusive = !matches!(judged.record.detail, RecordDetail::Taken { is_shared: true, .. });
         Self { judged, glob: Glob::pattern(pattern.raw()), pattern, is_exclusive }
     }
 
     fn owner(&self) -> Option<&Untrusted> {
-        fact(&self.judged.record, "owner")
+        self.judged.record.detail.owner()
     }
 }
 

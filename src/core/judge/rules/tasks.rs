@@ -6,7 +6,6 @@ use crate::core::model::code::Code;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
 use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::fact;
 use crate::core::model::record::let_go::LetGo;
 use crate::core::model::text::is_uuid;
 use crate::core::model::verdict::VerdictState;
@@ -29,7 +28,7 @@ fn stranded(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
         VerdictState::Alive => return None,
         VerdictState::Unknown => orphaned(judged, facts)?,
         VerdictState::Dead => {
-            let owner = fact(&judged.record, "owner");
+            let owner = judged.record.detail.owner();
             let owner = owner.map_or_else(|| "its session".to_owned(), |owner| owner.shown());
             format!("taken by {owner}, whose process is gone")
         }

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 
 use crate::core::judge::rules::facts::{file_name, listed, window_evidence, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
-use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, carried, session_name, stated};
+use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, carried, session_name};
 use crate::core::model::code::Code;
 use crate::core::model::context::CONTEXT_VARIABLE;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::Judged;
 use crate::core::model::process::ancestry;
+use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::story::{Cause, Story};
@@ -79,8 +80,7 @@ impl Scene<'_> {
 
 /// Returns whether a marker says that its window began a session of its own.
 pub(crate) fn is_of_new_session(marker: &Judged) -> bool {
-    marker.record.kind == RecordKind::Marker
-        && stated(marker, "source").is_some_and(|source| source.raw() == "startup")
+    marker.record.detail == RecordDetail::Leo(Leo::Marker { is_new_session: true })
 }
 
 /// Returns whether a record's terminal ID can be several windows'.
@@ -119,8 +119,11 @@ pub(crate) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
         scene.tell_end(&mut chain, judged);
     }
     let is_weak = scene.records.iter().any(|judged| is_weak(judged));
-    let words = stated(scene.records.first()?, "terminal ID")
-        .map_or_else(|| "no conversation's own".to_owned(), Untrusted::shown);
+    let words = match &scene.records.first()?.record.detail {
+        RecordDetail::Leo(Leo::File { terminal }) => terminal.as_ref(),
+        _ => None,
+    };
+    let words = words.map_or_else(|| "no conversation's own".to_owned(), Untrusted::shown);
     let (cause, told) = if is_weak {
         let told = format!(
             "{terminal} is {words}: every conversation behind it looks itself up by the same ID and finds the others' records"

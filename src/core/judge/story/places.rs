@@ -2,7 +2,7 @@
 
 use crate::core::judge::rules::facts::{file_name, listed, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
-use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name, stated};
+use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
 use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::Judged;
 use crate::core::model::record::format::Format;
@@ -113,11 +113,9 @@ pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
 
 /// Says whose a commit becomes in a tree with several of entire's sessions.
 fn commits(sessions: &[&Judged]) -> (Cause, String) {
-    let checkpoint = |judged: &&Judged| stated(judged, "last checkpoint").map(|id| id.raw().to_owned());
-    let first = sessions.first().and_then(checkpoint);
-    if let Some(id) =
-        first.filter(|id| sessions.iter().skip(1).filter_map(checkpoint).any(|other| other == *id))
-    {
+    let mut checkpoints = sessions.iter().map(|one| one.record.detail.entire()?.last_checkpoint.as_ref());
+    let first = checkpoints.next().flatten();
+    if let Some(id) = first.filter(|id| checkpoints.flatten().any(|other| other == *id)) {
         return (
             Cause::SharedCheckpoint,
             format!("checkpoint {id} was given to more than one session of this tree"),

@@ -12,7 +12,6 @@ use crate::core::model::finding::Finding;
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
 use crate::core::model::process::Process;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::VerdictState;
 use crate::core::model::window::WindowView;
 
@@ -156,11 +155,6 @@ pub(crate) fn carried(judged: &Judged) -> String {
         .map(|claim| format!("{} {}", claim.resource.kind.name(), claim.resource.id))
         .collect();
     if claims.is_empty() { String::new() } else { format!(" and its claim on {}", claims.join(" and ")) }
-}
-
-/// Returns a record's fact, or nothing.
-pub(crate) fn stated<'a>(judged: &'a Judged, name: &str) -> Option<&'a Untrusted> {
-    crate::core::model::record::fact(&judged.record, name)
 }
 
 /// Returns the evidence of some records.

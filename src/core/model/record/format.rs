@@ -84,15 +84,6 @@ impl<'de> Deserialize<'de> for Format {
     }
 }
 
-/// The variant of a task of one of Claude Code's lists.
-pub const TASK: &str = "task";
-/// The variant of one of Claude Code's teams.
-pub const TEAM: &str = "team";
-/// The variant of the lock of Claude Code's daemon.
-pub const DAEMON: &str = "daemon lock";
-/// The variant of an editor that Claude Code talks to.
-pub const EDITOR: &str = "editor";
-
 impl Format {
     /// Returns by what rule claimtop lets its records of a kind go.
     pub fn let_go(self, kind: RecordKind) -> LetGo {

@@ -9,11 +9,39 @@ use crate::core::model::fixed::Word;
 /// Something that its own system takes for life until a moment, whatever the heartbeat says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sign {
-    /// What it is, such as `a silence that was announced`.
-    #[serde(deserialize_with = "fixed::word")]
-    pub what: Word,
+    /// What it is.
+    pub what: SignOfLife,
     /// Until when it holds.
     pub until: Timestamp,
+}
+
+/// What a system takes for life, by its words in recordings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SignOfLife {
+    /// The session wrote that it lives.
+    #[serde(rename = "a heartbeat in the last 300 s")]
+    Heartbeat,
+    /// The daemon that watches the session's process wrote so.
+    #[serde(rename = "a tick in the last 90 s")]
+    Tick,
+    /// The session said that it would be silent.
+    #[serde(rename = "a silence that was announced")]
+    Silence,
+    /// A tool runs, and its end is expected.
+    #[serde(rename = "a tool that is expected to end")]
+    Tool,
+}
+
+impl SignOfLife {
+    /// Says what it is.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Heartbeat => "a heartbeat in the last 300 s",
+            Self::Tick => "a tick in the last 90 s",
+            Self::Silence => "a silence that was announced",
+            Self::Tool => "a tool that is expected to end",
+        }
+    }
 }
 
 /// When a record's own system stops trusting it.

@@ -1,6 +1,7 @@
 //! Session records: what some system wrote about a window, with its format's own meaning.
 
 pub mod claim;
+pub mod detail;
 pub mod domain;
 pub mod format;
 pub mod holder;
@@ -20,6 +21,7 @@ use crate::core::model::fixed::Word;
 use crate::core::model::list::{List, Rare};
 use crate::core::model::path::SharedPath;
 use crate::core::model::record::claim::StatedClaim;
+use crate::core::model::record::detail::{RecordDetail, Texts};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::Holder;
 use crate::core::model::record::kind::{Generation, RecordKind};
@@ -80,7 +82,10 @@ pub struct Record {
     pub has_unsaved_work: bool,
     /// What is wrong with it.
     pub problems: List<Problem>,
-    /// Further facts for the evidence view: name and value.
+    /// What only its system's records state, where a rule decides by it.
+    #[serde(default, skip_serializing_if = "RecordDetail::is_none")]
+    pub detail: RecordDetail,
+    /// Further facts for the evidence view, name and value, which no rule reads.
     #[serde(deserialize_with = "fixed::facts")]
     pub facts: List<(&'static str, Untrusted)>,
     /// Who owns the file, with which permission bits, and on what kind of file system it lies.
@@ -118,6 +123,7 @@ impl Record {
             has_ended: false,
             has_unsaved_work: false,
             problems: List::default(),
+            detail: RecordDetail::None,
             facts: List::default(),
             ownership,
         }
@@ -128,9 +134,11 @@ impl Record {
         self.ownership.medium
     }
 
-    /// Takes what looks like a secret out of what is only for people: title, facts and problems.
+    /// Takes what looks like a secret out of what is shown: title, detail, facts and problems.
     pub fn without_secrets(mut self) -> Self {
         hide(&mut self.title);
+        let Texts { words, names } = self.detail.texts_mut();
+        words.into_iter().chain(names).for_each(hide);
         if self.facts.iter().any(|(_, value)| has_secret(value.raw())) {
             self.facts.iter_mut().for_each(|(_, value)| hide(value));
         }
@@ -144,9 +152,4 @@ impl Record {
     pub fn pid(&self) -> Option<u32> {
         self.holder.as_ref()?.pid.as_ref()?.valid()
     }
-}
-
-/// Returns a record's further fact by name.
-pub fn fact<'a>(record: &'a Record, name: &str) -> Option<&'a Untrusted> {
-    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value)
 }

@@ -10,26 +10,25 @@ use crate::core::model::code::Code;
 use crate::core::model::list::{List, Rare};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::StatedClaim;
+use crate::core::model::record::detail::{Leo, LeoRow, RecordDetail};
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::{Expiry, Sign};
+use crate::core::model::record::lease::{Expiry, Sign, SignOfLife};
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
 use crate::core::model::work::WorkItem;
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
 use crate::format::leo::terminal::Terminal;
-use crate::format::leo::{id, machine};
+use crate::format::leo::{facts, id, machine};
 use crate::format::{Reading, draft, time};
 
 /// After how many seconds without a heartbeat LEO lets others take a claim over.
 const STALE_AFTER: i64 = 900;
 
 /// For how long each sign of life counts by LEO's own rules: a heartbeat 300 s, a tick 90 s.
-const LIVELY: [(&str, &str, i64); 2] = [
-    ("heartbeat_at", "a heartbeat in the last 300 s", 300),
-    ("process_alive_at", "a tick in the last 90 s", 90),
-];
+const LIVELY: [(&str, SignOfLife, i64); 2] =
+    [("heartbeat_at", SignOfLife::Heartbeat, 300), ("process_alive_at", SignOfLife::Tick, 90)];
 
 /// How long a silence may be announced: 30 min.
 const SILENCE_AT_MOST: SignedDuration = SignedDuration::from_mins(30);
@@ -68,7 +67,9 @@ pub(super) fn record(
     record.problems.extend(weakness(&record));
     record.problems.extend(headless(&record, row, source, reading.now));
     record.problems.extend(ghost(&record, row, source, reading.now));
-    record.facts = facts(row, session, tables);
+    let metadata = row.text("metadata").and_then(|text| json::parse(text.as_bytes()).ok());
+    record.facts = facts(row, session, metadata.as_ref(), tables);
+    record.detail = RecordDetail::Leo(Leo::Row(Box::new(detail(row, metadata.as_ref()))));
     Some(record)
 }
 
@@ -165,15 +166,14 @@ fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Rare<
             "heartbeat_at" => record.heartbeat_at,
             column => source.time(row, column),
         };
-        Some(Sign { what, until: time::after(at?, *seconds) })
+        Some(Sign { what: *what, until: time::after(at?, *seconds) })
     });
     let silence = source.time(row, "expected_silence_until");
     let silence = silence
         .filter(|until| until.duration_since(now) <= SILENCE_AT_MOST)
-        .map(|until| Sign { what: "a silence that was announced", until });
-    let tool = source
-        .time(row, "current_tool_expected_end_at")
-        .map(|until| Sign { what: "a tool that is expected to end", until });
+        .map(|until| Sign { what: SignOfLife::Silence, until });
+    let tool =
+        source.time(row, "current_tool_expected_end_at").map(|until| Sign { what: SignOfLife::Tool, until });
     lively.chain(silence).chain(tool).collect()
 }
 
@@ -232,23 +232,35 @@ const METADATA: [(&str, &str); 5] = [
     ("made by", "source"),
 ];
 
-fn facts(row: &Cells, session: &str, tables: &Tables) -> List<(&'static str, Untrusted)> {
+fn detail(row: &Cells, metadata: Option<&Object<'_>>) -> LeoRow {
+    LeoRow {
+        status: shown(row, "status"),
+        released_reason: shown(row, "released_reason"),
+        callsign: metadata.and_then(|object| facts::value(object, "callsign")),
+        last_tool_at: row.text("last_tool_at").and_then(|at| at.parse().ok()),
+    }
+}
+
+/// Returns what a column holds, as far as it is shown.
+fn shown(row: &Cells, column: &str) -> Option<Untrusted> {
     let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
-    let own = SHOWN
-        .iter()
-        .filter_map(|(name, column)| Some((*name, draft::excerpt(row.text(column).filter(is_set)?, 80))));
+    Some(draft::excerpt(row.text(column).filter(is_set)?, 80))
+}
+
+fn facts(
+    row: &Cells,
+    session: &str,
+    metadata: Option<&Object<'_>>,
+    tables: &Tables,
+) -> List<(&'static str, Untrusted)> {
+    let own = SHOWN.iter().filter_map(|(name, column)| Some((*name, shown(row, column)?)));
     let ours = is_ours(row).then(|| ("released by", "claimtop; the heartbeat is the release's own".into()));
-    let metadata = row.text("metadata").and_then(|text| json::parse(text.as_bytes()).ok());
-    let meta: List<_> = metadata.as_ref().map(|object| stated(object)).unwrap_or_default();
+    let meta = metadata.map(|object| facts::of(object, &METADATA)).unwrap_or_default();
     let event = tables.events.iter().find(|event| event.text("session_id") == Some(session));
     let event = event.map(|event| ("last event", told(event)));
     let messages = tables.messages.iter().find(|row| row.text("target_session") == Some(session));
     let messages = messages.and_then(|row| Some(("unread messages", row.text("number")?.into())));
-    own.chain(ours).chain(meta).chain(event).chain(messages).collect()
-}
-
-fn stated(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
-    super::super::facts::of(object, &METADATA)
+    own.chain(ours).chain(meta.iter().cloned()).chain(event).chain(messages).collect()
 }
 
 /// Tells the last event of a session in one line.

@@ -27,6 +27,7 @@ use crate::core::model::path::FilePath;
 use crate::core::model::process::{Details, Process, ProcessTable};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, StatedClaim};
+use crate::core::model::record::detail::{RecordDetail, Texts};
 use crate::core::model::record::domain::Domain;
 use crate::core::model::record::holder::{Holder, HolderNames, StatedPid};
 use crate::core::model::record::location::{Location, Row};
@@ -205,6 +206,7 @@ impl Redactor {
             has_ended: _,
             has_unsaved_work: _,
             problems,
+            detail,
             facts,
             ownership: _,
         } = record;
@@ -217,6 +219,7 @@ impl Redactor {
         *cwd = cwd.take().map(|cwd| self.path(&cwd).into());
         *files = files.iter().map(|file| self.0.text(file.raw()).into()).collect();
         problems.iter_mut().for_each(left_out);
+        self.detail(detail);
         *facts = self.facts(facts);
     }
 
@@ -254,6 +257,12 @@ impl Redactor {
     fn claim(&mut self, claim: &mut StatedClaim) {
         let StatedClaim { resource: Resource { kind: _, id }, since: _, surfaces: _ } = claim;
         self.untrusted(id);
+    }
+
+    fn detail(&mut self, detail: &mut RecordDetail) {
+        let Texts { words, names } = detail.texts_mut();
+        words.into_iter().for_each(|word| *word = self.0.fact(word.raw()).into());
+        names.into_iter().for_each(|name| self.untrusted(name));
     }
 
     fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> List<(&'static str, Untrusted)> {

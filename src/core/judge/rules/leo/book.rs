@@ -7,7 +7,6 @@ use crate::core::model::claim::ClaimView;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
-use crate::core::model::record::fact;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
 use crate::core::model::snapshot::Database;
@@ -87,7 +86,8 @@ pub(crate) fn held(work: &[WorkItem]) -> BTreeMap<&Untrusted, Vec<&WorkItem>> {
 /// Names a session for a sentence, with its callsign and since when it holds what it does.
 pub(crate) fn named(judged: &Judged, claim: Option<&ClaimView>) -> String {
     let session = judged.record.session_id.as_ref().map_or_else(|| judged.path().shown(), Untrusted::shown);
-    let callsign = fact(&judged.record, "callsign").map_or_else(String::new, |name| format!("{name}, "));
+    let callsign = judged.record.detail.leo_row().and_then(|row| row.callsign.as_ref());
+    let callsign = callsign.map_or_else(String::new, |name| format!("{name}, "));
     let since = claim.and_then(|claim| claim.since());
     let since = since.map_or_else(String::new, |at| format!(" (since {})", at.strftime("%Y-%m-%d %H:%MZ")));
     let window = judged.window_pid.map_or_else(String::new, |pid| format!(" in PID {pid}"));

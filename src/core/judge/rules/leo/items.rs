@@ -6,7 +6,6 @@ use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
-use crate::core::model::record::fact;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::VerdictState;
 use crate::core::model::work::{Stage, WorkItem};
@@ -66,7 +65,7 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         (Some(owner), None) => format!("the item names {owner}, which has no row"),
         (None, _) => "the item names nobody".to_owned(),
     };
-    let released = match fact(&mirrors.record, "released reason").filter(|_| mirrors.record.has_ended) {
+    let released = match reason(mirrors).filter(|_| mirrors.record.has_ended) {
         Some(reason) => format!(", released ({reason}) with its key,"),
         None => String::new(),
     };
@@ -79,6 +78,11 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
     let evidence: Vec<Evidence> = own.chain([of_item(item)]).collect();
     let subjects = [book.subject(mirrors, item)];
     Some(Finding::new(Code::GhostMirror, subjects, message, evidence, Remedy::Release))
+}
+
+/// Returns why a session was released.
+fn reason(session: &Judged) -> Option<&Untrusted> {
+    session.record.detail.leo_row()?.released_reason.as_ref()
 }
 
 /// Two live sessions, one item: one is named by the item, the other one names it. Two windows of
@@ -109,8 +113,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     let why = match row {
         None => "which has no row".to_owned(),
         Some(row) if row.record.has_ended => {
-            let reason =
-                fact(&row.record, "released reason").map_or("no reason given".to_owned(), Untrusted::shown);
+            let reason = reason(row).map_or("no reason given".to_owned(), Untrusted::shown);
             format!("which is released ({reason})")
         }
         Some(_) if item.mirrors.contains(session) || is_part_of_more(item, session, book) => return None,

@@ -10,7 +10,7 @@ use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
-use crate::core::model::record::fact;
+use crate::core::model::record::lease::SignOfLife;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::VerdictState;
 use crate::core::model::work::WorkItem;
@@ -63,9 +63,9 @@ fn multiple(session: &Untrusted, items: &[&WorkItem], book: &Book<'_>) -> Option
 /// A session that ticks and has used no tool for long: a prompt may wait for an answer.
 fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
     let now = book.facts.world.snapshot.taken_at;
-    let ticks = judged.record.signs.iter().any(|sign| sign.what.starts_with("a tick") && sign.until > now);
+    let ticks = judged.record.signs.iter().any(|sign| sign.what == SignOfLife::Tick && sign.until > now);
     let is_holding = ticks && !judged.record.claims.is_empty() && judged.verdict.state == VerdictState::Alive;
-    let last: Timestamp = fact(&judged.record, "last tool at").filter(|_| is_holding)?.raw().parse().ok()?;
+    let last: Timestamp = judged.record.detail.leo_row().filter(|_| is_holding)?.last_tool_at?;
     let silent_for = now.duration_since(last);
     if silent_for < FROZEN_AFTER {
         return None;

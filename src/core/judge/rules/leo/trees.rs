@@ -11,6 +11,7 @@ use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
+use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
@@ -91,7 +92,9 @@ fn left(tree: &Path, sheets: &[&Judged], books: &[Book<'_>], facts: &Facts<'_>) 
     let now = facts.world.snapshot.taken_at;
     let newest = sheets.iter().max_by_key(|judged| judged.record.written_at)?;
     let idle_for = now.duration_since(newest.record.written_at);
-    let is_protected = sheets.iter().any(|judged| judged.record.variant.ends_with("may not be reaped"));
+    let is_protected = sheets
+        .iter()
+        .any(|judged| judged.record.detail == RecordDetail::Leo(Leo::Sheet { is_protected: true }));
     let is_used = is_protected || has_window(tree, facts) || has_session(tree, facts);
     let is_seen = facts.world.snapshot.processes.partial.is_none() && !books.is_empty();
     if idle_for < LEFT_AFTER || is_used || !is_seen || is_held(&newest.record.title, books) {

@@ -1,0 +1,97 @@
+//! Records of earlier versions, which stated in names for people what rules decide by today.
+
+use crate::core::model::record::Record;
+use crate::core::model::record::detail::{ClaudeCode, Entire, GitLock, Leo, LeoRow, ObraRow, RecordDetail};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
+
+/// Gives a record of an earlier version the detail that its format reads today.
+pub(crate) fn upgraded(mut record: Record) -> Record {
+    if record.detail == RecordDetail::None {
+        record.detail = detail(&record);
+    }
+    record
+}
+
+fn detail(record: &Record) -> RecordDetail {
+    let fact = |name: &str| fact(record, name);
+    let is_about_session = matches!(record.kind, RecordKind::Session | RecordKind::Marker);
+    match record.format {
+        Format::ClaudeCode => claude_code(record).map_or(RecordDetail::None, RecordDetail::ClaudeCode),
+        Format::Entire if is_about_session => RecordDetail::Entire(Box::new(Entire {
+            shadow_branch: fact("shadow branch"),
+            last_checkpoint: fact("last checkpoint"),
+            worktree_id: fact("working tree"),
+            repository: fact("repository"),
+            open_tasks: fact("tasks in flight")
+                .and_then(|count| count.raw().parse().ok())
+                .unwrap_or_default(),
+            is_condensing: fact("condensation").is_some(),
+        })),
+        Format::Git => RecordDetail::Git(match record.variant {
+            "worktree lock" => GitLock::Worktree,
+            "gc lock" => GitLock::Gc,
+            _ => GitLock::Command,
+        }),
+        Format::Leo => leo(record).map_or(RecordDetail::None, RecordDetail::Leo),
+        Format::Obra if record.variant != "interaction" => RecordDetail::Obra(ObraRow {
+            status: fact("status"),
+            task: fact("task").or_else(|| fact("epic")),
+        }),
+        Format::AgentMail | Format::Beads if fact("owner").is_some() => RecordDetail::Taken {
+            owner: fact("owner"),
+            is_shared: fact("mode").is_some_and(|mode| mode.raw() == "shared"),
+        },
+        Format::Observability if record.variant == "rate limit" => RecordDetail::RateLimit,
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::Obra
+        | Format::Beads
+        | Format::AgentMail
+        | Format::Codex
+        | Format::Copilot
+        | Format::Own(_) => RecordDetail::None,
+    }
+}
+
+fn claude_code(record: &Record) -> Option<ClaudeCode> {
+    let time = |name: &str| fact(record, name).and_then(|at| at.raw().parse().ok());
+    Some(match record.variant {
+        "registry" => ClaudeCode::Session {
+            status: fact(record, "status"),
+            waiting_for: fact(record, "waiting for"),
+            updated_at: time("updated (no sign of life)"),
+        },
+        "task" => ClaudeCode::Task { owner: fact(record, "owner") },
+        "team" => ClaudeCode::Team { in_panes: fact(record, "in panes") },
+        "daemon lock" => ClaudeCode::Daemon,
+        "editor" => ClaudeCode::Editor,
+        _ => return None,
+    })
+}
+
+fn leo(record: &Record) -> Option<Leo> {
+    let fact = |name: &str| fact(record, name);
+    Some(match (record.kind, record.variant) {
+        (_, "session row") => Leo::Row(Box::new(LeoRow {
+            status: fact("status"),
+            released_reason: fact("released reason"),
+            callsign: fact("callsign"),
+            last_tool_at: fact("last tool at").and_then(|at| at.raw().parse().ok()),
+        })),
+        (RecordKind::Session, _) => Leo::File { terminal: fact("terminal ID") },
+        (RecordKind::Marker, _) => {
+            Leo::Marker { is_new_session: fact("source").is_some_and(|source| source.raw() == "startup") }
+        }
+        (RecordKind::Metadata, variant) if variant.starts_with("worktree") => {
+            Leo::Sheet { is_protected: variant.ends_with("may not be reaped") }
+        }
+        _ => return None,
+    })
+}
+
+fn fact(record: &Record, name: &str) -> Option<Untrusted> {
+    record.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value.clone())
+}

@@ -1,0 +1,223 @@
+//! What only the records of one system state, where a rule decides by it. What is only shown is a
+//! fact of the record, which no rule reads.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::text::Untrusted;
+
+/// What only the records of one system state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordDetail {
+    /// Nothing.
+    #[default]
+    None,
+    /// A task, an issue or a reservation of files, of a system that claimtop only reads.
+    Taken {
+        /// Who took it, by a name of that system.
+        owner: Option<Untrusted>,
+        /// Whether others may take it as well.
+        is_shared: bool,
+    },
+    /// A record of Claude Code.
+    ClaudeCode(ClaudeCode),
+    /// A record of the entire CLI.
+    Entire(Box<Entire>),
+    /// A lock of git.
+    Git(GitLock),
+    /// A record of LEO.
+    Leo(Leo),
+    /// A row of Obra.
+    Obra(ObraRow),
+    /// A rate limit of the observability system, which holds nothing.
+    RateLimit,
+}
+
+/// What a record of Claude Code states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaudeCode {
+    /// An entry of the registry of sessions.
+    Session {
+        /// What the session does, such as `waiting`.
+        status: Option<Untrusted>,
+        /// What it waits for.
+        waiting_for: Option<Untrusted>,
+        /// When it last said so, which is no sign of life.
+        updated_at: Option<Timestamp>,
+    },
+    /// A task of a list.
+    Task {
+        /// The name of whoever took it.
+        owner: Option<Untrusted>,
+    },
+    /// A team.
+    Team {
+        /// The members that may run in a process of their own.
+        in_panes: Option<Untrusted>,
+    },
+    /// The lock of the daemon.
+    Daemon,
+    /// An editor that Claude Code talks to.
+    Editor,
+}
+
+/// What a record of the entire CLI states: a session's state, or its entry in the live registry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entire {
+    /// The branch of the session's checkpoints.
+    pub shadow_branch: Option<Untrusted>,
+    /// The last checkpoint.
+    pub last_checkpoint: Option<Untrusted>,
+    /// The name by which git knows its linked working tree.
+    pub worktree_id: Option<Untrusted>,
+    /// The common directory of the repository that an entry is of.
+    pub repository: Option<Untrusted>,
+    /// How many tasks of sub-agents have no end.
+    pub open_tasks: usize,
+    /// Whether its checkpoints are being condensed.
+    pub is_condensing: bool,
+}
+
+/// What a lock of git is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GitLock {
+    /// One command.
+    Command,
+    /// A garbage collection.
+    Gc,
+    /// A whole working tree, for as long as somebody says so.
+    Worktree,
+}
+
+/// What a record of LEO states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leo {
+    /// A session's row in the database.
+    Row(Box<LeoRow>),
+    /// A session file.
+    File {
+        /// What its terminal ID is, in words.
+        terminal: Option<Untrusted>,
+    },
+    /// An identity marker.
+    Marker {
+        /// Whether its window began a session of its own.
+        is_new_session: bool,
+    },
+    /// What lies in the folder of a working tree.
+    Sheet {
+        /// Whether it forbids to remove the tree.
+        is_protected: bool,
+    },
+}
+
+/// What a session's row in LEO's database states.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeoRow {
+    /// Its status, such as `released`.
+    pub status: Option<Untrusted>,
+    /// Why it was released.
+    pub released_reason: Option<Untrusted>,
+    /// The name of its agent within the fleet.
+    pub callsign: Option<Untrusted>,
+    /// When it last used a tool.
+    pub last_tool_at: Option<Timestamp>,
+}
+
+/// What a row of Obra's database states.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObraRow {
+    /// Its status, as it stands.
+    pub status: Option<Untrusted>,
+    /// The task or the epic that it is, or is about.
+    pub task: Option<Untrusted>,
+}
+
+/// The texts of a detail.
+#[derive(Default)]
+pub(crate) struct Texts<'a> {
+    /// Those that are words of the system.
+    pub(crate) words: Vec<&'a mut Untrusted>,
+    /// Those that name or quote something.
+    pub(crate) names: Vec<&'a mut Untrusted>,
+}
+
+impl RecordDetail {
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// Returns who took a task, an issue or a reservation.
+    pub(crate) fn owner(&self) -> Option<&Untrusted> {
+        match self {
+            Self::Taken { owner, .. } | Self::ClaudeCode(ClaudeCode::Task { owner }) => owner.as_ref(),
+            Self::None
+            | Self::ClaudeCode(_)
+            | Self::Entire(_)
+            | Self::Git(_)
+            | Self::Leo(_)
+            | Self::Obra(_)
+            | Self::RateLimit => None,
+        }
+    }
+
+    /// Returns what a record of the entire CLI states.
+    pub(crate) fn entire(&self) -> Option<&Entire> {
+        if let Self::Entire(entire) = self { Some(entire) } else { None }
+    }
+
+    /// Returns what a session's row in LEO's database states.
+    pub(crate) fn leo_row(&self) -> Option<&LeoRow> {
+        if let Self::Leo(Leo::Row(row)) = self { Some(row) } else { None }
+    }
+
+    /// Returns what a row of Obra's database states.
+    pub(crate) fn obra(&self) -> Option<&ObraRow> {
+        if let Self::Obra(row) = self { Some(row) } else { None }
+    }
+
+    /// Returns every text, to be hidden or replaced. Each field is named here, so that a new one is
+    /// decided about before anything compiles.
+    pub(crate) fn texts_mut(&mut self) -> Texts<'_> {
+        let (words, names) = match self {
+            Self::None | Self::Git(_) | Self::RateLimit => (Vec::new(), Vec::new()),
+            Self::Taken { owner, is_shared: _ } => (Vec::new(), vec![owner.as_mut()]),
+            Self::ClaudeCode(record) => match record {
+                ClaudeCode::Session { status, waiting_for, updated_at: _ } => {
+                    (vec![status.as_mut()], vec![waiting_for.as_mut()])
+                }
+                ClaudeCode::Task { owner } => (Vec::new(), vec![owner.as_mut()]),
+                ClaudeCode::Team { in_panes } => (Vec::new(), vec![in_panes.as_mut()]),
+                ClaudeCode::Daemon | ClaudeCode::Editor => (Vec::new(), Vec::new()),
+            },
+            Self::Entire(entire) => {
+                let Entire {
+                    shadow_branch,
+                    last_checkpoint,
+                    worktree_id,
+                    repository,
+                    open_tasks: _,
+                    is_condensing: _,
+                } = &mut **entire;
+                let names = [shadow_branch, last_checkpoint, worktree_id, repository];
+                (Vec::new(), names.map(Option::as_mut).into())
+            }
+            Self::Leo(record) => match record {
+                Leo::Row(row) => {
+                    let LeoRow { status, released_reason, callsign, last_tool_at: _ } = &mut **row;
+                    (vec![status.as_mut()], vec![released_reason.as_mut(), callsign.as_mut()])
+                }
+                Leo::File { terminal } => (vec![terminal.as_mut()], Vec::new()),
+                Leo::Marker { is_new_session: _ } | Leo::Sheet { is_protected: _ } => {
+                    (Vec::new(), Vec::new())
+                }
+            },
+            Self::Obra(ObraRow { status, task }) => (vec![status.as_mut()], vec![task.as_mut()]),
+        };
+        Texts { words: words.into_iter().flatten().collect(), names: names.into_iter().flatten().collect() }
+    }
+}
