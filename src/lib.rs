@@ -4,6 +4,39 @@
 //! One promise is above everything else: **claimtop never calls a live holder dead, and never
 //! loses a byte.** When it cannot know, it says so.
 //!
+//! # As a library
+//!
+//! An [`observe::Observer`] looks at the world and judges it, and changes nothing:
+//!
+//! ```
+//! use claimtop::core::assess::Policy;
+//! use claimtop::core::judge::agent::Signatures;
+//! use claimtop::core::model::verdict::VerdictState;
+//! use claimtop::observe::{Observer, Options};
+//! use claimtop::source::places::Places;
+//!
+//! // A home in which Claude Code has registered a process that no longer exists.
+//! let folder = tempfile::tempdir()?;
+//! let (home, tmp, root) = (folder.path().join("home"), folder.path().join("tmp"), folder.path().join("src"));
+//! let sessions = home.join(".claude/sessions");
+//! std::fs::create_dir_all(&sessions)?;
+//! std::fs::write(
+//!     sessions.join("4000001.json"),
+//!     r#"{"pid": 4000001, "sessionId": "made-up", "procStart": "7", "startedAt": 1, "cwd": "/src"}"#,
+//! )?;
+//!
+//! let policy = Policy { signatures: Signatures::built_in()? };
+//! let places = Places::within(home, tmp, vec![root]);
+//! let mut observer = Observer::new(Options { places, policy, ..Options::default() });
+//! let report = observer.observe();
+//! for record in report.records() {
+//!     println!("{}: {:?}, {:?}", record.key, record.verdict.state, record.verdict.reason);
+//!     assert_ne!(record.verdict.state, VerdictState::Alive);
+//! }
+//! assert_eq!(report.records().count(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # The way of the data
 //!
 //! ```text

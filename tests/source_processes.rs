@@ -396,6 +396,6 @@ fn an_old_shell_that_becomes_an_agent_is_found_once_everybody_is_asked() {
     let is_agent =
         |table: &ProcessTable| table.get(shell.pid()).is_some_and(|one| signatures.classify(one).is_some());
     assert!(!is_agent(&scanner.rescan(&BTreeSet::new())), "an old process is not read at every look");
-    assert!(scanner.has_convert());
+    assert!(scanner.has_new_agent());
     assert!(is_agent(&scanner.rescan(&BTreeSet::new())));
 }

@@ -1,4 +1,4 @@
-//! Everything that acting needs, in one hand: the state folder, the eyes and the rules. The
+//! Everything that acting needs, in one hand: the state folder, the observer and the rules. The
 //! commands and the screen both act with it.
 
 use std::path::{Path, PathBuf};
@@ -14,15 +14,16 @@ use super::road::{Answer, Request, Rules, Seen};
 use super::rows::Rows;
 use super::system::System;
 use super::trouble::Trouble;
-use super::witness::{self, Eyes, Witness};
+use super::witness::{self, Witness};
 use crate::core::history::journal::History;
 use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
+use crate::observe::Observer;
 
 /// What acts.
 pub struct Hand {
     state: State,
-    eyes: Eyes,
+    observer: Observer,
     rules: Rules,
 }
 
@@ -57,8 +58,8 @@ impl Hand {
     ///
     /// # Errors
     /// It cannot be made or opened.
-    pub fn new(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
-        Ok(Self { state: State::Acting(StateFolder::open(System, state)?), eyes, rules })
+    pub fn new(state: &Path, observer: Observer, rules: Rules) -> Result<Self, Trouble> {
+        Ok(Self { state: State::Acting(StateFolder::open(System, state)?), observer, rules })
     }
 
     /// Opens the state folder as it is, if there is one, to look only: nothing is made in it, and
@@ -66,8 +67,8 @@ impl Hand {
     ///
     /// # Errors
     /// It is there and cannot be read.
-    pub fn looking(state: &Path, eyes: Eyes, rules: Rules) -> Result<Self, Trouble> {
-        Ok(Self { state: State::Looking(Peek::open(state)?), eyes, rules })
+    pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, Trouble> {
+        Ok(Self { state: State::Looking(Peek::open(state)?), observer, rules })
     }
 
     /// Waits no longer than this while another claimtop is at work, and tells at once that it is.
@@ -80,8 +81,7 @@ impl Hand {
 
     /// Lets only programs below this folder count, where there is one.
     pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
-        stage.iter().for_each(|stage| self.eyes.collector.on_stage(stage.clone()));
-        self.eyes.stage = stage;
+        self.observer = self.observer.only_below(stage);
         self
     }
 
@@ -97,7 +97,7 @@ impl Hand {
 
     /// Takes a look and judges it.
     pub fn report(&mut self) -> Report {
-        witness::report(&mut self.eyes)
+        witness::report(&mut self.observer)
     }
 
     /// Looks at the files of each request; what was read before one is good for all.
@@ -109,7 +109,7 @@ impl Hand {
         report: &Report,
         requests: &[Request],
     ) -> Result<Vec<Result<Seen, Trouble>>, Trouble> {
-        let (now, rules) = (self.eyes.now(), &self.rules);
+        let (now, rules) = (self.observer.now(), &self.rules);
         let see_all = |lock: &Lock<'_, System>| {
             let see = |request: &Request| Seen::see(lock, report, request.clone(), rules, now);
             requests.iter().map(see).collect()
@@ -125,7 +125,7 @@ impl Hand {
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Carried, Trouble> {
-        follow::carry_out(self.state.renewed()?, seen, answer, &mut self.eyes)
+        follow::carry_out(self.state.renewed()?, seen, answer, &mut self.observer)
     }
 
     /// Reads the journal.
@@ -141,7 +141,7 @@ impl Hand {
 
     /// Returns the moment.
     pub fn now(&self) -> Timestamp {
-        self.eyes.now()
+        self.observer.now()
     }
 
     /// Returns what is parked for longer than this.
@@ -149,8 +149,8 @@ impl Hand {
     /// # Errors
     /// The journal or the parked folder cannot be read.
     pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, Trouble> {
-        let lock = self.state.acting()?.locked(self.eyes.now())?;
-        prune::outdated(&lock, self.eyes.now(), kept_for)
+        let lock = self.state.acting()?.locked(self.observer.now())?;
+        prune::outdated(&lock, self.observer.now(), kept_for)
     }
 
     /// Removes for good what is parked for longer than this, and was shown before.
@@ -158,7 +158,7 @@ impl Hand {
     /// # Errors
     /// Something cannot be removed; what was removed until then is journalled.
     pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), Trouble> {
-        let now = self.eyes.now();
+        let now = self.observer.now();
         let mut lock = self.state.acting()?.locked(now)?;
         prune::prune(&mut lock, shown, now, kept_for)
     }

@@ -1,6 +1,5 @@
 //! Who looks at the world again before and while something is done.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -16,7 +15,7 @@ use crate::core::model::snapshot::{Database, Snapshot};
 use crate::core::model::text::shown;
 use crate::core::model::verdict::Verdict;
 use crate::format::{self, Parsed, Reading};
-use crate::observe::collect::Collector;
+use crate::observe::Observer;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::Media;
 use crate::source::os::{clock, opener};
@@ -35,38 +34,17 @@ pub trait Witness {
     fn now(&self) -> Timestamp;
 }
 
-/// Whoever looks with the collector.
-pub struct Eyes {
-    /// What looks.
-    pub collector: Collector,
-    /// How looks are judged.
-    pub policy: Policy,
-    /// The folder below which alone programs count; all do where there is none.
-    pub stage: Option<PathBuf>,
-}
-
-impl Eyes {
-    fn only_on_stage(&self, mut snapshot: Snapshot) -> Snapshot {
-        if let Some(stage) = &self.stage {
-            snapshot.forget_outside(stage);
-        }
-        snapshot
-    }
-}
-
-impl Witness for Eyes {
+impl Witness for Observer {
     fn look(&mut self) -> Snapshot {
-        let snapshot = self.collector.look();
-        self.only_on_stage(snapshot)
+        self.look()
     }
 
     fn look_again(&mut self) -> Snapshot {
-        let snapshot = self.collector.look_again();
-        self.only_on_stage(snapshot)
+        self.look_again()
     }
 
     fn policy(&self) -> &Policy {
-        &self.policy
+        self.policy()
     }
 
     fn now(&self) -> Timestamp {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::failure::{Exit, Outcome};
-use super::look::{self, Looker};
+use super::look;
 use super::output::{Paint, Shape, Tone, print};
 use super::words;
 use crate::core::model::code::Severity;
@@ -13,6 +13,7 @@ use crate::core::model::json;
 use crate::core::model::report::{Report, SCHEMA};
 use crate::core::model::snapshot::{Topic, unread};
 use crate::core::model::text::shown;
+use crate::observe::Observer;
 
 /// What `doctor --json` prints.
 #[derive(Serialize)]
@@ -26,8 +27,8 @@ struct Diagnosis<'a> {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(looker: &mut Looker, shape: Shape) -> Outcome {
-    let report = looker.report();
+pub(crate) fn run(observer: &mut Observer, shape: Shape) -> Outcome {
+    let report = observer.observe();
     match shape {
         Shape::Text(paint) => print(&text(&report, paint))?,
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&diagnosis(&report))?))?,

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::act;
 use super::failure::{Exit, Outcome};
-use super::look::Looker;
 use super::output::{Paint, Shape, Tone, print};
 use super::settings::Settings;
 use crate::act::system::System;
@@ -19,6 +18,7 @@ use crate::core::model::report::SCHEMA;
 use crate::core::model::snapshot::Snapshot;
 use crate::core::model::text::shown;
 use crate::core::model::tombstone::Tombstone;
+use crate::observe::Observer;
 use crate::source::os::open::image::small;
 use crate::source::os::processes::own::own_pid;
 
@@ -51,7 +51,7 @@ struct Grant {
 ///
 /// # Errors
 /// The output or the tombstones cannot be written.
-pub(crate) fn run(settings: &Settings, looker: &mut Looker, wish: Wish, shape: Shape) -> Outcome {
+pub(crate) fn run(settings: &Settings, observer: &mut Observer, wish: Wish, shape: Shape) -> Outcome {
     let path = settings.places.tombstones();
     if wish == Wish::DropTombstones {
         let dropped = path.as_deref().map_or(Ok(()), |path| tombstones::drop_all(&System, path));
@@ -59,7 +59,7 @@ pub(crate) fn run(settings: &Settings, looker: &mut Looker, wish: Wish, shape: S
         print("All tombstones are dropped.\n")?;
         return Ok(Exit::Fine);
     }
-    let snapshot = looker.snapshot();
+    let snapshot = observer.look();
     let about = About { schema: SCHEMA, grants: grants(&snapshot), tombstones: &snapshot.tombstones };
     match shape {
         Shape::Text(paint) => print(&text(&about, path.as_deref(), paint))?,

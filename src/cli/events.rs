@@ -9,7 +9,6 @@ use tokio::time::interval;
 use super::explain::find;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
-use super::look::Looker;
 use super::output::{Paint, Shape, Tone, is_reader_gone, print};
 use super::words;
 use crate::core::history::change::Change;
@@ -19,6 +18,7 @@ use crate::core::model::json;
 use crate::core::model::key::Key;
 use crate::core::model::report::Report;
 use crate::core::plan::find::Subject;
+use crate::observe::Observer;
 
 /// How often to ask whether anybody still reads.
 const READER: Duration = Duration::from_secs(1);
@@ -27,8 +27,8 @@ const READER: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(looker: Looker, about: Option<String>, shape: Shape) -> Outcome {
-    follow(looker, async |following| stream(following, about, shape).await)
+pub(crate) fn run(observer: Observer, about: Option<String>, shape: Shape) -> Outcome {
+    follow(observer, async |following| stream(following, about, shape).await)
 }
 
 async fn stream(mut following: Following, about: Option<String>, shape: Shape) -> Outcome {

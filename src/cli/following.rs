@@ -7,9 +7,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::failure::{Exit, Failure, Outcome};
-use super::look::Looker;
 use crate::core::model::report::Report;
 use crate::core::model::text::shown;
+use crate::observe::Observer;
 use crate::run::looking::{self, Audience, Said};
 
 /// What can come next.
@@ -33,16 +33,16 @@ pub(super) struct Following {
 ///
 /// # Errors
 /// The loop cannot be started, or what `what` returns.
-pub(super) fn follow(looker: Looker, what: impl AsyncFnOnce(Following) -> Outcome) -> Outcome {
+pub(super) fn follow(observer: Observer, what: impl AsyncFnOnce(Following) -> Outcome) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("failed to start the loop of looks").map_err(bug)?;
-    let (looker, hints) = looker.watched();
+    let (observer, hints) = observer.watched();
     let (sender, said) = channel(1);
     let say = move |said| match sender.blocking_send(said) {
         Ok(()) => Audience::Listens,
         Err(_) => Audience::Gone,
     };
-    looking::start(looker, Some(hints), say).context("failed to start looking").map_err(bug)?;
+    looking::start(observer, Some(hints), say).context("failed to start looking").map_err(bug)?;
     let catch = |kind| signal(kind).context("failed to listen for signals").map_err(bug);
     runtime.block_on(async {
         let (interrupted, terminated) = (catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?);

@@ -8,7 +8,7 @@ use super::args::Options;
 use super::columns::{Cell, Columns};
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
-use super::look::Looker;
+use super::look;
 use super::output::{Paint, Tone, print};
 use super::settings::{self, read, settings};
 use super::{signatures, words};
@@ -73,8 +73,8 @@ pub(crate) fn check(path: &Path, options: &Options, environment: Environment) ->
     let mut settings: settings::Settings = settings(options, environment)?;
     settings.formats = vec![format];
     let paint = Paint::for_stdout(settings.effective.config.color);
-    let mut looker = Looker::new(&settings, signatures(&settings)?);
-    let snapshot = looker.snapshot();
+    let mut observer = look::observer(&settings, signatures(&settings)?);
+    let snapshot = observer.look();
     let report = assess(&snapshot, &Policy { signatures: signatures(&settings)? });
     let broken: Vec<&BrokenFile> =
         snapshot.broken.iter().filter(|broken| broken.format == Format::Own(format)).collect();

@@ -46,7 +46,6 @@ use self::args::{Arguments, Command, FormatsCommand, HookCommand, Options};
 use self::doctor_self::Wish;
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
-use self::look::Looker;
 use self::output::{Paint, Shape, complain};
 use self::screen::About;
 use self::settings::Settings;
@@ -55,6 +54,7 @@ use crate::act::undo::Place;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::action::Action;
 use crate::core::model::text::shown;
+use crate::observe::Observer;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {
@@ -99,30 +99,30 @@ fn command(arguments: Arguments) -> Outcome {
     let environment = Environment::read();
     let options = &arguments.options;
     let Some(command) = arguments.command else {
-        let Scene { settings, looker } = scene(options, environment)?;
-        return screen::screen(&settings, looker, About::default());
+        let Scene { settings, observer } = scene(options, environment)?;
+        return screen::screen(&settings, observer, About::default());
     };
     match command {
         Command::Ls { view, json } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut looker, shape| list::run(&mut looker, view, shape))
+            scene.shown(json, |mut observer, shape| list::run(&mut observer, view, shape))
         }
         Command::Doctor { json, own: true, drop_tombstones } => {
             let mut scene = scene(options, environment)?;
             let wish = if drop_tombstones { Wish::DropTombstones } else { Wish::Tell };
             let shape = scene.shape(json);
-            doctor_self::run(&scene.settings, &mut scene.looker, wish, shape)
+            doctor_self::run(&scene.settings, &mut scene.observer, wish, shape)
         }
         Command::Doctor { json, own: false, .. } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut looker, shape| doctor::run(&mut looker, shape))
+            scene.shown(json, |mut observer, shape| doctor::run(&mut observer, shape))
         }
         Command::Explain { subject, json } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut looker, shape| explain::run(&mut looker, &subject, shape))
+            scene.shown(json, |mut observer, shape| explain::run(&mut observer, &subject, shape))
         }
         Command::Events { about, json } => {
-            scene(options, environment)?.shown(json, |looker, shape| events::run(looker, about, shape))
+            scene(options, environment)?.shown(json, |observer, shape| events::run(observer, about, shape))
         }
         Command::Release { subject, consent } => {
             act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)
@@ -155,8 +155,8 @@ fn command(arguments: Arguments) -> Outcome {
         ),
         Command::Record(asked) => {
             let scene = scene(options, environment)?;
-            let signatures = scene.looker.signatures();
-            record::run(&asked, scene.looker, signatures)
+            let signatures = scene.observer.policy().signatures.clone();
+            record::run(&asked, scene.observer, signatures)
         }
         Command::Report { html, from } => {
             report(scene(options, environment)?, html.as_deref(), from.as_deref())
@@ -165,14 +165,14 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Statusline => {
             let mut scene = scene(options, environment)?;
             let glyphs = scene.settings.effective.config.glyphs;
-            statusline::run(&mut scene.looker, glyphs)
+            statusline::run(&mut scene.observer, glyphs)
         }
         Command::Formats { command: FormatsCommand::Check { file } } => {
             formats::check(&file, options, environment)
         }
         Command::Config => {
-            let Scene { settings, looker } = scene(options, environment)?;
-            show_config::run(&settings, looker.signatures())
+            let Scene { settings, observer } = scene(options, environment)?;
+            show_config::run(&settings, observer.policy().signatures.clone())
         }
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
@@ -191,7 +191,7 @@ fn report(mut scene: Scene, html: Option<&Path>, from: Option<&Path>) -> Outcome
 
 /// Gathers what a report of this moment is made of.
 fn present(scene: &mut Scene) -> Result<report::Material, Failure> {
-    let report = scene.looker.report();
+    let report = scene.observer.observe();
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = Ring::read(&state.join("history.ring")).unwrap_or_default();
@@ -222,10 +222,10 @@ fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
     list::show(&player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
 }
 
-/// Settings and a looker over the places that they name.
+/// Settings and a observer over the places that they name.
 struct Scene {
     settings: Settings,
-    looker: Looker,
+    observer: Observer,
 }
 
 /// Collects the settings and starts the log.
@@ -237,15 +237,15 @@ fn logged(options: &Options, environment: Environment) -> Result<Settings, Failu
 
 fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> {
     let settings = logged(options, environment)?;
-    let looker = Looker::new(&settings, signatures(&settings)?);
-    Ok(Scene { settings, looker })
+    let observer = look::observer(&settings, signatures(&settings)?);
+    Ok(Scene { settings, observer })
 }
 
 impl Scene {
     /// Has what is seen shown in the shape that was asked for.
-    fn shown(self, json: bool, show: impl FnOnce(Looker, Shape) -> Outcome) -> Outcome {
+    fn shown(self, json: bool, show: impl FnOnce(Observer, Shape) -> Outcome) -> Outcome {
         let shape = self.shape(json);
-        show(self.looker, shape)
+        show(self.observer, shape)
     }
 
     fn shape(&self, json: bool) -> Shape {

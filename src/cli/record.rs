@@ -8,12 +8,12 @@ use super::args::RecordArguments;
 use super::ask::said_yes;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
-use super::look::Looker;
 use super::output::complain;
 use super::replay;
 use crate::core::history::recording::redact::{Redactor, Told};
 use crate::core::judge::agent::Signatures;
 use crate::core::model::text::{Untrusted, shown};
+use crate::observe::Observer;
 use crate::run::tape::{Kept, Tape, Tell, Wish};
 use crate::source::os::clock;
 
@@ -21,18 +21,18 @@ use crate::source::os::clock;
 ///
 /// # Errors
 /// The file is there already or cannot be written, or the other recording cannot be read.
-pub(crate) fn run(asked: &RecordArguments, looker: Looker, signatures: Signatures) -> Outcome {
+pub(crate) fn run(asked: &RecordArguments, observer: Observer, signatures: Signatures) -> Outcome {
     match &asked.from {
         Some(from) => copy(asked, from),
-        None => record(asked, looker, signatures),
+        None => record(asked, observer, signatures),
     }
 }
 
-fn record(asked: &RecordArguments, mut looker: Looker, signatures: Signatures) -> Outcome {
+fn record(asked: &RecordArguments, mut observer: Observer, signatures: Signatures) -> Outcome {
     let redact = match redactor(asked, &signatures) {
         None => None,
         Some(mut redactor) => {
-            redactor.look(&looker.snapshot());
+            redactor.look(&observer.look());
             if !may_redact(asked, &mut redactor)? {
                 return Ok(Exit::Refused);
             }
@@ -41,13 +41,13 @@ fn record(asked: &RecordArguments, mut looker: Looker, signatures: Signatures) -
     };
     let tape = Tape::new(signatures);
     begin(asked, &tape, redact)?;
-    let mut looker = looker.taped(tape.clone());
+    let mut observer = observer.recorded(tape.recorder());
     if asked.once {
-        looker.report();
+        observer.observe();
         return ended(&tape);
     }
     complain(&format!("claimtop: recording into {} until interrupted", Untrusted::from_path(&asked.file)));
-    follow(looker, async |following| until_ended(following, &tape).await)
+    follow(observer, async |following| until_ended(following, &tape).await)
 }
 
 /// Lets the looking go on until INT, TERM or the end of the tape.

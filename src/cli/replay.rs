@@ -17,9 +17,10 @@ use crate::core::history::recording::{Recording, Unreadable};
 use crate::core::history::timeline::Past;
 use crate::core::model::report::Report;
 use crate::core::model::text::Untrusted;
+use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
+use crate::run::Replay;
 use crate::run::tape::LIMIT;
-use crate::run::{self, Replay};
 
 /// Opens a recording of at most as many bytes as one has that is made.
 ///
@@ -108,8 +109,8 @@ impl Player {
     }
 }
 
-impl run::Looker for Player {
-    fn look(&mut self) -> Arc<Report> {
+impl ReportSource for Player {
+    fn next_report(&mut self) -> Arc<Report> {
         match self.judge(self.at.load(Ordering::Relaxed)) {
             Ok(report) => self.last = Arc::new(report),
             Err(error) => tracing::warn!(%error, "a look of the recording cannot be read"),

@@ -4,13 +4,13 @@ use std::io::{IsTerminal, stdout};
 use std::time::Duration;
 
 use super::failure::{Exit, Failure, Outcome};
-use super::look::Looker;
 use super::output::{Paint, Shape};
 use super::replay::{self, Player};
 use super::settings::Settings;
 use super::{act, list};
 use crate::config::layers::Origin;
 use crate::config::{Access, Calls, Config, Notify, Switch, Theme};
+use crate::observe::Observer;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
 
@@ -22,6 +22,8 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct About {
     /// A badge for its header.
     pub(crate) badge: Option<String>,
+    /// What it is recorded on, if it is from the beginning.
+    pub(crate) tape: Option<Tape>,
     /// What is left to do at the end.
     pub(crate) at_end: Option<AtEnd>,
 }
@@ -31,18 +33,21 @@ pub(crate) fn is_possible(settings: &Settings) -> bool {
     stdout().is_terminal() && !settings.environment.is_dumb
 }
 
-/// Opens the full screen over what `looker` sees; where there can be none, prints what `ls` prints.
+/// Opens the full screen over what `observer` sees; where there can be none, prints what `ls` prints.
 ///
 /// # Errors
 /// The terminal or the output cannot be written, or the thread that looks fails.
-pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> Outcome {
+pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) -> Outcome {
     if !is_possible(settings) {
         let paint = Paint::for_stdout(settings.effective.config.color);
-        return list::run(&mut looker, None, Shape::Text(paint));
+        return list::run(&mut observer, None, Shape::Text(paint));
     }
-    let tape = looker.tape().unwrap_or_else(|| Tape::new(looker.signatures()));
-    let stage = looker.stage();
-    let (looker, hints) = looker.taped(tape.clone()).watched();
+    let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
+    let stage = observer.stage();
+    let (observer, hints) = observer.recorded(tape.recorder()).watched();
+    if let Some(nudge) = observer.nudge() {
+        tape.asks(Box::new(nudge));
+    }
     let hand = match settings.effective.config.access {
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
@@ -58,7 +63,7 @@ pub(crate) fn screen(settings: &Settings, mut looker: Looker, about: About) -> O
     let (badge, at_end) = (about.badge, about.at_end);
     let tape = Some((tape, settings.state.join("recordings")));
     let options = run::Options { badge, hints: Some(hints), hand, tape, replay: None, history, at_end };
-    run::run(looker, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
+    run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }
 

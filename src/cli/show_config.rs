@@ -6,7 +6,7 @@ use std::path::Path;
 use super::act::{failure, looking};
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Outcome};
-use super::look::Looker;
+use super::look;
 use super::output::{Paint, Tone, print};
 use super::settings::{ConfigFile, Settings};
 use crate::app::msg::Hints;
@@ -14,6 +14,7 @@ use crate::config::layers::Origin;
 use crate::core::history::journal::History;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::text::{Untrusted, shown};
+use crate::observe::ReportSource;
 use crate::observe::watch;
 use crate::run::bounds;
 use crate::source::places::Places;
@@ -37,7 +38,9 @@ pub(crate) fn run(settings: &Settings, signatures: Signatures) -> Outcome {
 
 /// Tries to watch what the open screen would, and tells what the kernel grants.
 fn watched(settings: &Settings, signatures: Signatures) -> Columns {
-    let (watched, losses) = Looker::new(&without_server(settings), signatures).tried();
+    let (mut observer, _hints) = look::observer(&without_server(settings), signatures).watched();
+    observer.observe();
+    let (watched, losses) = (observer.follow(), observer.losses());
     let (hints, tone) =
         if losses.is_empty() { (Hints::Kept, Tone::Plain) } else { (Hints::Lost, Tone::Doubtful) };
     let refused =

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::Looker;
 use crate::core::model::code::Code;
 use crate::core::model::diagnosis::Measured;
 use crate::core::model::process::ProcessId;
 use crate::core::model::report::Report;
+use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
 use crate::source::os::clock;
 
@@ -69,16 +69,18 @@ pub enum Audience {
 /// # Errors
 /// The system has no more threads for us.
 pub fn start(
-    looker: impl Looker + Send + 'static,
+    reports: impl ReportSource + Send + 'static,
     hints: Option<Receiver<Hint>>,
     say: impl FnMut(Said) -> Audience + Send + 'static,
 ) -> io::Result<()> {
-    std::thread::Builder::new().name("looking".to_owned()).spawn(move || keep_looking(looker, hints, say))?;
+    std::thread::Builder::new()
+        .name("looking".to_owned())
+        .spawn(move || keep_looking(reports, hints, say))?;
     Ok(())
 }
 
 fn keep_looking(
-    mut looker: impl Looker,
+    mut reports: impl ReportSource,
     hints: Option<Receiver<Hint>>,
     mut say: impl FnMut(Said) -> Audience,
 ) {
@@ -90,8 +92,8 @@ fn keep_looking(
     let mut torn = 0;
     for looks in 1.. {
         let began = clock::steady();
-        // The looker is not used again after a panic, so nothing half-done is seen.
-        match catch_unwind(AssertUnwindSafe(|| look(&mut looker, looks, &mut say))) {
+        // The reports is not used again after a panic, so nothing half-done is seen.
+        match catch_unwind(AssertUnwindSafe(|| look(&mut reports, looks, &mut say))) {
             Ok(Some(Files::Torn)) => torn += 1,
             Ok(Some(Files::Whole)) => torn = 0,
             Ok(None) => return,
@@ -103,7 +105,7 @@ fn keep_looking(
         let before = ear.told;
         let now = clock::steady();
         let longest = ear.patience().min(settling(torn));
-        let exited = ear.wait(now + rest(now - began), now + longest, &mut looker);
+        let exited = ear.wait(now + rest(now - began), now + longest, &mut reports);
         if exited.is_some_and(|id| say(Said::Exited(id)) == Audience::Gone) {
             return;
         }
@@ -124,9 +126,13 @@ enum Files {
 
 /// Looks, says so, and only then follows what was found: whoever waits need not wait for that.
 /// Returns nothing when nobody listens any more.
-fn look(looker: &mut impl Looker, looks: u64, say: &mut impl FnMut(Said) -> Audience) -> Option<Files> {
+fn look(
+    reports: &mut impl ReportSource,
+    looks: u64,
+    say: &mut impl FnMut(Said) -> Audience,
+) -> Option<Files> {
     let began = clock::steady();
-    let report = looker.look();
+    let report = reports.next_report();
     let took = clock::steady() - began;
     tracing::debug!(
         took_us = took.as_micros(),
@@ -140,7 +146,7 @@ fn look(looker: &mut impl Looker, looks: u64, say: &mut impl FnMut(Said) -> Audi
     if say(Said::Looked(report)) == Audience::Gone {
         return None;
     }
-    let measured = Measured { looks, took, watched: looker.follow() };
+    let measured = Measured { looks, took, watched: reports.follow() };
     (say(Said::Measured(measured)) == Audience::Listens).then_some(files)
 }
 
@@ -212,7 +218,12 @@ impl Ear {
 
     /// Waits until it is time for another look: at once after a death or when asked, after the rest
     /// when files change, when somebody has come, or for safety. Returns who has exited, if that is why.
-    fn wait(&mut self, rested_at: Instant, over_at: Instant, looker: &mut impl Looker) -> Option<ProcessId> {
+    fn wait(
+        &mut self,
+        rested_at: Instant,
+        over_at: Instant,
+        reports: &mut impl ReportSource,
+    ) -> Option<ProcessId> {
         let [mut glance_after, seldom] = GLANCES;
         let mut glance_at = clock::steady() + glance_after;
         let mut is_pending = false;
@@ -220,7 +231,7 @@ impl Ear {
             let until = if is_pending { rested_at } else { glance_at.min(over_at) };
             let until = self.becoming.ask_at.map_or(until, |at| at.min(until));
             let heard = self.hear(until);
-            if self.becoming.is_due(clock::steady()) && looker.has_convert() {
+            if self.becoming.is_due(clock::steady()) && reports.has_new_agent() {
                 return None;
             }
             match heard {
@@ -232,7 +243,7 @@ impl Ear {
                 Heard::Nothing if is_pending && clock::steady() >= rested_at => return None,
                 Heard::Nothing if clock::steady() >= over_at => return None,
                 Heard::Nothing if is_pending || clock::steady() < glance_at => {}
-                Heard::Nothing if looker.has_news() => return None,
+                Heard::Nothing if reports.has_news() => return None,
                 Heard::Nothing => {
                     glance_after = (glance_after * 2).min(seldom);
                     glance_at = clock::steady() + glance_after;
@@ -287,13 +298,13 @@ mod tests {
     use crate::app::testing;
     use crate::core::model::diagnosis::Watched;
 
-    fn looking(looker: impl Looker + Send + 'static, hints: Option<Receiver<Hint>>) -> Receiver<Said> {
+    fn looking(reports: impl ReportSource + Send + 'static, hints: Option<Receiver<Hint>>) -> Receiver<Said> {
         let (sender, said) = channel();
         let say = move |said| {
             let is_heard = matches!(said, Said::Measured(_)) || sender.send(said).is_ok();
             if is_heard { Audience::Listens } else { Audience::Gone }
         };
-        start(looker, hints, say).unwrap();
+        start(reports, hints, say).unwrap();
         said
     }
 
@@ -334,8 +345,8 @@ mod tests {
     /// Says what is asked of it.
     struct Telling(std::sync::mpsc::Sender<&'static str>);
 
-    impl Looker for Telling {
-        fn look(&mut self) -> Arc<Report> {
+    impl ReportSource for Telling {
+        fn next_report(&mut self) -> Arc<Report> {
             self.0.send("look").unwrap();
             Arc::new(testing::quiet())
         }
@@ -361,8 +372,8 @@ mod tests {
     /// Has no time for glances: whoever waits instead of looking fails.
     struct Hurried;
 
-    impl Looker for Hurried {
-        fn look(&mut self) -> Arc<Report> {
+    impl ReportSource for Hurried {
+        fn next_report(&mut self) -> Arc<Report> {
             Arc::new(testing::quiet())
         }
 
@@ -387,12 +398,12 @@ mod tests {
     /// Somebody has become an agent, and nobody has come.
     struct Converted;
 
-    impl Looker for Converted {
-        fn look(&mut self) -> Arc<Report> {
+    impl ReportSource for Converted {
+        fn next_report(&mut self) -> Arc<Report> {
             Arc::new(testing::quiet())
         }
 
-        fn has_convert(&mut self) -> bool {
+        fn has_new_agent(&mut self) -> bool {
             true
         }
     }

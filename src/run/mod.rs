@@ -34,8 +34,7 @@ use crate::act::hand::Hand;
 use crate::app::msg::{Hints, Msg, Position, Step, Taped};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
-use crate::core::model::diagnosis::Watched;
-use crate::core::model::report::Report;
+use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
 use crate::source::described as own;
 use crate::ui::Look;
@@ -44,36 +43,6 @@ use crate::ui::theme::{Colors, Palette};
 /// The fewest descriptors that are enough for the screen, its threads and one look: some libraries
 /// panic without.
 const FEWEST: u64 = 64;
-
-/// Takes looks at the world.
-pub trait Looker {
-    /// Takes one look. It may take its time: nobody waits for it.
-    fn look(&mut self) -> Arc<Report>;
-
-    /// Returns whether somebody has come or changed since, at next to no cost; then it is worth a
-    /// look.
-    fn has_news(&mut self) -> bool {
-        false
-    }
-
-    /// Returns whether a process that was there before has become a possible agent since, without a
-    /// fork: that costs one `stat` of everybody.
-    fn has_convert(&mut self) -> bool {
-        false
-    }
-
-    /// Watches from now on what the last look has found; returns what is watched. Whoever waited
-    /// for that look has it by now.
-    fn follow(&mut self) -> Watched {
-        Watched::default()
-    }
-}
-
-impl<F: FnMut() -> Report> Looker for F {
-    fn look(&mut self) -> Arc<Report> {
-        Arc::new(self())
-    }
-}
 
 /// What the caller does at the very end, also when only the thread that waits for signals can
 /// still end the program.
@@ -133,7 +102,11 @@ enum Event {
 ///
 /// # Errors
 /// When standard output is no terminal or cannot be set up, or when the thread that looks fails.
-pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Options) -> anyhow::Result<()> {
+pub fn run(
+    reports: impl ReportSource + Send + 'static,
+    config: &Config,
+    options: Options,
+) -> anyhow::Result<()> {
     let most = own::most_open().unwrap_or(u64::MAX);
     anyhow::ensure!(
         most >= FEWEST,
@@ -167,7 +140,7 @@ pub fn run(looker: impl Looker + Send + 'static, config: &Config, options: Optio
         Ok(()) => Audience::Listens,
         Err(_) => Audience::Gone,
     };
-    looking::start(looker, options.hints, say).context("failed to start looking")?;
+    looking::start(reports, options.hints, say).context("failed to start looking")?;
     let calls = config.calls;
     let screen = ScreenOptions {
         badge: options.badge,

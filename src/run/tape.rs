@@ -8,11 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
+use crate::core::history::diff::diff;
 use crate::core::history::recording::line::Header;
 use crate::core::history::recording::redact::{Redactor, Told};
 use crate::core::history::recording::{Encoder, VERSION};
 use crate::core::judge::agent::Signatures;
+use crate::core::model::report::Report;
 use crate::core::model::snapshot::Snapshot;
+use crate::observe::observer::Recorder;
 use crate::source::os::open::meta::is_deleted;
 
 /// The most bytes of a recording, unless a person asks for more or less: 64 MiB.
@@ -75,6 +78,25 @@ impl Tape {
     /// Makes a tape on which nothing is recorded yet.
     pub fn new(signatures: Signatures) -> Self {
         Self { signatures, reel: Arc::default(), nudge: Arc::default(), lost: Arc::default() }
+    }
+
+    /// Returns what records every look while the tape is on, each with whether it shows a change.
+    pub fn recorder(&self) -> Recorder {
+        let tape = self.clone();
+        let mut before: Option<Arc<Report>> = None;
+        Box::new(move |snapshot, report| {
+            if tape.path().is_none() {
+                before = None;
+                return;
+            }
+            let is_event = before.as_ref().is_none_or(|before| !diff(Some(before), report).is_empty());
+            match tape.keep(snapshot, is_event) {
+                Kept::Off | Kept::Written => {}
+                Kept::Full => tracing::warn!("the recording is full"),
+                Kept::Failed(error) => tracing::warn!(%error, "the recording has failed"),
+            }
+            before = Some(Arc::clone(report));
+        })
     }
 
     /// Has somebody asked for a look whenever a recording is begun.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::format::Base;
 use crate::source::os::fence::Fence;
 use crate::source::postgres::Target;
+use crate::source::sqlite::copies::COPIES;
 
 /// Where to look.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +39,23 @@ pub struct Places {
 }
 
 impl Places {
+    /// Returns the usual places of a home and a temporary folder, and nothing outside of them but these
+    /// roots: so with `--home` and `--tmp`.
+    pub fn within(home: PathBuf, tmp: PathBuf, roots: Vec<PathBuf>) -> Self {
+        let state = home.join(".local/state/claimtop");
+        Self {
+            claude_config: home.join(".claude"),
+            cache: home.join(".cache"),
+            bindings: state.join("bindings"),
+            copies: state.join(COPIES),
+            roots,
+            home,
+            tmp,
+            confined: true,
+            ..Self::default()
+        }
+    }
+
     /// Returns the file of tombstones, which lies beside the notes.
     pub fn tombstones(&self) -> Option<PathBuf> {
         self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))

@@ -6,24 +6,25 @@ use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Seen};
 use claimtop::act::system::System;
-use claimtop::act::witness::{Eyes, Witness};
+use claimtop::act::witness::Witness;
 use claimtop::core::assess::Policy;
 use claimtop::core::history::journal::Outcome;
 use claimtop::core::model::action::Ended;
 use claimtop::core::model::process::{Process, ProcessId};
 use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
+use claimtop::observe::Observer;
 use jiff::Timestamp;
 
 use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};
 
-/// Eyes whose look is another one once the file was taken.
+/// An observer whose look is another one once the file was taken.
 struct Late<F> {
-    eyes: Eyes,
+    eyes: Observer,
     look: F,
 }
 
-impl<F: FnMut(&mut Eyes) -> Snapshot> Witness for Late<F> {
+impl<F: FnMut(&mut Observer) -> Snapshot> Witness for Late<F> {
     fn look(&mut self) -> Snapshot {
         self.eyes.look()
     }
@@ -41,9 +42,9 @@ impl<F: FnMut(&mut Eyes) -> Snapshot> Witness for Late<F> {
     }
 }
 
-/// Eyes whose first look was long before.
+/// An observer whose first look was long before.
 struct Early {
-    eyes: Eyes,
+    eyes: Observer,
     before: Option<Snapshot>,
 }
 
@@ -74,14 +75,14 @@ fn release_seen(stage: &Stage, name: &str, reported: &Report, witness: &mut impl
 }
 
 /// Releases the record of a file, and looks by `look` once it was taken.
-fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Eyes) -> Snapshot) -> Outcome {
+fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Observer) -> Snapshot) -> Outcome {
     let mut late = Late { eyes: stage.eyes(), look };
     let reported = report(&mut late.eyes);
     release_seen(stage, name, &reported, &mut late)
 }
 
 /// Looks, and sees a process that has ended as if it lived.
-fn look_with(eyes: &mut Eyes, process: &Process) -> Snapshot {
+fn look_with(eyes: &mut Observer, process: &Process) -> Snapshot {
     let mut snapshot = eyes.look();
     snapshot.processes.listed.insert(process.id.pid);
     snapshot.processes.by_pid.insert(process.id.pid, process.clone());

@@ -9,10 +9,11 @@ use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
-use claimtop::act::witness::{Eyes, Witness};
+use claimtop::act::witness::Witness;
 use claimtop::core::model::action::Action;
 use claimtop::core::model::action::Ended;
 use claimtop::core::model::key::Key;
+use claimtop::observe::Observer;
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -318,7 +319,7 @@ fn what_is_not_asked_for_is_no_confirmation() {
 }
 
 /// Returns what must be typed to release something.
-fn wanted(state: &StateFolder<System>, eyes: &mut Eyes, stage: &Stage, key: &Key) -> Option<String> {
+fn wanted(state: &StateFolder<System>, eyes: &mut Observer, stage: &Stage, key: &Key) -> Option<String> {
     let now = eyes.now();
     let lock = state.lock(Patience::None, now).unwrap();
     let seen = Seen::see(&lock, &report(eyes), release(key), &stage.rules(), now).unwrap();
@@ -366,10 +367,10 @@ fn an_entry_that_cannot_be_undone_says_why() {
 fn on_a_stage_nobody_outside_of_it_counts() {
     let (stage, other) = (Stage::new(), Stage::new());
     let (agent, stranger) = (stage.agent(), other.agent());
-    let seen = |eyes: &mut Eyes| {
+    let seen = |eyes: &mut Observer| {
         let processes = eyes.look().processes;
         [agent.id(), stranger.id()].map(|pid| processes.get(pid).is_some())
     };
     assert_eq!(seen(&mut stage.eyes()), [true, false]);
-    assert_eq!(seen(&mut Eyes { stage: None, ..stage.eyes() }), [true, true]);
+    assert_eq!(seen(&mut stage.eyes().only_below(None)), [true, true]);
 }

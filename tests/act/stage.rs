@@ -7,14 +7,14 @@ use claimtop::act::disk::{Disk, Patience};
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::trouble::Trouble;
-use claimtop::act::witness::{Eyes, Witness};
+use claimtop::act::witness::Witness;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::Action;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::key::Key;
 use claimtop::core::model::report::Report;
-use claimtop::observe::collect::Collector;
+use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use jiff::SignedDuration;
 
@@ -79,16 +79,16 @@ impl Stage {
         self.write(&format!("home/.claude/sessions/{pid}.json"), &text)
     }
 
-    pub(crate) fn eyes(&self) -> Eyes {
+    pub(crate) fn eyes(&self) -> Observer {
         self.eyes_over(&[])
     }
 
-    pub(crate) fn eyes_over(&self, roots: &[&str]) -> Eyes {
+    pub(crate) fn eyes_over(&self, roots: &[&str]) -> Observer {
         self.eyes_at(roots, &self.path("tmp"))
     }
 
     /// Looks with a temporary folder elsewhere.
-    pub(crate) fn eyes_at(&self, roots: &[&str], tmp: &Path) -> Eyes {
+    pub(crate) fn eyes_at(&self, roots: &[&str], tmp: &Path) -> Observer {
         let signatures = Signatures::built_in().unwrap();
         let places = Places {
             tmp: tmp.to_path_buf(),
@@ -104,10 +104,10 @@ impl Stage {
             follows_homes: false,
             programs: Vec::new(),
         };
-        let collector = Collector::new(places, signatures.clone());
         // Agents of other test runs could rightly be holders too, and whose namespace cannot be read
         // while they begin or end.
-        Eyes { collector, policy: Policy { signatures }, stage: Some(self.root.clone()) }
+        let stage = Some(self.root.clone());
+        Observer::new(Options { places, policy: Policy { signatures }, stage, ..Options::default() })
     }
 
     pub(crate) fn rules(&self) -> Rules {
@@ -146,9 +146,9 @@ pub(crate) fn end(agent: Agent) {
     drop(agent);
 }
 
-pub(crate) fn report(eyes: &mut Eyes) -> Report {
+pub(crate) fn report(eyes: &mut Observer) -> Report {
     let snapshot = eyes.look();
-    assess(&snapshot, &eyes.policy)
+    assess(&snapshot, eyes.policy())
 }
 
 /// Returns the record whose file has this name.
@@ -160,7 +160,7 @@ pub(crate) fn record<'a>(report: &'a Report, name: &str) -> &'a RecordView {
 /// Walks the whole road with the answer that the plan asks for.
 pub(crate) fn act<D: Disk>(
     state: &StateFolder<D>,
-    eyes: &mut Eyes,
+    eyes: &mut Observer,
     rules: &Rules,
     request: Request,
     answer: &Answer,

@@ -14,11 +14,11 @@ use claimtop::act::disk::Patience;
 use claimtop::act::lock::StateFolder;
 use claimtop::act::road::{Answer, Request, Rules, Seen};
 use claimtop::act::system::System;
-use claimtop::act::witness::{Eyes, Witness};
+use claimtop::act::witness::Witness;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::Action;
-use claimtop::observe::collect::Collector;
+use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use jiff::SignedDuration;
 
@@ -45,11 +45,7 @@ fn main() {
         follows_homes: false,
         programs: Vec::new(),
     };
-    let mut eyes = Eyes {
-        collector: Collector::new(places, signatures.clone()),
-        policy: Policy { signatures },
-        stage: None,
-    };
+    let mut eyes = Observer::new(Options { places, policy: Policy { signatures }, ..Options::default() });
     let state = StateFolder::open(System, &at("state")).expect("a state folder");
     let file = at("home/.claude/sessions/4000001.json");
     let (mut bare, mut ours) = (Vec::new(), Vec::new());
@@ -75,7 +71,7 @@ fn rename(file: &Path, to: &Path, round: u32) {
     std::fs::File::open(to).and_then(|folder| folder.sync_all()).expect("a sync");
 }
 
-fn release(state: &StateFolder<System>, eyes: &mut Eyes, world: &Path) -> f64 {
+fn release(state: &StateFolder<System>, eyes: &mut Observer, world: &Path) -> f64 {
     let now = eyes.now();
     let uid = rustix::process::geteuid().as_raw();
     let rules = Rules { home: world.join("home"), uid, settled_for: SignedDuration::ZERO };

@@ -8,11 +8,12 @@ use std::process::{Command, Stdio};
 
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
-use claimtop::act::witness::{Eyes, Witness};
+use claimtop::act::witness::Witness;
 use claimtop::core::assess::Policy;
 use claimtop::core::history::journal::History;
 use claimtop::core::model::action::Ended;
 use claimtop::core::model::snapshot::Snapshot;
+use claimtop::observe::Observer;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
@@ -138,9 +139,9 @@ fn child() {
     }
 }
 
-/// Eyes with something that happens right before one of their looks.
+/// An observer with something that happens right before one of their looks.
 struct Disturbed<F> {
-    eyes: Eyes,
+    eyes: Observer,
     at: usize,
     looks: Cell<usize>,
     happens: F,

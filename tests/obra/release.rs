@@ -1,10 +1,10 @@
 //! Letting rows go, and taking it back.
 
 use claimtop::act::system::System;
-use claimtop::act::witness::Eyes;
 use claimtop::core::model::action::Confirmation;
 use claimtop::core::model::action::Ended;
 use claimtop::core::model::verdict::VerdictState;
+use claimtop::observe::Observer;
 use rusqlite::Connection;
 
 use crate::stage::{ITERATION, Stage, planned, report, row, rows};
@@ -16,7 +16,7 @@ fn a_session_that_only_a_log_calls_abandoned_is_told() {
     let log = stage.root().join("home/obra-runtime/logs/orchestrator.log");
     std::fs::create_dir_all(log.parent().unwrap()).unwrap();
     let mut eyes = stage.eyes();
-    let told = |eyes: &mut Eyes| {
+    let told = |eyes: &mut Observer| {
         let findings = report(eyes).findings;
         findings
             .iter()

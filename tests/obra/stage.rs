@@ -9,7 +9,7 @@ use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
 use claimtop::act::system::System;
 use claimtop::act::trouble::Trouble;
 use claimtop::act::undo::Place;
-use claimtop::act::witness::{Eyes, Witness};
+use claimtop::act::witness::Witness;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::{Action, Confirmation, Step};
@@ -17,7 +17,7 @@ use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
 use claimtop::core::plan::about::plan_for;
-use claimtop::observe::collect::Collector;
+use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
@@ -102,7 +102,7 @@ impl Stage {
         folder.map(|entry| entry.unwrap().path()).collect()
     }
 
-    pub(crate) fn eyes(&self) -> Eyes {
+    pub(crate) fn eyes(&self) -> Observer {
         // Whoever runs agents on this machine, one of them could run the session.
         let signatures = Signatures::default();
         let home = self.root.join("home");
@@ -120,8 +120,7 @@ impl Stage {
             follows_homes: false,
             programs: Vec::new(),
         };
-        let collector = Collector::new(places, signatures.clone());
-        Eyes { collector, policy: Policy { signatures }, stage: None }
+        Observer::new(Options { places, policy: Policy { signatures }, ..Options::default() })
     }
 
     pub(crate) fn state<D: Disk>(&self, disk: D) -> StateFolder<D> {
@@ -219,9 +218,9 @@ fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
     statement.query_map([], read).unwrap().map(Result::unwrap).collect()
 }
 
-pub(crate) fn report(eyes: &mut Eyes) -> Report {
+pub(crate) fn report(eyes: &mut Observer) -> Report {
     let snapshot = eyes.look();
-    assess(&snapshot, &eyes.policy)
+    assess(&snapshot, eyes.policy())
 }
 
 /// Returns the record of a session's row.

@@ -22,9 +22,8 @@ use crate::act::road::{Answer, Request, Rules, Seen};
 use crate::act::rows::postgres::Postgres;
 use crate::act::trouble::Trouble;
 use crate::act::undo::Place;
-use crate::act::witness::Eyes;
+use crate::cli::look;
 use crate::config::Access;
-use crate::core::assess::Policy;
 use crate::core::model::action::{Action, Confirmation};
 use crate::core::model::code::Code;
 use crate::core::model::finding::Remedy;
@@ -37,7 +36,7 @@ use crate::core::model::text::shown;
 use crate::core::model::verdict::VerdictState;
 use crate::core::plan::about::Known;
 use crate::core::plan::find::Subject;
-use crate::observe::collect::Collector;
+use crate::observe::Observer;
 use crate::source::os::{clock, host};
 
 /// How long a command waits while another claimtop is at work.
@@ -71,17 +70,15 @@ pub(crate) fn looking(settings: &Settings) -> Result<Hand, Failure> {
 
 fn over(
     settings: &Settings,
-    open: impl FnOnce(&Path, Eyes, Rules) -> Result<Hand, Trouble>,
+    open: impl FnOnce(&Path, Observer, Rules) -> Result<Hand, Trouble>,
 ) -> Result<Hand, Failure> {
-    let signatures = signatures(settings)?;
-    let collector = Collector::new(settings.places.clone(), signatures.clone()).with_own(&settings.formats);
+    let observer = look::observer(settings, signatures(settings)?);
     let rules = Rules {
         home: settings.places.home.clone(),
         uid: host::host(clock::now()).uid,
         settled_for: Rules::SETTLED_FOR,
     };
-    let eyes = Eyes { collector, policy: Policy { signatures }, stage: None };
-    let hand = open(&settings.state, eyes, rules).map_err(failure)?;
+    let hand = open(&settings.state, observer, rules).map_err(failure)?;
     let Some(target) = settings.places.leo_database.clone() else { return Ok(hand) };
     let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
     Ok(hand.with(Format::Leo, Box::new(rows)))

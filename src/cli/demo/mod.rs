@@ -6,7 +6,7 @@ mod stage;
 pub(super) mod stand_in;
 mod story;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
@@ -18,11 +18,12 @@ use self::story::Story;
 use super::args::Options;
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
-use super::look::Looker;
 use super::output::{Paint, Shape, print};
 use super::screen::{self, About};
 use super::settings::{Settings, settings};
 use super::{frames, list, signatures};
+use crate::cli::look;
+use crate::observe::Observer;
 use crate::run::AtEnd;
 use crate::run::tape::{self, Tape};
 use crate::source::os::{clock, host};
@@ -73,29 +74,33 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let world = World::make().map_err(failed)?;
     let settings = world.settings(options, environment)?;
     settings.start_log()?;
-    let looker = Looker::new(&settings, signatures(&settings)?).only_below(world.stage.path().to_owned());
-    let looker = taped(looker, wish.record.as_deref()).map_err(failed)?;
+    let observer =
+        look::observer(&settings, signatures(&settings)?).only_below(Some(world.stage.path().to_owned()));
+    let tape = wish.record.map(|path| begun(&observer, path)).transpose().map_err(failed)?;
+    let observer = match &tape {
+        Some(tape) => observer.recorded(tape.recorder()),
+        None => observer,
+    };
     let world = Held(Arc::new(Mutex::new(Some(world))));
     let outcome = match &wish.frames {
-        Some(keys) => frames(looker, keys),
-        None => show(&settings, looker, wish.showing, &world.0),
+        Some(keys) => frames(observer, keys),
+        None => show(&settings, (observer, tape), wish.showing, &world.0),
     };
     end(&world.0).map_err(failed)?;
     outcome
 }
 
-/// Records what is seen, if that is wanted.
-fn taped(looker: Looker, path: Option<&Path>) -> anyhow::Result<Looker> {
-    let Some(path) = path else { return Ok(looker) };
-    let tape = Tape::new(looker.signatures());
-    let wish = tape::Wish { path: path.to_owned(), began_at: clock::now(), limit: tape::LIMIT, redact: None };
+/// Begins a recording.
+fn begun(observer: &Observer, path: PathBuf) -> anyhow::Result<Tape> {
+    let tape = Tape::new(observer.policy().signatures.clone());
+    let wish = tape::Wish { path, began_at: clock::now(), limit: tape::LIMIT, redact: None };
     tape.begin(wish).context("failed to record")?;
-    Ok(looker.taped(tape))
+    Ok(tape)
 }
 
 /// Prints the frames of three looks.
-fn frames(mut looker: Looker, keys: &str) -> Outcome {
-    print(&frames::frames((0..3).map(|_| looker.report()), keys))?;
+fn frames(mut observer: Observer, keys: &str) -> Outcome {
+    print(&frames::frames((0..3).map(|_| observer.observe()), keys))?;
     Ok(Exit::Fine)
 }
 
@@ -117,7 +122,7 @@ fn end(world: &Mutex<Option<World>>) -> anyhow::Result<()> {
 
 fn show(
     settings: &Settings,
-    mut looker: Looker,
+    (mut observer, tape): (Observer, Option<Tape>),
     showing: Showing,
     world: &Arc<Mutex<Option<World>>>,
 ) -> Outcome {
@@ -126,12 +131,16 @@ fn show(
             let world = Arc::clone(world);
             // Nobody is left to be told when this fails.
             let at_end: AtEnd = Arc::new(move || drop(end(&world)));
-            screen::screen(settings, looker, About { badge: Some("demo".to_owned()), at_end: Some(at_end) })
+            screen::screen(
+                settings,
+                observer,
+                About { badge: Some("demo".to_owned()), tape, at_end: Some(at_end) },
+            )
         }
-        Showing::Json => list::run(&mut looker, None, Shape::Json),
+        Showing::Json => list::run(&mut observer, None, Shape::Json),
         Showing::Text => {
             let paint = Paint::for_stdout(settings.effective.config.color);
-            list::run(&mut looker, None, Shape::Text(paint))
+            list::run(&mut observer, None, Shape::Text(paint))
         }
     }
 }

@@ -6,7 +6,6 @@ mod ladder;
 use serde::Serialize;
 
 use super::failure::{Exit, Outcome};
-use super::look::Looker;
 use super::output::{Shape, print};
 use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
@@ -17,6 +16,7 @@ use crate::core::model::report::Report;
 use crate::core::model::verdict::Verdict;
 use crate::core::model::window::WindowView;
 use crate::core::plan::find::Subject;
+use crate::observe::Observer;
 
 /// What `explain --json` prints: the one of window, record and claim that the subject is.
 #[derive(Serialize)]
@@ -44,8 +44,8 @@ struct Left<'a> {
 ///
 /// # Errors
 /// Nothing or several things are meant, or the output cannot be written.
-pub(crate) fn run(looker: &mut Looker, asked: &str, shape: Shape) -> Outcome {
-    let report = looker.report();
+pub(crate) fn run(observer: &mut Observer, asked: &str, shape: Shape) -> Outcome {
+    let report = observer.observe();
     let subjects = find::find_all(&report, asked)?;
     let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {

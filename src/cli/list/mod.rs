@@ -4,7 +4,7 @@ mod tables;
 
 use super::args::View;
 use super::failure::Outcome;
-use super::look::{self, Looker};
+use super::look;
 use super::output::{Paint, Shape, Tone, print, terminal_width};
 use super::words::{self, count};
 use crate::core::model::claim::ClaimStatus;
@@ -13,14 +13,15 @@ use crate::core::model::report::Report;
 use crate::core::model::snapshot::{SourceHealth, Topic};
 use crate::core::model::text::shown;
 use crate::core::model::{json, snapshot};
+use crate::observe::Observer;
 use crate::present::summary::Number;
 
 /// Looks once and prints it; JSON is the whole snapshot, whatever the view.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(looker: &mut Looker, view: Option<View>, shape: Shape) -> Outcome {
-    show(&looker.report(), view, shape)
+pub(crate) fn run(observer: &mut Observer, view: Option<View>, shape: Shape) -> Outcome {
+    show(&observer.observe(), view, shape)
 }
 
 /// Prints a report; JSON is the whole snapshot, whatever the view.

@@ -146,8 +146,8 @@ impl Collector {
     }
 
     /// Returns whether a process that was there before has become a possible agent since.
-    pub fn has_convert(&mut self) -> bool {
-        self.scanner.has_convert()
+    pub fn has_new_agent(&mut self) -> bool {
+        self.scanner.has_new_agent()
     }
 
     /// Lets later looks know what this one has taught about the dead.

@@ -91,7 +91,7 @@ impl Scanner {
 
     /// Returns the same, of everybody: an old process may have become an agent without a fork
     /// (execve(2)).
-    pub fn has_convert(&mut self) -> bool {
+    pub fn has_new_agent(&mut self) -> bool {
         self.system.has_news(&self.candidates, Depth::Whole)
     }
 

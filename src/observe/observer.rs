@@ -1,0 +1,223 @@
+//! The observer: takes one look after another, judges each after the report before it, and
+//! remembers who is proven dead.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use crate::core::assess::{Policy, assess_after};
+use crate::core::judge::tombstone::learn::{Lesson, Mourner};
+use crate::core::model::diagnosis::Watched;
+use crate::core::model::host::Host;
+use crate::core::model::own::Own;
+use crate::core::model::process::ProcessId;
+use crate::core::model::report::Report;
+use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
+use crate::observe::collect::Collector;
+use crate::observe::report_source::ReportSource;
+use crate::observe::watch::Watch;
+use crate::observe::watch::hint::Hint;
+use crate::source::places::Places;
+
+/// Given every snapshot and its report, such as to record them.
+pub type Recorder = Box<dyn FnMut(&Snapshot, &Arc<Report>) + Send>;
+
+/// Writes what was learned about the dead to the disk. What fails is given again with the next look.
+pub type TombstoneStore = Box<dyn FnMut(&Lesson, &Host) -> Result<(), Box<dyn Error>> + Send>;
+
+/// What to observe, and how.
+#[derive(Default)]
+pub struct Options {
+    /// Where to look.
+    pub places: Places,
+    /// How looks are judged.
+    pub policy: Policy,
+    /// The formats that a person has described.
+    pub formats: Vec<Own>,
+    /// The folder below which alone programs count as agents; all do where there is none.
+    pub stage: Option<PathBuf>,
+    /// Where tombstones are kept; for as long as the observer lives where there is no store.
+    pub tombstones: Option<TombstoneStore>,
+}
+
+/// Observes the world again and again. The screen, the commands and the actions each have one.
+pub struct Observer {
+    collector: Collector,
+    policy: Policy,
+    stage: Option<PathBuf>,
+    recorder: Option<Recorder>,
+    /// Follows what the last look found, for those who observe again and again.
+    watch: Option<Watch>,
+    /// The processes whose death would change the last report.
+    holders: Vec<ProcessId>,
+    mourner: Mourner,
+    /// What was learned and is not on the disk yet.
+    unkept: Lesson,
+    tombstones: Option<TombstoneStore>,
+    /// The last report, for the next one to share what is the same.
+    last: Option<Arc<Report>>,
+}
+
+impl Observer {
+    /// Prepares to observe; reads nothing yet.
+    pub fn new(options: Options) -> Self {
+        let Options { places, policy, formats, stage, tombstones } = options;
+        let collector = Collector::new(places, policy.signatures.clone()).with_own(&formats);
+        let observer = Self {
+            collector,
+            policy,
+            stage: None,
+            recorder: None,
+            watch: None,
+            holders: Vec::new(),
+            mourner: Mourner::default(),
+            unkept: Lesson::default(),
+            tombstones,
+            last: None,
+        };
+        observer.only_below(stage)
+    }
+
+    /// Lets only programs below this folder count as agents, where there is one.
+    pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
+        if let Some(stage) = &stage {
+            self.collector.on_stage(stage.clone());
+        }
+        self.stage = stage;
+        self
+    }
+
+    /// Returns the folder below which alone programs count.
+    pub fn stage(&self) -> Option<PathBuf> {
+        self.stage.clone()
+    }
+
+    /// Returns how looks are judged.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Hands every snapshot and its report to this recorder from now on.
+    pub fn recorded(mut self, recorder: Recorder) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// Watches from now on what each look finds; the receiver says when to look again.
+    pub fn watched(mut self) -> (Self, Receiver<Hint>) {
+        let (watch, hints) = Watch::new();
+        self.watch = Some(watch);
+        self.collector.follow_servers();
+        (self, hints)
+    }
+
+    /// Returns what asks the receiver of [`Observer::watched`] for a look, from any thread.
+    pub fn nudge(&self) -> Option<impl Fn() + Send + 'static> {
+        self.watch.as_ref().map(Watch::nudge)
+    }
+
+    /// Returns why changes are missed, each reason once; none where nothing is watched.
+    pub fn losses(&self) -> Vec<String> {
+        self.watch.as_ref().map(Watch::losses).unwrap_or_default()
+    }
+
+    /// Takes a whole look: records first, processes second.
+    pub fn look(&mut self) -> Snapshot {
+        let snapshot = self.collector.look();
+        self.on_stage(snapshot)
+    }
+
+    /// Takes a look that does not read again what cannot have changed since the last one.
+    pub fn look_again(&mut self) -> Snapshot {
+        let snapshot = self.collector.look_again();
+        self.on_stage(snapshot)
+    }
+
+    fn on_stage(&self, mut snapshot: Snapshot) -> Snapshot {
+        if let Some(stage) = &self.stage {
+            snapshot.forget_outside(stage);
+        }
+        snapshot
+    }
+
+    /// Takes a look, judges it, records it and learns from it who is dead.
+    pub fn observe(&mut self) -> Arc<Report> {
+        let mut snapshot = if self.watch.is_some() { self.look_again() } else { self.look() };
+        snapshot.sources.extend(self.health());
+        let report = Arc::new(assess_after(self.last.as_deref(), &snapshot, &self.policy));
+        self.last = Some(Arc::clone(&report));
+        if let Some(recorder) = &mut self.recorder {
+            recorder(&snapshot, &report);
+        }
+        // On a stage the rest of the machine is left out, so nobody's absence means anything.
+        if self.stage.is_none() {
+            self.learn(&snapshot, &report);
+        }
+        if self.watch.is_some() {
+            self.holders = holders(&report, &snapshot);
+        }
+        report
+    }
+
+    /// Returns the watch's badge when it misses something.
+    fn health(&self) -> Option<SourceHealth> {
+        let losses = self.losses();
+        let detail = Untrusted::new(losses.join("; "));
+        let badge = SourceHealth { id: "watch".to_owned(), state: SourceState::Partial, detail };
+        (!losses.is_empty()).then_some(badge)
+    }
+
+    /// Remembers who was proven dead; where the disk fails, for as long as this program runs.
+    fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
+        let lesson = self.mourner.learn(snapshot, report);
+        for ProcessId { pid, start_ticks } in &lesson.refuted {
+            tracing::warn!(pid, start_ticks, "dropped a tombstone: a process with this PID and start lives");
+        }
+        self.collector.learn(&lesson);
+        let Some(store) = &mut self.tombstones else { return };
+        self.unkept.add(lesson);
+        if self.unkept.is_empty() {
+            return;
+        }
+        match store(&self.unkept, &snapshot.host) {
+            Ok(()) => {
+                self.unkept = Lesson::default();
+                self.collector.has_kept();
+            }
+            Err(error) => tracing::debug!(%error, "tombstones could not be kept"),
+        }
+    }
+}
+
+impl ReportSource for Observer {
+    fn next_report(&mut self) -> Arc<Report> {
+        self.observe()
+    }
+
+    fn has_news(&mut self) -> bool {
+        self.collector.has_news()
+    }
+
+    fn has_new_agent(&mut self) -> bool {
+        self.collector.has_new_agent()
+    }
+
+    fn follow(&mut self) -> Watched {
+        let Some(watch) = &mut self.watch else { return Watched::default() };
+        watch.expect(self.collector.names());
+        watch.expect_programs(self.collector.programs());
+        watch.follow(&self.collector.folders(), &std::mem::take(&mut self.holders));
+        watch.watched()
+    }
+}
+
+/// Returns the processes whose death would change the report: windows, and holders of records.
+fn holders(report: &Report, snapshot: &Snapshot) -> Vec<ProcessId> {
+    let windows = report.windows.iter().map(|window| window.pid);
+    let named = report.records().filter_map(|record| record.pid());
+    let pids: BTreeSet<u32> = windows.chain(named).collect();
+    pids.into_iter().filter_map(|pid| Some(snapshot.processes.get(pid)?.id)).collect()
+}
