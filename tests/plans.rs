@@ -71,7 +71,7 @@ fn terms(plan: &Plan) -> String {
     let steps: Vec<&str> = steps.into_iter().collect();
     let whose = plan.steps.iter().find_map(|step| match step {
         Step::Row { format, .. } => Some(format!(" of {}", format.name())),
-        Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::Exchange { .. } => None,
+        Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::EndEntireSession { .. } => None,
     });
     let not_if: String = plan.refuses_when.iter().map(|why| format!("    not if {why}\n")).collect();
     format!("{}{}\n{not_if}    {}\n", steps.join(" and "), whose.unwrap_or_default(), plan.inverse)
@@ -93,7 +93,7 @@ fn step(step: &Step) -> &'static str {
         Step::Park { .. } => "parking",
         Step::Move { .. } => "moving",
         Step::Restore { .. } => "restoring",
-        Step::Exchange { .. } => "exchanging",
+        Step::EndEntireSession { .. } => "exchanging",
         Step::Row { .. } => "changing rows",
     }
 }

@@ -51,19 +51,19 @@ impl<D: Disk> Sight<'_, D> {
     pub(super) fn planned(&self, step: &Step) -> Result<Planned, Trouble> {
         Ok(match step {
             Step::Park { path } => {
-                let File { at, print, place, .. } = self.file(path.raw())?;
+                let File { at, print, place, .. } = self.file(path)?;
                 Planned::Park { path: at.path, print, place }
             }
             Step::Move { path, to } => {
-                let File { at, print, place, .. } = self.file(path.raw())?;
-                let to = self.free(to.raw())?;
+                let File { at, print, place, .. } = self.file(path)?;
+                let to = self.free(to)?;
                 if !self.hands.reaches(&at.folder, to.parent().unwrap_or(&to))? {
                     return Err(far(&at.path, &to));
                 }
                 Planned::Move { path: at.path, print, place, to, modified_at: Modified::Now }
             }
-            Step::Exchange { path, .. } => {
-                let File { at, print, place, bytes } = self.file(path.raw())?;
+            Step::EndEntireSession { path, .. } => {
+                let File { at, print, place, bytes } = self.file(path)?;
                 let new = entire::ended(&bytes, self.now).ok_or_else(|| {
                     Trouble::Never(format!("{} is not as the entire CLI writes it", shown(&at.path)))
                 })?;
@@ -96,16 +96,17 @@ impl<D: Disk> Sight<'_, D> {
         })
     }
 
-    fn place(&self, text: &str) -> PathBuf {
-        match text.strip_prefix("~/") {
-            Some(below) => self.rules.home.join(below),
-            None => text.into(),
+    /// Returns where a path leads that may begin with the home.
+    fn place(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("~") {
+            Ok(below) => self.rules.home.join(below),
+            Err(_) => path.to_path_buf(),
         }
     }
 
     /// Returns a place where nothing lies.
-    fn free(&self, text: &str) -> Result<PathBuf, Trouble> {
-        let path = self.place(text);
+    fn free(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        let path = self.place(path);
         let there = match self.hands.at(&path) {
             Ok(at) => self.hands.look(at.spot(), &path)?,
             Err(Trouble::Failed { errno: Errno::NOENT, .. }) => None,
@@ -118,8 +119,8 @@ impl<D: Disk> Sight<'_, D> {
     }
 
     /// Returns what a file is, if it may be touched at all.
-    fn file(&self, text: &str) -> Result<File<D::Folder>, Trouble> {
-        let path = self.place(text);
+    fn file(&self, path: &Path) -> Result<File<D::Folder>, Trouble> {
+        let path = self.place(path);
         let at = self.hands.at(&path)?;
         let gone = || Trouble::Changed(format!("{} has gone", shown(&path)));
         let image = self.hands.look(at.spot(), &path)?.ok_or_else(gone)?;

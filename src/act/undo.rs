@@ -16,7 +16,6 @@ use crate::core::model::action::{Confirmation, Plan, Step};
 use crate::core::model::key::Key;
 use crate::core::model::record::format::Format;
 use crate::core::model::row::{RowChange, is_in};
-use crate::core::model::text::Untrusted;
 
 /// Plans to take an entry back.
 pub(super) fn plan<D: Disk>(
@@ -158,11 +157,10 @@ fn content_of<D: Disk>(
 }
 
 fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
-    let text = |path: &Path| Untrusted::from_path(path);
     let steps = planned.iter().map(|planned| match planned {
-        Planned::Park { path, .. } | Planned::End { path, .. } => Step::Park { path: text(path) },
-        Planned::Move { path, to, .. } => Step::Move { path: text(path), to: text(to) },
-        Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.text(), to: text(to) },
+        Planned::Park { path, .. } | Planned::End { path, .. } => Step::Park { path: path.clone().into() },
+        Planned::Move { path, to, .. } => Step::Move { path: path.clone().into(), to: to.clone().into() },
+        Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.text(), to: to.clone().into() },
         Planned::Row { format, database, table, id, before, to } => Step::Row {
             format: *format,
             database: database.as_str().into(),
@@ -173,17 +171,13 @@ fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
     });
     let age = now.duration_since(entry.at).as_secs();
     Plan {
-        subject: Key::typed(&entry.number.to_string()),
-        record: Key::typed(&entry.number.to_string()),
         name: format!("entry {}", entry.number),
-        held_by: None,
         what: format!("undo entry {}: {}", entry.number, entry.intent.title),
         why: vec![format!("it was done {age} s ago and has not been undone")],
         steps: steps.collect(),
-        follows: Vec::new(),
         inverse: "do it again".to_owned(),
         refuses_when: vec!["the place is taken", "what was put in its place has changed since"],
         confirmation: Confirmation::Yes,
-        written_at: None,
+        ..Plan::empty(&Key::typed(&entry.number.to_string()))
     }
 }

@@ -166,6 +166,7 @@ pub(crate) fn quiet() -> Report {
         records: Vec::new(),
         claims: Vec::new(),
         findings: Vec::new(),
+        broken: Vec::new(),
     }
 }
 

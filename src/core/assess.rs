@@ -28,7 +28,7 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::Role;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::ownership::Ownership;
-use crate::core::model::report::{Report, ReportHost, SCHEMA};
+use crate::core::model::report::{BrokenPath, Report, ReportHost, SCHEMA};
 use crate::core::model::session::Strength;
 use crate::core::model::snapshot::Snapshot;
 use crate::core::model::text::Untrusted;
@@ -87,6 +87,11 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         records,
         claims,
         findings,
+        broken: snapshot
+            .broken
+            .iter()
+            .map(|file| BrokenPath { key: file.key(), path: file.path.clone() })
+            .collect(),
     };
     let known = Known::new(&report);
     let ways = ways_of_letting_go(&known, &report, snapshot.host.uid);

@@ -1,6 +1,8 @@
 //! The commands that act, over records whose holders are dead for certain: their PIDs were those
 //! of processes that the test started and reaped.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -99,6 +101,57 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert!(journal.out.contains(done_why), "{journal:?}");
     let is_age = |word: &str| word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<u32>().is_ok());
     assert!(journal.out.split_whitespace().any(is_age), "{journal:?}");
+}
+
+/// What lies at a path that is no UTF-8 is let go, parked and brought back as any other file.
+#[test]
+fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {
+    let world = World::new();
+    let (pid, path) = ended_window(&world, "alpha", SESSION);
+    let session = std::fs::read(&path).unwrap();
+    let home = world.path("").join(OsStr::from_bytes(b"home-\xff"));
+    std::fs::rename(world.path("home"), &home).unwrap();
+    let registry = home.join(format!(".claude/sessions/{pid}.json"));
+    let broken = home.join(".maia/sessions").join(OsStr::from_bytes(b"swarm_session_\xfe.json"));
+    std::fs::create_dir_all(broken.parent().unwrap()).unwrap();
+    std::fs::write(&broken, "{").unwrap();
+    let run = |subject: &OsStr, arguments: &[&str]| {
+        let mut command = world.command(&["--home"]);
+        command.arg(&home).arg("--tmp").arg(world.path("tmp")).env("HOME", &home);
+        let output =
+            command.args(arguments).args(Some(subject).filter(|it| !it.is_empty())).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let settled = |subject: &OsStr, arguments: &[&str]| loop {
+        let (code, out) = run(subject, arguments);
+        if !out.contains("s ago: wait") {
+            break (code, out);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let none = OsStr::new("");
+    let parsed = |out: &str| -> Value { serde_json::from_str::<Value>(out).unwrap() };
+
+    let (code, out) = settled(OsStr::new(SESSION), &["release", "--yes"]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(!registry.exists());
+    assert_eq!(run(none, &["undo", "--yes"]).0, Some(0));
+    assert_eq!(std::fs::read(&registry).unwrap(), session);
+
+    let (_, out) = run(none, &["ls", "--json"]);
+    let report = parsed(&out);
+    let findings = report["findings"].as_array().unwrap();
+    let corrupt = findings.iter().find(|finding| finding["code"] == "corrupt-record").unwrap();
+    let key = OsStr::new(corrupt["subjects"][0].as_str().unwrap());
+    let (_, out) = settled(key, &["park", "--dry-run", "--json"]);
+    let plan = parsed(&out);
+    let path = plan["plans"][0]["steps"][0]["path"].as_str().unwrap();
+    assert!(path.ends_with("/home-\\xFF/.maia/sessions/swarm_session_\\xFE.json"), "{path}");
+    let (code, out) = run(key, &["park", "--confirm", plan["plans"][0]["code"].as_str().unwrap()]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(!broken.exists());
+    assert_eq!(run(none, &["undo", "--yes"]).0, Some(0));
+    assert_eq!(std::fs::read(&broken).unwrap(), b"{");
 }
 
 #[test]

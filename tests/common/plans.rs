@@ -94,10 +94,10 @@ fn key_of(about: &str, report: &Report) -> Option<Key> {
 
 fn line(step: &Step) -> String {
     match step {
-        Step::Park { path } => format!("park {}", path.raw()),
-        Step::Move { path, to } => format!("move {} to {}", path.raw(), to.raw()),
-        Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.raw()),
-        Step::Exchange { path, change } => format!("exchange {}: {change}", path.raw()),
+        Step::Park { path } => format!("park {}", path.text().raw()),
+        Step::Move { path, to } => format!("move {} to {}", path.text().raw(), to.text().raw()),
+        Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.text().raw()),
+        Step::EndEntireSession { path, change } => format!("exchange {}: {change}", path.text().raw()),
         Step::Row { table, id, change, .. } => format!("change {table} {id}: {change}"),
     }
 }

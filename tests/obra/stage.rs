@@ -190,7 +190,7 @@ impl Stage {
         let seen = self.see(&lock, Request::Undo { entry, place: Place::Own }, now).unwrap();
         let words = |step: &Step| match step {
             Step::Row { table, id, change, .. } => format!("{table} {id}: {change}"),
-            Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::Exchange { .. } => {
+            Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::EndEntireSession { .. } => {
                 panic!("{step:?}")
             }
         };

@@ -54,8 +54,8 @@ impl Seen {
         match &request {
             Request::Act { key, action } => {
                 let mut plan = plan_for(report, key, *action);
-                if plan.confirmation == Confirmation::Refused {
-                    return Err(Trouble::Never(plan.refusal()));
+                if let Some(refusal) = &plan.refusal {
+                    return Err(Trouble::Never(refusal.to_string()));
                 }
                 let sight = Sight { hands: lock.hands(), rules, now, wait: RefCell::default() };
                 let planned: Vec<_> =
@@ -69,8 +69,8 @@ impl Seen {
             }
             Request::Left { of } => {
                 let mut plan = plan_left(report, of);
-                if plan.confirmation == Confirmation::Refused {
-                    return Err(Trouble::Never(plan.refusal()));
+                if let Some(refusal) = &plan.refusal {
+                    return Err(Trouble::Never(refusal.to_string()));
                 }
                 let followers = followers(follow::of_plan(&plan, Action::Release));
                 let obstacles: Vec<_> = followers.iter().filter_map(Follower::obstacle).collect();
@@ -134,7 +134,7 @@ impl Seen {
             Confirmation::Yes => None,
             Confirmation::Code => Some(("the code", self.code())),
             Confirmation::FullName => Some(("the full name", self.plan.name.clone())),
-            Confirmation::Refused => return Err(Trouble::Never(self.plan.refusal())),
+            Confirmation::Refused => return Err(Trouble::Never("it is never done".to_owned())),
         };
         match (wanted, answer) {
             (None, Answer::Yes) => Ok(Confirmed(self)),

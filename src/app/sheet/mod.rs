@@ -108,8 +108,10 @@ impl Sheet {
         let plan = |request: &Request| match planned(report, request) {
             Some(plan) => {
                 let name = (plan.confirmation == Confirmation::FullName).then(|| plan.name.clone());
-                let is_refused = plan.confirmation == Confirmation::Refused;
-                let plan = if is_refused { Err(plan.refusal()) } else { Ok((plan, name)) };
+                let plan = match &plan.refusal {
+                    Some(refusal) => Err(refusal.to_string()),
+                    None => Ok((plan, name)),
+                };
                 Offer { request: request.clone(), plan }
             }
             None => Offer { request: request.clone(), plan: Err("claimtop is read-only".to_owned()) },

@@ -3,7 +3,7 @@
 use super::{Sheet, Stage};
 use crate::core::model::action::{Confirmation, Ended, Offer, Plan, Step, Told};
 use crate::present::page::Page;
-use crate::present::text::{outside, safe};
+use crate::present::text::safe;
 use crate::present::tone::{Mark, Tone};
 
 /// Writes a sheet.
@@ -156,16 +156,16 @@ fn write_plan(page: &mut Page, plan: &Plan, code: Option<&str>) {
 
 fn step_words(step: &Step) -> String {
     match step {
-        Step::Park { path } => format!("put {} aside, whole", outside(Some(path))),
+        Step::Park { path } => format!("put {} aside, whole", path.text()),
         Step::Move { path, to } => {
-            format!("move {} to {}, only where nothing is", outside(Some(path)), outside(Some(to)))
+            format!("move {} to {}, only where nothing is", path.text(), to.text())
         }
         Step::Restore { parked, to } => {
-            format!("put {} back to {}, only where nothing is", outside(Some(parked)), outside(Some(to)))
+            format!("put {} back to {}, only where nothing is", parked, to.text())
         }
-        Step::Exchange { path, change } => format!("in {}: {change}", outside(Some(path))),
+        Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text()),
         Step::Row { database, table, id, change, .. } => {
-            format!("in {}, {table} {}: {change}", outside(Some(database)), outside(Some(id)))
+            format!("in {}, {table} {}: {change}", database, id)
         }
     }
 }

@@ -170,7 +170,7 @@ fn a_sheet_of_several_begins_with_what_becomes_of_each() {
             Confirmation::Yes => {}
             Confirmation::Code => *code = Some("aq7".to_owned()),
             Confirmation::FullName => *code = Some(plan.name.clone()),
-            Confirmation::Refused => offer.plan = Err(plan.refusal()),
+            Confirmation::Refused => offer.plan = Err(plan.refusal.as_ref().unwrap().to_string()),
         }
     }
     update(&mut state, Msg::Offered(offers));

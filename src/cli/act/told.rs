@@ -199,12 +199,14 @@ fn text(seen: &Seen, paint: Paint) -> String {
 
 fn words(step: &Step) -> String {
     match step {
-        Step::Park { path } => format!("put {} aside, whole", path.raw()),
-        Step::Move { path, to } => format!("move {} to {}, only where nothing is", path.raw(), to.raw()),
-        Step::Restore { parked, to } => {
-            format!("put {} back to {}, only where nothing is", parked.raw(), to.raw())
+        Step::Park { path } => format!("put {} aside, whole", path.text().raw()),
+        Step::Move { path, to } => {
+            format!("move {} to {}, only where nothing is", path.text().raw(), to.text().raw())
         }
-        Step::Exchange { path, change } => format!("in {}: {change}", path.raw()),
+        Step::Restore { parked, to } => {
+            format!("put {} back to {}, only where nothing is", parked.raw(), to.text().raw())
+        }
+        Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text().raw()),
         Step::Row { database, table, id, change, .. } => {
             format!("in {}, {table} {}: {change}", database.raw(), id.raw())
         }

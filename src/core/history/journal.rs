@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::action::{Action, Ended};
+use crate::core::model::path::exact;
 use crate::core::model::record::format::Format;
 use crate::core::model::row::RowChange;
 use crate::core::model::text::Untrusted;
@@ -34,7 +35,7 @@ pub struct Parked {
     #[serde(rename = "parked")]
     pub name: String,
     /// The folder that it lies in, where that is not the state folder's own.
-    #[serde(rename = "parked_in", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "parked_in", with = "exact::option", default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
 }
 
@@ -60,6 +61,7 @@ pub enum Movement {
     /// A file is taken out of the world and parked.
     Take {
         /// Where it lies.
+        #[serde(with = "exact")]
         from: PathBuf,
         /// Where it is parked.
         #[serde(flatten)]
@@ -73,6 +75,7 @@ pub enum Movement {
         #[serde(flatten)]
         parked: Parked,
         /// Where it goes.
+        #[serde(with = "exact")]
         to: PathBuf,
         /// What it is.
         print: Print,
@@ -82,6 +85,7 @@ pub enum Movement {
     /// A new content takes the place of an old one at once, and the old one is parked.
     Exchange {
         /// Where it lies.
+        #[serde(with = "exact")]
         path: PathBuf,
         /// Where the old content is parked.
         #[serde(flatten)]

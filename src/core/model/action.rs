@@ -1,9 +1,12 @@
 //! What an action would do, as data: shown before anything is touched.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::key::Key;
+use crate::core::model::path::FilePath;
 use crate::core::model::record::format::Format;
 use crate::core::model::text::Untrusted;
 
@@ -107,16 +110,58 @@ pub struct Plan {
     pub refuses_when: Vec<&'static str>,
     /// What a person must give before it is done.
     pub confirmation: Confirmation,
+    /// Why nothing is done, where that is so.
+    #[serde(skip)]
+    pub refusal: Option<Refusal>,
     /// When the file that it is about was last written, as far as there is one.
     #[serde(skip)]
     pub written_at: Option<Timestamp>,
 }
 
+/// Why nothing is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why.
+    pub why: String,
+    /// What to do instead.
+    pub instead: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.why, self.instead)
+    }
+}
+
 impl Plan {
-    /// Says why nothing is done, and what to do instead.
-    pub fn refusal(&self) -> String {
-        let what = self.what.strip_prefix(NOTHING).unwrap_or(&self.what);
-        std::iter::once(what).chain(self.why.iter().map(String::as_str)).collect::<Vec<_>>().join("; ")
+    /// Plans nothing yet.
+    pub(crate) fn empty(key: &Key) -> Self {
+        Self {
+            subject: key.clone(),
+            record: key.clone(),
+            name: String::new(),
+            held_by: None,
+            what: String::new(),
+            why: Vec::new(),
+            steps: Vec::new(),
+            follows: Vec::new(),
+            inverse: String::new(),
+            refuses_when: Vec::new(),
+            confirmation: Confirmation::Refused,
+            refusal: None,
+            written_at: None,
+        }
+    }
+
+    /// Plans nothing, and says why and what to do instead.
+    pub(crate) fn refused(key: &Key, why: &str, instead: &str) -> Self {
+        Self {
+            what: format!("nothing would be done: {why}"),
+            why: vec![instead.to_owned()],
+            inverse: "nothing to undo".to_owned(),
+            refusal: Some(Refusal { why: why.to_owned(), instead: instead.to_owned() }),
+            ..Self::empty(key)
+        }
     }
 
     /// Returns whether a plan of a newer look is about the same, unchanged thing.
@@ -133,26 +178,28 @@ pub enum Step {
     /// Put the file aside, whole.
     Park {
         /// The file.
-        path: Untrusted,
+        path: FilePath,
     },
     /// Move the file to where nothing lies, and date it anew.
     Move {
         /// The file.
-        path: Untrusted,
-        /// Its new place.
-        to: Untrusted,
+        path: FilePath,
+        /// Its new place; below the home where it begins with `~`.
+        to: FilePath,
     },
     /// Put a parked file back where nothing lies.
     Restore {
         /// Its name among the parked ones.
         parked: Untrusted,
         /// Where it goes.
-        to: Untrusted,
+        to: FilePath,
     },
-    /// Exchange a file's content under its system's own lock.
-    Exchange {
-        /// The file.
-        path: Untrusted,
+    /// End a session of the entire CLI in its state file: the content is exchanged under the CLI's
+    /// own lock.
+    #[serde(rename = "exchange")]
+    EndEntireSession {
+        /// The state file.
+        path: FilePath,
         /// Which fields change, and to what.
         change: String,
     },
@@ -184,9 +231,6 @@ pub enum Confirmation {
     /// It is never done.
     Refused,
 }
-
-/// How a plan begins that does nothing.
-pub(crate) const NOTHING: &str = "nothing would be done: ";
 
 /// How one file that was moved or parked goes back.
 pub(crate) const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";

@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
 use crate::core::model::judged::{RecordShape, RecordView};
+use crate::core::model::key::Key;
+use crate::core::model::path::FilePath;
 use crate::core::model::snapshot::SourceHealth;
 use crate::core::model::window::WindowView;
 
@@ -33,6 +35,17 @@ pub struct Report {
     pub claims: Vec<ClaimView>,
     /// Every problem, worst first.
     pub findings: Vec<Finding>,
+    /// The files that could not be read as records.
+    pub broken: Vec<BrokenPath>,
+}
+
+/// A file that could not be read as a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenPath {
+    /// What its findings call it.
+    pub key: Key,
+    /// Where it is.
+    pub path: FilePath,
 }
 
 impl Report {
@@ -55,7 +68,7 @@ impl Serialize for Report {
             claims: &'a [ClaimView],
             findings: &'a [Finding],
         }
-        let Self { schema, taken_at, host, sources, windows, records, claims, findings } = self;
+        let Self { schema, taken_at, host, sources, windows, records, claims, findings, broken: _ } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();
         let (schema, taken_at) = (*schema, *taken_at);
         Shape { schema, taken_at, host, sources, windows, records, claims, findings }.serialize(serializer)

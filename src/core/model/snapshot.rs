@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::home::HomeFolder;
 use crate::core::model::host::Host;
+use crate::core::model::key::Key;
 use crate::core::model::note::Notes;
 use crate::core::model::path::{FilePath, as_text as path_text};
 use crate::core::model::process::{ProcessId, ProcessTable};
@@ -90,6 +91,13 @@ pub struct BrokenFile {
     pub ownership: Ownership,
     /// When it was last written, if known.
     pub written_at: Option<Timestamp>,
+}
+
+impl BrokenFile {
+    /// Returns what its findings call it.
+    pub fn key(&self) -> Key {
+        Key::derive('r', &[self.format.name(), self.path.text().raw()])
+    }
 }
 
 /// A git repository with its working trees.

@@ -1,19 +1,19 @@
 //! Plans about one record, by the rule of its system.
 
 use crate::core::judge::heirs::{Heir, Heirs};
-use crate::core::model::action::{ALWAYS, Action, Confirmation, NOTHING, OF_BROKEN, PUT_BACK, Plan, Step};
+use crate::core::model::action::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BACK, Plan, Step};
 use crate::core::model::claim::{ClaimView, Releasable};
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::Key;
+use crate::core::model::path::FilePath;
 use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::{Generation, RecordKind};
 use crate::core::model::record::location::Location;
-use crate::core::model::report::Report;
-use crate::core::model::text::Untrusted;
+use crate::core::model::report::{BrokenPath, Report};
 use crate::core::model::verdict::VerdictState;
 use crate::core::plan::{holder, leo, rows};
 
@@ -96,7 +96,7 @@ impl About<'_> {
         if let Some((why, instead)) = self.never(action) {
             let command = command(self.record).filter(|_| matches!(action, Action::Release | Action::Park));
             let command = command.map(|command| format!("{instead}: {command}"));
-            return refused(self.key, why, command.as_deref().unwrap_or(instead));
+            return Plan::refused(self.key, why, command.as_deref().unwrap_or(instead));
         }
         match action {
             Action::Migrate => self.migration(),
@@ -130,7 +130,7 @@ impl About<'_> {
     pub(crate) fn empty(self) -> Plan {
         // What a database says of a row's time need not be about all that is changed in it.
         let written_at = (!is_row(self.record)).then_some(self.record.written_at);
-        Plan { record: self.record.key.clone(), name: self.name, written_at, ..refused(self.key, "", "") }
+        Plan { record: self.record.key.clone(), name: self.name, written_at, ..Plan::empty(self.key) }
     }
 }
 
@@ -139,37 +139,19 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
     let finding =
         report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects().first() == Some(key));
-    let path = finding.and_then(|finding| Some((finding, finding.evidence().first()?.fact().source.clone())));
-    let Some((finding, path)) = path.filter(|_| action == Action::Park) else {
-        return refused(key, "this is no record and no claim", "select a record or a claim");
+    let file = report.broken.iter().find(|file| file.key == *key).filter(|_| action == Action::Park);
+    let (Some(finding), Some(BrokenPath { path, .. })) = (finding, file) else {
+        return Plan::refused(key, "this is no record and no claim", "select a record or a claim");
     };
     Plan {
-        name: path.shown(),
-        what: format!("park the file {path}, which claimtop cannot read"),
+        name: path.text().shown(),
+        what: format!("park the file {}, which claimtop cannot read", path.text()),
         why: vec![finding.message().to_string()],
-        steps: vec![Step::Park { path }],
+        steps: vec![Step::Park { path: path.clone() }],
         inverse: PUT_BACK.to_owned(),
         refuses_when: OF_BROKEN.to_vec(),
         confirmation: Confirmation::Code,
-        ..refused(key, "", "")
-    }
-}
-
-/// Plans nothing, and says why.
-pub(crate) fn refused(key: &Key, why: &str, instead: &str) -> Plan {
-    Plan {
-        subject: key.clone(),
-        record: key.clone(),
-        name: String::new(),
-        held_by: None,
-        what: format!("{NOTHING}{why}"),
-        why: vec![instead.to_owned()],
-        steps: Vec::new(),
-        follows: Vec::new(),
-        inverse: "nothing to undo".to_owned(),
-        refuses_when: Vec::new(),
-        confirmation: Confirmation::Refused,
-        written_at: None,
+        ..Plan::empty(key)
     }
 }
 
@@ -243,15 +225,14 @@ fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
 }
 
 fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
-    match record.location {
+    let path = match &record.location {
         Location::Row(_) if record.format == Format::Leo => return leo::steps(report, record, key),
         Location::Row(_) => return rows::steps(report, record),
-        Location::File(_) => {}
-    }
-    let path = path_of(record);
+        Location::File(path) => path.clone(),
+    };
     if record.format == Format::Entire && record.kind == RecordKind::Session {
         let change = "phase becomes ended, ended_at the last interaction; every other field stays".to_owned();
-        return vec![Step::Exchange { path, change }];
+        return vec![Step::EndEntireSession { path, change }];
     }
     let of_context = |other: &&RecordView| {
         other.format == record.format && other.context_id.is_some() && other.context_id == record.context_id
@@ -264,7 +245,8 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
             && other.verdict.state == record.verdict.state
             && owner.is_some_and(|owner| owner.key == record.key)
     });
-    std::iter::once(path).chain(companions.map(path_of)).map(|path| Step::Park { path }).collect()
+    let paths = std::iter::once(path).chain(companions.filter_map(file_of));
+    paths.map(|path| Step::Park { path }).collect()
 }
 
 /// Plans what follows a release: what a session of LEO has left besides, each only if it is proven dead
@@ -278,7 +260,10 @@ fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
     plans.filter(|plan| plan.confirmation == Confirmation::Yes).collect()
 }
 
-/// Returns where a record is, as text.
-pub(crate) fn path_of(record: &RecordView) -> Untrusted {
-    record.location.text().clone()
+/// Returns the file that a record is.
+pub(crate) fn file_of(record: &RecordView) -> Option<FilePath> {
+    match &record.location {
+        Location::File(path) => Some(path.clone()),
+        Location::Row(_) => None,
+    }
 }

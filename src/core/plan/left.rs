@@ -1,6 +1,5 @@
 //! The plan of letting go all that an ended window has left, as one.
 
-use super::about::refused;
 use crate::core::model::action::{Action, Confirmation, Plan, Step};
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::Key;
@@ -89,11 +88,13 @@ pub fn plan_left(report: &Report, key: &Key) -> Plan {
                 let why = plan.why.first().cloned().unwrap_or_default();
                 stays.push(format!("stays: {} ({why})", name_of(record)));
             }
-            Confirmation::Refused => stays.push(format!("stays: {} ({})", name_of(record), plan.refusal())),
+            Confirmation::Refused => {
+                stays.extend(plan.refusal.map(|why| format!("stays: {} ({why})", name_of(record))));
+            }
         }
     }
     let Some(name) = name(&left).filter(|_| !parts.is_empty()) else {
-        return refused(key, "nothing that it left is proven dead", &stays.join("; "));
+        return Plan::refused(key, "nothing that it left is proven dead", &stays.join("; "));
     };
     let number = match parts.len() {
         1 => "1 record".to_owned(),
@@ -109,7 +110,7 @@ pub fn plan_left(report: &Report, key: &Key) -> Plan {
         refuses_when: vec!["a part is not as it was seen; the other parts are done all the same"],
         confirmation: Confirmation::Yes,
         name,
-        ..refused(key, "", "")
+        ..Plan::empty(key)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Plans that move a legacy record to its present place.
 
-use super::about::{About, path_of, refused};
+use super::about::{About, file_of};
 use crate::core::model::action::{ALWAYS, Confirmation, PUT_BACK, Plan, Step};
 use crate::core::model::code::Code;
 use crate::core::model::context::is_context_id;
@@ -29,17 +29,20 @@ impl About<'_> {
         let (report, record) = (self.report, self.record);
         let heir = record.window.clone().or_else(|| only_heir(report, record));
         let Some(window) = heir.and_then(|key| report.windows.iter().find(|window| window.key == key)) else {
-            return refused(self.key, "no live window provably owns it", &candidates(report, record));
+            return Plan::refused(self.key, "no live window provably owns it", &candidates(report, record));
+        };
+        let Some(path) = file_of(record) else {
+            return Plan::refused(self.key, "the record is no file", "there is nothing to migrate");
         };
         let context = window.context_id.value.raw();
         if !is_context_id(context) {
-            return refused(self.key, "the window's context ID is no file name", "park it");
+            return Plan::refused(self.key, "the window's context ID is no file name", "park it");
         }
         let name = format!("~/.maia/sessions/swarm_session_{context}.json");
         Plan {
             what: format!("move the legacy record {} to {}", record.title, Untrusted::from(name.as_str())),
             why: vec![format!("PID {} is the only window that can own it", window.pid)],
-            steps: vec![Step::Move { path: path_of(record), to: name.into() }],
+            steps: vec![Step::Move { path, to: name.as_str().into() }],
             inverse: PUT_BACK.to_owned(),
             refuses_when: std::iter::once("the new name is taken").chain(ALWAYS).collect(),
             confirmation: Confirmation::Yes,

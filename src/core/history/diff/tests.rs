@@ -32,6 +32,7 @@ fn report() -> Report {
         records: Vec::new(),
         claims: Vec::new(),
         findings: Vec::new(),
+        broken: Vec::new(),
     }
 }
 

@@ -48,8 +48,7 @@ fn of_broken(broken: &BrokenFile) -> Finding {
     let path = broken.path.text();
     let message = Sentence::about(path, broken.problem.message.clone());
     let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
-    let key = Key::derive('r', &[broken.format.name(), path.raw()]);
-    Finding::new(broken.problem.code, [key], message, [evidence], remedy(broken.problem.code))
+    Finding::new(broken.problem.code, [broken.key()], message, [evidence], remedy(broken.problem.code))
 }
 
 /// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when

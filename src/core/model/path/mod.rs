@@ -1,6 +1,7 @@
 //! Paths that keep every byte, and the text that shows them.
 
 pub mod as_text;
+pub(crate) mod exact;
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
