@@ -15,6 +15,7 @@ use crate::core::model::place::Keeper;
 use crate::core::model::record::location::Location;
 use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::safe;
+use crate::present::words;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
 pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
@@ -103,7 +104,7 @@ fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
     };
     let requests = sheet::requests(&index, &chosen, action);
     if requests.is_empty() {
-        state.message = Some(format!("There is nothing here to {}", sheet::verb(action)));
+        state.message = Some(format!("There is nothing here to {}", words::action(action)));
         return vec![Effect::Redraw];
     }
     ask(state, action, requests)

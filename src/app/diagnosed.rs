@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::counts::source_state;
 use super::msg::Hints;
 use super::rows::megabytes;
 use super::state::State;
@@ -10,6 +9,7 @@ use crate::core::model::diagnosis::{Cost, Measured};
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::SourceState;
 use crate::present::page::Page;
+use crate::present::sources::source_state;
 use crate::present::tone::Tone;
 
 /// Writes the panel; returns its title.

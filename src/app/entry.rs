@@ -1,11 +1,11 @@
 //! What is known of an entry of the journal.
 
 use crate::app::rows::outcome_of;
-use crate::app::sheet::verb;
 use crate::core::history::journal::{Entry, Movement};
 use crate::core::model::row::RowChange;
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
+use crate::present::words;
 
 /// Writes everything about an entry and returns its title.
 pub(crate) fn write(page: &mut Page, entry: &Entry) -> String {
@@ -18,13 +18,13 @@ pub(crate) fn write(page: &mut Page, entry: &Entry) -> String {
     page.field("Why", &entry.intent.why, Tone::Plain);
     page.moment("When", Some(entry.at));
     for (at, movement) in entry.intent.movements.iter().enumerate() {
-        page.field(if at == 0 { "Steps" } else { "" }, &words(movement), Tone::Plain);
+        page.field(if at == 0 { "Steps" } else { "" }, &self::movement(movement), Tone::Plain);
     }
     page.field("Undo", &undo(entry), Tone::Dim);
-    format!("Entry {}: {}", entry.number, verb(entry.intent.action))
+    format!("Entry {}: {}", entry.number, words::action(entry.intent.action))
 }
 
-fn words(movement: &Movement) -> String {
+fn movement(movement: &Movement) -> String {
     match movement {
         Movement::Take { from, parked, print } => {
             format!("took {} ({} bytes) and parked it as {}", from.display(), print.size, parked.text().raw())

@@ -2,7 +2,6 @@
 
 pub mod attention;
 pub(crate) mod command;
-pub mod counts;
 pub(crate) mod diagnosed;
 pub(crate) mod entry;
 pub mod filter;

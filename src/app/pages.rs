@@ -11,6 +11,7 @@ use crate::core::model::key::Key;
 use crate::present::ladder;
 use crate::present::page::Page;
 use crate::present::tone::Tone;
+use crate::present::words;
 
 /// An open panel.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub fn panel(state: &State) -> Option<Panel> {
         Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
         Layer::Sheet(open) => {
             sheet::write(&mut page, open);
-            format!("Plan: {}", sheet::verb(open.action))
+            format!("Plan: {}", words::action(open.action))
         }
         Layer::Map { .. } => match state.report() {
             Some(report) => mapped::write(&mut page, report),

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use super::rows::{outcome_of, past_sign};
-use super::sheet::verb;
 use super::state::State;
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::{LATELY, Past, Timeline};
@@ -11,6 +10,7 @@ use crate::core::model::key::Key;
 use crate::present::age;
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
+use crate::present::words;
 
 /// How many changes of one thing are told below its evidence.
 const TOLD: usize = 8;
@@ -64,7 +64,12 @@ pub(crate) fn write_lately(page: &mut Page, state: &State) -> String {
         let outcome = outcome_of(entry);
         (
             entry.at,
-            format!("claimtop {}: {} ({})", verb(entry.intent.action), entry.intent.title, outcome.text()),
+            format!(
+                "claimtop {}: {} ({})",
+                words::action(entry.intent.action),
+                entry.intent.title,
+                outcome.text()
+            ),
         )
     };
     let seen =

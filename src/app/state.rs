@@ -148,7 +148,7 @@ impl State {
         if let Some(shown) = self.index.take() {
             news::follow(&mut self.news, &shown, (&report, &keys));
         }
-        let index = Index::of(report, keys);
+        let index = Index::with_keys(report, keys);
         // Nobody may press a key for days.
         self.news.retain(|key| index.has(key));
         self.index = Some(Arc::new(index));

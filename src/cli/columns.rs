@@ -1,8 +1,8 @@
 //! A plain table for people: columns as wide as their widest cell, by what a terminal shows.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-use super::output::{Paint, Tone};
+use super::output::Paint;
+use crate::present::text::{cut, width};
+use crate::present::tone::Tone;
 
 /// Between two columns.
 const GAP: &str = "  ";
@@ -23,11 +23,6 @@ impl Cell {
     /// Makes a cell of what may be absent.
     pub(crate) fn maybe(text: Option<impl ToString>) -> Self {
         text.map_or_else(|| Self::new("-").toned(Tone::Dim), Self::new)
-    }
-
-    /// Returns whether the cell stands for something absent.
-    pub(crate) fn is_absent(&self) -> bool {
-        self.tone == Tone::Dim && self.text == "-"
     }
 
     /// Gives the cell a meaning.
@@ -72,8 +67,8 @@ impl Columns {
 
     fn widths(&self) -> Vec<usize> {
         let column = |at: usize, heading: &str| {
-            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());
-            cells.max().unwrap_or_default().max(heading.width())
+            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(&cell.text));
+            cells.max().unwrap_or_default().max(width(heading))
         };
         self.headings.iter().enumerate().map(|(at, heading)| column(at, heading)).collect()
     }
@@ -82,39 +77,19 @@ impl Columns {
 fn line(cells: &[Cell], widths: &[usize], paint: Paint, limit: Option<usize>) -> String {
     let mut out = String::new();
     let mut used = 0;
-    for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+    for (at, (cell, column)) in cells.iter().zip(widths).enumerate() {
         let is_last = at + 1 == cells.len();
         let room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(used));
         let text = cut(&cell.text, room);
         out.push_str(&paint.paint(cell.tone, &text));
         if !is_last {
-            out.push_str(&" ".repeat(width.saturating_sub(text.width())));
+            out.push_str(&" ".repeat(column.saturating_sub(width(&text))));
             out.push_str(GAP);
         }
-        used += width + GAP.len();
+        used += column + GAP.len();
     }
     out.truncate(out.trim_end().len());
     out.push('\n');
-    out
-}
-
-/// Cuts a text to so many columns and marks the cut.
-pub(crate) fn cut(text: &str, room: usize) -> String {
-    if text.width() <= room {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut used = 0;
-    for c in text.chars() {
-        used += c.width().unwrap_or_default();
-        if used >= room {
-            break;
-        }
-        out.push(c);
-    }
-    if room > 0 {
-        out.push('…');
-    }
     out
 }
 
@@ -141,11 +116,14 @@ mod tests {
     fn a_line_is_cut_to_the_terminal() {
         assert_eq!(
             table().laid_out(Paint::Plain, Some(16)),
-            "KEY       NAME\nw-1       日本 …\nw-234567  -\n"
+            "KEY       NAME\nw-1       日本…\nw-234567  -\n"
         );
         for width in 0..30 {
             let text = table().laid_out(Paint::Plain, Some(width));
-            assert!(text.lines().all(|line| line.width() <= width.max(1) + GAP.len()), "{width}: {text}");
+            assert!(
+                text.lines().all(|line| crate::present::text::width(line) <= width.max(1) + GAP.len()),
+                "{width}: {text}"
+            );
         }
     }
 

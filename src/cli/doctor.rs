@@ -5,15 +5,16 @@ use serde::Serialize;
 
 use super::failure::{Exit, Outcome};
 use super::look;
-use super::output::{Paint, Shape, Tone, print};
-use super::words;
+use super::output::{Paint, Shape, lines, print};
 use crate::core::model::code::Severity;
 use crate::core::model::finding::Finding;
 use crate::core::model::json;
 use crate::core::model::report::{Report, SCHEMA};
 use crate::core::model::snapshot::{Topic, unread};
-use crate::core::model::text::shown;
 use crate::observe::Observer;
+use crate::present::ladder::finding;
+use crate::present::page::Page;
+use crate::present::tone::Tone;
 
 /// What `doctor --json` prints.
 #[derive(Serialize)]
@@ -52,25 +53,15 @@ fn text(report: &Report, paint: Paint) -> String {
     let is_open = unread(&report.sources, Topic::All).next().is_some();
     if report.findings.is_empty() && is_open {
         let unknown = "It is not known whether there is a problem: not everything could be read.";
-        return format!("{}\n", paint.paint(Tone::Doubtful, unknown));
+        return format!("{}\n", paint.paint(Tone::Warning, unknown));
     }
     if report.findings.is_empty() {
         return format!("{}\n", paint.paint(Tone::Good, "No problem was found."));
     }
-    report.findings.iter().map(|finding| entry(finding, paint)).collect::<Vec<_>>().join("\n")
-}
-
-/// Lays one finding out: what, about what, what helps.
-pub(crate) fn entry(finding: &Finding, paint: Paint) -> String {
-    let (severity, tone) = words::severity(finding.severity);
-    let keys: Vec<&str> = finding.subjects().iter().map(|key| key.as_str()).collect();
-    let mut out =
-        format!("{} {}\n", paint.paint(tone, severity), paint.paint(Tone::Heading, finding.code.name()));
-    out.push_str(&format!("  {}\n", shown(&finding.message().to_string())));
-    out.push_str(&paint.paint(Tone::Dim, &format!("  about {}", keys.join(" "))));
-    out.push('\n');
-    if let Some(remedy) = words::remedy(finding.remedy) {
-        out.push_str(&format!("  remedy: {remedy}\n"));
+    let mut page = Page::for_text(report.taken_at);
+    for finding in &report.findings {
+        page.gap();
+        finding::write_entry(&mut page, finding);
     }
-    out
+    lines(&page, paint)
 }

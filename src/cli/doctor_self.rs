@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::act;
 use super::failure::{Exit, Outcome};
-use super::output::{Paint, Shape, Tone, print};
+use super::output::{Paint, Shape, print};
 use super::settings::Settings;
 use crate::act::system::System;
 use crate::act::tombstones;
@@ -19,6 +19,7 @@ use crate::core::model::snapshot::Snapshot;
 use crate::core::model::text::shown;
 use crate::core::model::tombstone::Tombstone;
 use crate::observe::Observer;
+use crate::present::tone::Tone;
 use crate::source::os::open::image::small;
 use crate::source::os::processes::own::own_pid;
 
@@ -121,7 +122,7 @@ fn watches() -> Grant {
 fn text(about: &About<'_>, path: Option<&Path>, paint: Paint) -> String {
     let mut out = format!("claimtop runs as PID {}.\n", own_pid());
     for Grant { what, granted, detail } in &about.grants {
-        let (word, tone) = if *granted { ("yes", Tone::Good) } else { ("no", Tone::Doubtful) };
+        let (word, tone) = if *granted { ("yes", Tone::Good) } else { ("no", Tone::Warning) };
         // Writing to a string cannot fail.
         let _ = writeln!(out, "  {what:<10} {} {detail}", paint.paint(tone, &format!("{word:<3}")));
     }

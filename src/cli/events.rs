@@ -9,16 +9,16 @@ use tokio::time::interval;
 use super::explain::find;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
-use super::output::{Paint, Shape, Tone, is_reader_gone, print};
-use super::words;
+use super::output::{Paint, Shape, is_reader_gone, print};
 use crate::core::history::change::Change;
 use crate::core::history::diff::diff;
-use crate::core::model::claim::ClaimStatus;
+use crate::core::history::subject::Subject as What;
 use crate::core::model::json;
 use crate::core::model::key::Key;
 use crate::core::model::report::Report;
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
+use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
 
 /// How often to ask whether anybody still reads.
 const READER: Duration = Duration::from_secs(1);
@@ -119,13 +119,11 @@ fn line(change: &Change, paint: Paint) -> String {
     format!("{time}  {:<15}  {what}", change.event.name())
 }
 
-fn tone(subject: &crate::core::history::subject::Subject) -> Tone {
+fn tone(subject: &What) -> Tone {
     match subject {
-        crate::core::history::subject::Subject::Window { state, .. } => words::window_state(*state).1,
-        crate::core::history::subject::Subject::Record { verdict, .. } => words::verdict(*verdict).1,
-        crate::core::history::subject::Subject::Claim { status, .. } => {
-            status.map_or(Tone::Dim, |status: ClaimStatus| words::status(status).1)
-        }
-        crate::core::history::subject::Subject::Finding { severity, .. } => words::severity(*severity).1,
+        What::Window { state, .. } => of_window(*state, "").1,
+        What::Record { verdict, .. } => of_verdict(*verdict).1,
+        What::Claim { status, .. } => status.map_or(Tone::Dim, |status| of_claim(status).1),
+        What::Finding { severity, .. } => of_severity(*severity).1,
     }
 }

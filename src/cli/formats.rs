@@ -9,9 +9,9 @@ use super::columns::{Cell, Columns};
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
 use super::look;
-use super::output::{Paint, Tone, print};
+use super::output::{Paint, print};
 use super::settings::{self, read, settings};
-use super::{signatures, words};
+use super::signatures;
 use crate::core::assess::{Policy, assess};
 use crate::core::model::judged::RecordView;
 use crate::core::model::own::{Own, Root};
@@ -20,6 +20,7 @@ use crate::core::model::report::Report;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::{Untrusted, shown};
 use crate::format::own::parse;
+use crate::present::tone::{Tone, of_verdict};
 use crate::source::os::host;
 use crate::source::os::open::folder::Folder;
 
@@ -120,7 +121,7 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
     let holder = record.holder_view();
     row("title", Some(record.title.shown()));
     row("PID", holder.and_then(|holder| holder.pid).map(|pid| pid.to_string()));
-    row("role", holder.map(|holder| words::role(holder.role).to_owned()));
+    row("is", holder.map(|holder| holder.role.whose().to_owned()));
     row("start", holder.and_then(|holder| holder.start_ticks).map(|start| format!("tick {start}")));
     row("boot", of(holder.and_then(|holder| holder.boot_id)));
     row("host", of(holder.and_then(|holder| holder.host)));
@@ -138,7 +139,7 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
     for finding in report.findings.iter().filter(|finding| finding.subjects().contains(&record.key)) {
         row(finding.code.name(), Some(finding.message().to_string()));
     }
-    let (word, tone) = words::verdict(record.verdict.state);
+    let (_, tone, word) = of_verdict(record.verdict.state);
     let verdict = format!("{word} ({})", record.verdict.reason.name());
     columns.row([Cell::new("  verdict"), Cell::new(verdict).toned(tone)]);
     columns.laid_out(paint, None)

@@ -7,15 +7,17 @@ use super::act::{failure, hand, looking};
 use super::ask::said_yes;
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome};
-use super::output::{Paint, Tone, print, print_if_heard, terminal_width};
+use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
-use super::words;
 use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
-use crate::core::model::action::Ended;
 use crate::core::model::json;
 use crate::core::model::text::shown;
+use crate::present::plan::ended;
+use crate::present::text::count;
+use crate::present::tone::Tone;
+use crate::present::{age, words};
 
 /// What `journal --json` prints.
 #[derive(Serialize)]
@@ -60,8 +62,8 @@ fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -
     let unreadable = match history.unreadable {
         0 => String::new(),
         lines => {
-            let lines = format!("{} of the journal cannot be read.", words::count(lines, "line"));
-            format!("{}\n", paint.paint(Tone::Doubtful, &lines))
+            let lines = format!("{} of the journal cannot be read.", count(lines, "line"));
+            format!("{}\n", paint.paint(Tone::Warning, &lines))
         }
     };
     match (history.entries.is_empty(), history.unreadable) {
@@ -74,11 +76,11 @@ fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -
 fn columns(history: &History, now: Timestamp) -> Columns {
     let mut columns = Columns::new(&["ENTRY", "AGO", "ACTION", "OUTCOME", "UNDO", "WHAT", "WHY"]);
     for entry in history.entries.iter().rev() {
-        let (word, tone) = outcome(entry);
+        let (_, tone, word) = ended(entry.outcome.as_ref().map(|outcome| outcome.ended));
         columns.row([
             Cell::new(entry.number.to_string()),
-            Cell::new(words::age(entry.at, now)),
-            Cell::new(json_name(entry)),
+            Cell::new(age::between(now, entry.at)),
+            Cell::new(words::action(entry.intent.action)),
             Cell::new(word).toned(tone),
             Cell::new(undo(entry)),
             Cell::new(shown(&entry.intent.title)),
@@ -86,24 +88,6 @@ fn columns(history: &History, now: Timestamp) -> Columns {
         ]);
     }
     columns
-}
-
-fn json_name(entry: &Entry) -> String {
-    serde_json::to_value(entry.intent.action)
-        .ok()
-        .and_then(|name| name.as_str().map(str::to_owned))
-        .unwrap_or_default()
-}
-
-fn outcome(entry: &Entry) -> (&'static str, Tone) {
-    match entry.outcome.as_ref().map(|outcome| outcome.ended) {
-        Some(Ended::Done) => ("done", Tone::Good),
-        Some(Ended::Changed) => ("changed", Tone::Doubtful),
-        Some(Ended::Failed) => ("failed", Tone::Bad),
-        Some(Ended::Stuck) => ("stuck", Tone::Bad),
-        Some(Ended::Unknown) => ("unknown", Tone::Doubtful),
-        None => ("open", Tone::Doubtful),
-    }
 }
 
 fn undo(entry: &Entry) -> String {
@@ -153,15 +137,15 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
         yes
     } else {
         print_if_heard(&listed(&outdated, days, hand.now()))?;
-        let question = format!("Remove {} for good", words::count(number, "file"));
+        let question = format!("Remove {} for good", count(number, "file"));
         yes || (number > 0 && said_yes(&question)?)
     };
     if is_yes && number > 0 {
         hand.prune(&outdated, kept_for).map_err(failure)?;
         tracing::info!(files = number, "pruned");
     }
-    let told = if json { pruned(&outdated, is_yes)? } else { ended(number, is_yes) };
-    print_if_heard(&told)?;
+    let answer = if json { pruned(&outdated, is_yes)? } else { told(number, is_yes) };
+    print_if_heard(&answer)?;
     Ok(if is_yes || number == 0 { Exit::Fine } else { Exit::Refused })
 }
 
@@ -170,18 +154,18 @@ fn listed(outdated: &[Parked], days: u16, now: Timestamp) -> String {
         return format!("Nothing is parked for longer than {days} days.\n");
     }
     let line = |parked: &Parked| {
-        let (entry, age, name) = (parked.entry, words::age(parked.since, now), shown(&parked.name));
+        let (entry, age, name) = (parked.entry, age::between(now, parked.since), shown(&parked.name));
         let kept = parked.kept.as_ref().map_or_else(String::new, |why| format!("  kept: {}", shown(why)));
         format!("entry {entry}  {age}  {} bytes  {name}{kept}\n", parked.size)
     };
     outdated.iter().map(line).collect()
 }
 
-fn ended(removable: usize, is_yes: bool) -> String {
+fn told(removable: usize, is_yes: bool) -> String {
     match (removable, is_yes) {
         (0, _) => String::new(),
         (_, false) => "not done: --yes removes them for good; then they cannot be undone\n".to_owned(),
-        (number, true) => format!("removed {}\n", words::count(number, "parked file")),
+        (number, true) => format!("removed {}\n", count(number, "parked file")),
     }
 }
 

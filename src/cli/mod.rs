@@ -31,8 +31,6 @@ mod screen;
 mod settings;
 mod show_config;
 mod statusline;
-mod story;
-mod words;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -4,24 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use super::failure::Failure;
 use crate::config::ColorChoice;
-
-/// What a piece of text means; each meaning has one colour of the terminal's sixteen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// Nothing special.
-    #[default]
-    Plain,
-    /// A heading.
-    Heading,
-    /// Less important.
-    Dim,
-    /// Alive, held, fine.
-    Good,
-    /// Stale, unknown, quiet.
-    Doubtful,
-    /// Dead or in collision.
-    Bad,
-}
+use crate::present::page::Page;
+use crate::present::tone::Tone;
 
 /// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +36,17 @@ impl Paint {
         if is_wanted { Self::Colored } else { Self::Plain }
     }
 
-    /// Colours a text that is already safe to show.
+    /// Colours a text that is already safe to show; each tone has one of the sixteen colours that
+    /// it has on a screen with these.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Plain => return text.to_owned(),
-            Tone::Heading => "1",
+            Tone::Strong | Tone::Accent => "1",
+            Tone::Key => "36",
             Tone::Dim => "2",
             Tone::Good => "32",
-            Tone::Doubtful => "33",
+            Tone::Notice => "35",
+            Tone::Warning => "33",
             Tone::Bad => "1;31",
         };
         match self {
@@ -67,6 +54,17 @@ impl Paint {
             Self::Colored | Self::Plain => text.to_owned(),
         }
     }
+}
+
+/// Returns a page as lines of text.
+pub(crate) fn lines(page: &Page, paint: Paint) -> String {
+    let mut out = String::new();
+    for line in &page.lines {
+        let text: String = line.0.iter().map(|span| paint.paint(span.tone, span.text())).collect();
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 /// Returns the width of the terminal that the standard output is; `None` when it is none, and

@@ -7,7 +7,7 @@ use super::act::{failure, looking};
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Outcome};
 use super::look;
-use super::output::{Paint, Tone, print};
+use super::output::{Paint, print};
 use super::settings::{ConfigFile, Settings};
 use crate::app::msg::Hints;
 use crate::config::layers::Origin;
@@ -16,6 +16,7 @@ use crate::core::judge::agent::Signatures;
 use crate::core::model::text::{Untrusted, shown};
 use crate::observe::ReportSource;
 use crate::observe::watch;
+use crate::present::tone::Tone;
 use crate::run::bounds;
 use crate::source::places::Places;
 
@@ -42,7 +43,7 @@ fn watched(settings: &Settings, signatures: Signatures) -> Columns {
     observer.observe();
     let (watched, losses) = (observer.follow(), observer.losses());
     let (hints, tone) =
-        if losses.is_empty() { (Hints::Kept, Tone::Plain) } else { (Hints::Lost, Tone::Doubtful) };
+        if losses.is_empty() { (Hints::Kept, Tone::Plain) } else { (Hints::Lost, Tone::Warning) };
     let refused =
         if watched.refused > 0 { format!(", and {} refused", watched.refused) } else { String::new() };
     let mut columns = Columns::new(&["WATCH", "HERE"]);

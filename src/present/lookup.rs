@@ -32,8 +32,14 @@ pub struct Index {
 }
 
 impl Index {
+    /// Reads a report once.
+    pub(crate) fn of(report: Arc<Report>) -> Self {
+        let keys = keys_of_findings(&report);
+        Self::with_keys(report, keys)
+    }
+
     /// Reads a report once, with the keys of its findings.
-    pub(crate) fn of(report: Arc<Report>, keys: Box<[Key]>) -> Self {
+    pub(crate) fn with_keys(report: Arc<Report>, keys: Box<[Key]>) -> Self {
         let mut subjects = Vec::with_capacity(report.findings.iter().map(|one| one.subjects().len()).sum());
         subjects.extend((0..).zip(&report.findings).flat_map(|(finding, about)| {
             (0..).zip(about.subjects()).map(move |(subject, _)| (finding, subject))
@@ -153,7 +159,7 @@ impl Index {
     /// Returns a name for people, or the key itself when the thing is not in the report.
     pub fn name(&self, key: &Key) -> String {
         if let Some(window) = self.window(key) {
-            return format!("{} {}", window_name(window), window.pid);
+            return window_and_pid(window);
         }
         if let Some(record) = self.record(key) {
             return format!("{} {}", record.format.name(), outside(Some(&record.title)));
@@ -234,6 +240,18 @@ pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
 /// Returns a window's given name, or its folder's with its agent.
 pub fn window_name(window: &WindowView) -> String {
     safe(&window.title())
+}
+
+/// Returns a window's name with its PID, which tells it from all others.
+pub(crate) fn window_and_pid(window: &WindowView) -> String {
+    format!("{} {}", window_name(window), window.pid)
+}
+
+/// Returns where a window works: its working tree with the branch, else its folder.
+pub(crate) fn workplace(window: &WindowView) -> String {
+    let Some(repo) = &window.repo else { return outside(window.cwd.as_ref()) };
+    let branch = repo.branch.as_ref().map_or_else(String::new, |branch| format!(" ({branch})"));
+    safe(&format!("{}{branch}", repo.worktree))
 }
 
 /// Returns where a record was read: a path, or a database, table and row.

@@ -5,6 +5,8 @@ pub(crate) mod ladder;
 pub mod lookup;
 pub mod map;
 pub(crate) mod page;
+pub(crate) mod plan;
+pub(crate) mod sources;
 pub mod summary;
 pub mod text;
 pub mod tone;

@@ -2,10 +2,12 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::code::Severity;
 use crate::core::model::evidence::Evidence;
+use crate::core::model::key::Key;
 use crate::present::age;
 use crate::present::text::{outside, safe, width, wrap};
-use crate::present::tone::{Line, Mark, Span, Tone};
+use crate::present::tone::{Line, Mark, Span, Tone, of_severity};
 
 /// Columns for the names of fields.
 const LABEL: usize = 15;
@@ -16,9 +18,19 @@ const VALUE: usize = 2 + LABEL + 1;
 /// Columns for the moments of a story; those of another day take more.
 const DATE: usize = 9;
 
+/// Where a page is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Medium {
+    /// On the full screen: signs, and the keys that help.
+    Screen,
+    /// In plain output: words, and the keys that name things.
+    Text,
+}
+
 /// Lines that are filled one after the other.
 #[derive(Clone, Debug)]
 pub struct Page {
+    medium: Medium,
     width: usize,
     now: Timestamp,
     /// The lines so far.
@@ -30,9 +42,28 @@ pub struct Page {
 }
 
 impl Page {
-    /// Begins an empty page of so many columns, told at `now`.
+    /// Begins an empty page of the screen of so many columns, whose ages are those at `now`.
     pub fn new(width: usize, now: Timestamp) -> Self {
-        Self { width: width.max(16), now, lines: Vec::new(), pinned: 0, moments: Vec::new() }
+        let (medium, width) = (Medium::Screen, width.max(16));
+        Self { medium, width, now, lines: Vec::new(), pinned: 0, moments: Vec::new() }
+    }
+
+    /// Begins an empty page of plain output, in which no line is broken.
+    pub(crate) fn for_text(now: Timestamp) -> Self {
+        Self { medium: Medium::Text, ..Self::new(usize::MAX, now) }
+    }
+
+    /// Returns the key before what it names, in plain output: there is no row to choose.
+    pub(crate) fn key(&self, key: &Key) -> String {
+        match self.medium {
+            Medium::Screen => String::new(),
+            Medium::Text => format!("{key}  "),
+        }
+    }
+
+    /// Returns where the page is read.
+    pub(crate) fn medium(&self) -> Medium {
+        self.medium
     }
 
     /// Keeps the lines so far in sight when those that follow are scrolled.
@@ -60,18 +91,29 @@ impl Page {
 
     /// Adds a line with a sign; what does not fit hangs below the text.
     pub fn bullet(&mut self, mark: Mark, text: &str, tone: Tone) {
-        self.hanging(Line::default().then_marked(mark, "", tone).then(" ", tone), text, tone);
+        self.hanging(self.lead(mark, "", tone), text, tone);
     }
 
-    /// Adds a problem: its sign and code in their tone, its sentence in plain.
-    pub fn problem(&mut self, (mark, tone): (Mark, Tone), code: &str, message: &str) {
+    /// Adds a problem: how bad it is and its code in their tone, its sentence in plain.
+    pub(crate) fn problem(&mut self, severity: Severity, code: &str, message: &str) {
+        let (mark, tone, word) = of_severity(severity);
         let start = self.lines.len();
-        self.bullet(mark, &format!("{code}: {message}"), Tone::Plain);
+        let lead = self.lead(mark, word, tone);
+        self.hanging(lead.clone(), &format!("{code}: {message}"), Tone::Plain);
         let Some(first) = self.lines.get_mut(start) else { return };
         let text = first.0.pop().map(|span| span.text().to_owned()).unwrap_or_default();
         let (code, message) = text.split_at_checked(code.len() + 1).unwrap_or((&text, ""));
-        first.0 = Line::default().then_marked(mark, "", tone).then(" ", tone).0;
+        first.0 = lead.0;
         first.0.extend([Span::new(code, tone), Span::new(message, Tone::Plain)]);
+    }
+
+    /// Begins a line with a sign; in plain output with a word in its place.
+    fn lead(&self, mark: Mark, word: &str, tone: Tone) -> Line {
+        let line = Line::default();
+        match self.medium {
+            Medium::Screen => line.then_marked(mark, "", tone).then(" ", tone),
+            Medium::Text => line.then(if word.is_empty() { " " } else { word }, tone).then(" ", tone),
+        }
     }
 
     /// Adds a named value; nothing when it is empty.
@@ -81,9 +123,20 @@ impl Page {
         }
     }
 
+    /// Adds values under one name.
+    pub(crate) fn list<T: AsRef<str>>(&mut self, label: &str, texts: impl Iterator<Item = T>, tone: Tone) {
+        for (at, text) in texts.enumerate() {
+            self.field(if at == 0 { label } else { "" }, text.as_ref(), tone);
+        }
+    }
+
     /// Adds a named value with a sign.
     pub fn sign(&mut self, label: &str, (mark, tone, word): (Mark, Tone, &str), text: &str) {
-        let lead = self.label(label).then_marked(mark, word, tone).then(" ", tone);
+        let between = match self.medium {
+            Medium::Text if !text.is_empty() => " · ",
+            Medium::Screen | Medium::Text => " ",
+        };
+        let lead = self.label(label).then_marked(mark, word, tone).then(between, Tone::Dim);
         self.hanging(lead, text, Tone::Dim);
     }
 
@@ -170,7 +223,7 @@ mod tests {
 
     #[test]
     fn no_word_is_wider_than_the_page_or_lost() {
-        let why = "it cannot be told whether the holder lives";
+        let why = "nothing proves whether the holder is alive or dead";
         for columns in 32..80 {
             let mut page = Page::new(columns, Timestamp::UNIX_EPOCH);
             page.sign("Status", (Mark::Unknown, Tone::Notice, "unproven"), why);

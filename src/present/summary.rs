@@ -4,6 +4,8 @@ use crate::core::model::claim::ClaimStatus;
 use crate::core::model::code::Severity;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::{SourceHealth, SourceState, Topic, unread};
+use crate::core::model::window::WindowState;
+use crate::present::text::count;
 
 /// A number of things of which there may be more than could be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +27,7 @@ impl Number {
         match (self.seen, self.is_open) {
             (0, true) => format!("{noun}s unknown"),
             (seen, true) => format!("{seen}+ {noun}s"),
-            (seen, false) => counted((seen, noun)),
+            (seen, false) => count(seen, noun),
         }
     }
 }
@@ -33,12 +35,16 @@ impl Number {
 /// How much of what matters there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Running agents.
+    /// Agents whose process lives.
     pub windows: Number,
     /// Claims.
     pub claims: Number,
     /// Findings that are collisions.
     pub collisions: usize,
+    /// Findings that warn.
+    pub warnings: usize,
+    /// Findings that are only worth knowing.
+    pub notes: usize,
     /// Claims whose holder is proven dead.
     pub dead_claims: usize,
     /// Sources that could not be read.
@@ -50,15 +56,19 @@ pub struct Summary {
 impl Summary {
     /// Counts.
     pub fn of(report: &Report) -> Self {
-        let collisions = report.findings.iter().filter(|finding| finding.severity == Severity::Collision);
+        let findings =
+            |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+        let windows = report.windows.iter().filter(|window| window.state != WindowState::Zombie);
         let dead_claims = report.claims.iter().filter(|claim| claim.status == ClaimStatus::Dead);
         let sources = &report.sources;
         let is_failed = |source: &&SourceHealth| source.state == SourceState::Failed;
         let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);
         Self {
-            windows: Number::new(report.windows.len(), sources, Topic::Windows),
+            windows: Number::new(windows.count(), sources, Topic::Windows),
             claims: Number::new(report.claims.len(), sources, Topic::Records),
-            collisions: collisions.count(),
+            collisions: findings(Severity::Collision),
+            warnings: findings(Severity::Warning),
+            notes: findings(Severity::Info),
             dead_claims: dead_claims.count(),
             failed_sources: failed.len(),
             partial_sources: partial.len(),
@@ -78,15 +88,12 @@ impl Summary {
             (self.failed_sources, "unread source"),
             (self.partial_sources, "partly read source"),
         ];
-        let trouble = trouble.into_iter().filter(|(number, _)| *number > 0).map(counted);
+        let trouble =
+            trouble.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
         // Without any claim that is seen, nobody would know that there may be some.
         let claims = (self.claims.seen == 0 && self.claims.is_open).then(|| self.claims.words("claim"));
         std::iter::once(self.windows.words("window")).chain(claims).chain(trouble).collect()
     }
-}
-
-fn counted((number, noun): (usize, &str)) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -98,8 +105,8 @@ mod tests {
         let [windows, collisions, dead_claims, failed_sources] = counts;
         let windows = Number { seen: windows, is_open: false };
         let claims = Number { seen: 1, is_open: failed_sources > 0 };
-        let partial_sources = 0;
-        let summary = Summary { windows, claims, collisions, dead_claims, failed_sources, partial_sources };
+        let summary =
+            Summary { windows, claims, collisions, dead_claims, failed_sources, ..Summary::default() };
         assert_eq!(summary.words().join(" · "), expected);
     }
 

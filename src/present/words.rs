@@ -1,11 +1,13 @@
 //! Words for what the types of the core say.
 
+use crate::core::model::action::Action;
 use crate::core::model::claim::{ClaimStatus, Releasable};
 use crate::core::model::finding::Remedy;
 use crate::core::model::record::claim::{Surface, SurfaceState};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::verdict::Reason;
 use crate::core::model::window::ContextSource;
+use crate::present::page::Medium;
 use crate::present::text::count;
 use crate::present::tone::Tone;
 
@@ -20,9 +22,25 @@ pub(crate) fn remedy_key(remedy: Remedy) -> Option<(&'static str, &'static str)>
     }
 }
 
-/// Returns a remedy as a cell, such as `r release`.
-pub(crate) fn remedy(remedy: Remedy) -> String {
-    remedy_key(remedy).map(|(key, verb)| format!("{key} {verb}")).unwrap_or_default()
+/// Returns what helps, in words; `None` where claimtop does nothing about it.
+pub(crate) fn remedy(remedy: Remedy) -> Option<&'static str> {
+    match remedy {
+        Remedy::Release => Some("release the claim"),
+        Remedy::Migrate => Some("migrate the record"),
+        Remedy::Park => Some("park the file"),
+        Remedy::Undo => Some("undo the action"),
+        Remedy::None => None,
+    }
+}
+
+/// Returns the word for an action.
+pub(crate) fn action(action: Action) -> &'static str {
+    match action {
+        Action::Release => "release",
+        Action::Migrate => "migrate",
+        Action::Park => "park",
+        Action::Undo => "undo",
+    }
 }
 
 /// Returns what a record is for.
@@ -42,7 +60,7 @@ pub(crate) fn record_kind(kind: RecordKind) -> &'static str {
 /// Returns how a context ID was found.
 pub(crate) fn context_source(source: ContextSource) -> &'static str {
     match source {
-        ContextSource::Env => "from the environment",
+        ContextSource::Env => "from CLAUDE_SESSION_ID",
         ContextSource::AgentPid => "the agent's PID",
         ContextSource::Terminal => "the terminal's ID",
         ContextSource::ParentPid => "the parent's PID",
@@ -54,22 +72,22 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::SameProcess => "the PID and its start are the recorded ones",
         Reason::ProcessPresent => "the PID exists and nothing contradicts, but no start is recorded",
-        Reason::SignOfLife => "its system's database holds a sign of life",
-        Reason::NoProcess => "a complete look at all processes found no such PID",
-        Reason::OtherProcess => "the PID belongs to another process by now",
-        Reason::BornLater => "the PID's process is younger than the record",
-        Reason::NotAnAgent => "the format says the PID is an agent, and this one is none",
+        Reason::SignOfLife => "its system's database holds a sign of life that has not expired",
+        Reason::NoProcess => "a complete scan after the record was read found no such PID",
+        Reason::OtherProcess => "the PID belongs to another process by now: its start differs",
+        Reason::BornLater => "the PID's process started after the record was last written",
+        Reason::NotAnAgent => "the format says the PID is an agent's, and this process is no agent",
         Reason::OtherBoot => "the record is from before the last boot",
         Reason::Exited => "the process has exited",
-        Reason::OtherHost => "the record names another host",
+        Reason::OtherHost => "the record is from another host, whose processes cannot be seen from here",
         Reason::OtherNamespace => "the record is from another PID namespace",
         Reason::OtherClock => "the times of record and process cannot be compared",
-        Reason::NoPermission => "the process may not be looked at",
-        Reason::PartialScan => "not all processes could be seen",
+        Reason::NoPermission => "the process exists, but it may not be read",
+        Reason::PartialScan => "not all processes could be seen, so a missing one proves nothing",
         Reason::NoPid => "no PID is recorded",
-        Reason::BadPid => "the recorded PID cannot be one",
-        Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing",
-        Reason::Unreadable => "the record cannot be read",
+        Reason::BadPid => "the recorded PID is not a possible one",
+        Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing about the window",
+        Reason::Unreadable => "what would decide could not be read",
     }
 }
 
@@ -77,12 +95,12 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
 pub(crate) fn claim_status(status: ClaimStatus) -> &'static str {
     match status {
         ClaimStatus::Contested => "two live holders",
-        ClaimStatus::Dead => "the holder is gone",
+        ClaimStatus::Dead => "the holder is dead",
         ClaimStatus::Ghost => "only a mirror still says so",
-        ClaimStatus::Expired => "past its own lease, and nobody proves to live",
-        ClaimStatus::Unproven => "it cannot be told whether the holder lives",
-        ClaimStatus::Quiet => "the holder lives and is silent; quiet is not dead",
-        ClaimStatus::Held => "the holder lives",
+        ClaimStatus::Expired => "past its own lease, and no live owner was found",
+        ClaimStatus::Unproven => "nothing proves whether the holder is alive or dead",
+        ClaimStatus::Quiet => "the holder is alive but silent; quiet is not dead",
+        ClaimStatus::Held => "the holder is alive",
     }
 }
 
@@ -100,11 +118,12 @@ pub(crate) fn claim_order(status: ClaimStatus) -> i64 {
 }
 
 /// Explains whether a claim can be released.
-pub(crate) fn releasable(releasable: Releasable) -> &'static str {
-    match releasable {
-        Releasable::Yes => "yes: r shows the plan, y confirms",
-        Releasable::Confirm => "only with a typed confirmation",
-        Releasable::No => "not by claimtop",
+pub(crate) fn releasable(releasable: Releasable, medium: Medium) -> &'static str {
+    match (releasable, medium) {
+        (Releasable::Yes, Medium::Screen) => "yes: r shows the plan, y confirms",
+        (Releasable::Yes, Medium::Text) => "yes",
+        (Releasable::Confirm, _) => "only with a typed confirmation",
+        (Releasable::No, _) => "not by claimtop",
     }
 }
 

@@ -3,11 +3,11 @@
 use ratatui::layout::Rect;
 
 use super::paint::Painter;
-use crate::app::counts::source_state;
 use crate::app::state::State;
 use crate::app::view::View;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::{Topic, unread};
+use crate::present::sources::source_state;
 use crate::present::text::{count, cut, safe, wrap};
 use crate::present::tone::{Line, Tone};
 

@@ -3,12 +3,13 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
-use crate::app::counts::{Counts, counts, databases, source_name, source_state, troubled};
 use crate::app::msg::Hints;
 use crate::app::state::{Picture, State};
 use crate::config::Access;
 use crate::core::model::snapshot::{Topic, unread};
 use crate::present::age;
+use crate::present::sources::{databases, source_name, source_state, troubled};
+use crate::present::summary::Summary;
 use crate::present::text::{count, safe};
 use crate::present::tone::{Line, Mark, Tone};
 
@@ -46,7 +47,7 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
     let Some(report) = state.report() else {
         return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
     };
-    let Counts { windows, claims, dead, collisions, warnings, notes } = counts(report);
+    let Summary { windows, claims, dead_claims: dead, collisions, warnings, notes, .. } = Summary::of(report);
     let mut parts = vec![
         name,
         (6, Line::new(&report.host.name, Tone::Dim)),
@@ -126,7 +127,7 @@ fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
             add(&format!("{} {}", source_name(source), source_state(source.state)), Tone::Warning)
         }
         // The list of problems tells it too.
-        _ if room < 50 && counts(report).collisions > 0 => {}
+        _ if room < 50 && Summary::of(report).collisions > 0 => {}
         more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
     }

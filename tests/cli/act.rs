@@ -56,7 +56,7 @@ fn what_was_written_just_now_is_shown_and_waited_for() {
             assert_eq!(said["plans"][0]["steps"][0]["step"], "park");
             assert!(said["refused"][0]["why"].as_str().unwrap().contains("s ago: wait"), "{said}");
         } else {
-            assert!(answer.out.contains("steps    1. put"), "{answer:?}");
+            assert!(answer.out.contains("Steps           1. put"), "{answer:?}");
             assert!(answer.out.contains("not done"), "{answer:?}");
         }
         assert_eq!(std::fs::read(&path).unwrap(), text);
@@ -73,8 +73,8 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert_eq!(young.code, 3, "{young:?}");
     let shown = world.settled(&["release", &path, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(shown.out.contains("steps    1. put"), "{shown:?}");
-    assert!(shown.out.contains("  confirm  --yes does it\n"), "{shown:?}");
+    assert!(shown.out.contains("Steps           1. put"), "{shown:?}");
+    assert!(shown.out.contains("  Confirm         --yes does it\n"), "{shown:?}");
     let unconfirmed = world.run(&["release", &path]);
     assert_eq!(unconfirmed.code, 3);
     assert!(unconfirmed.out.contains("--yes does it"), "{unconfirmed:?}");
@@ -264,7 +264,7 @@ fn a_code_is_good_for_one_state_only() {
     assert_eq!(shown.code, 0, "{shown:?}");
     let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
     let code = code.as_str().unwrap().to_owned();
-    let confirm = format!("  confirm  --confirm {code} does it, for this state only\n");
+    let confirm = format!("  Confirm         --confirm {code} does it, for this state only\n");
     assert!(shown.out.contains(&confirm), "{shown:?}");
     std::fs::write(&path, "[6]").unwrap();
     let refused = world.settled(&["park", &path, "--confirm", &code]);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::claim::{ClaimView, Releasable};
-use crate::present::lookup::{Index, window_name};
+use crate::present::lookup::{Index, window_and_pid};
 use crate::present::text::outside;
 use crate::present::tone::{Span, Tone, of_claim};
 use crate::present::words;
@@ -43,7 +43,7 @@ pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
 /// Names the window that holds it, or what the record says about one.
 fn holder(index: &Index, claim: &ClaimView) -> Cell {
     if let Some(window) = claim.window.as_ref().and_then(|key| index.window(key)) {
-        return Cell::text(&format!("{} {}", window_name(window), window.pid), Tone::Plain);
+        return Cell::text(&window_and_pid(window), Tone::Plain);
     }
     // What it holds stands beside it already.
     let title = Some(&claim.record.title).filter(|title| **title != claim.resource().id);

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 
 use super::{Cell, Column, Row, column, number, sentence};
 use crate::app::past::key_of;
-use crate::app::sheet::verb;
 use crate::core::history::change::Kind;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
-use crate::core::model::action::Ended;
 use crate::core::model::code::Severity;
 use crate::core::model::key::Key;
+use crate::present::plan::ended;
 use crate::present::tone::{Mark, Span, Tone, of_severity};
+use crate::present::words;
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Outcome", 9, 9, 0),
@@ -62,7 +62,7 @@ fn of_entry(entry: &Entry, now: Timestamp) -> Row {
         Cell { span: outcome(entry), ..Cell::default() },
         Cell::ranked(Span::new(&entry.number.to_string(), Tone::Plain), -number),
         Cell::age(now, Some(entry.at)),
-        Cell::text(verb(entry.intent.action), Tone::Plain),
+        Cell::text(words::action(entry.intent.action), Tone::Plain),
         Cell::text(&entry.intent.title, Tone::Plain),
         undo(entry),
     ];
@@ -83,14 +83,8 @@ fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
 
 /// Returns how an entry ended, with its sign.
 pub(crate) fn outcome(entry: &Entry) -> Span {
-    match entry.outcome.as_ref().map(|outcome| outcome.ended) {
-        Some(Ended::Done) => Span::marked(Mark::Alive, "done", Tone::Good),
-        Some(Ended::Changed) => Span::marked(Mark::Quiet, "changed", Tone::Notice),
-        Some(Ended::Failed) => Span::marked(Mark::Dead, "failed", Tone::Warning),
-        Some(Ended::Stuck) => Span::marked(Mark::Dead, "stuck", Tone::Bad),
-        Some(Ended::Unknown) => Span::marked(Mark::Unknown, "unknown", Tone::Notice),
-        None => Span::marked(Mark::Unknown, "open", Tone::Notice),
-    }
+    let (mark, tone, word) = ended(entry.outcome.as_ref().map(|outcome| outcome.ended));
+    Span::marked(mark, word, tone)
 }
 
 /// Returns what happened to what was observed, with its sign.

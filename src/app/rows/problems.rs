@@ -11,18 +11,19 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("Severity", 11, 11, 0),
     column("Problem", 12, 22, 2),
     sentence("What is wrong", 24, 140, 1),
-    column("Helps", 9, 10, 3),
+    column("Remedy", 9, 10, 3),
     sentence("About", 16, 40, 4),
 ];
 
 pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
     let about: Vec<String> = finding.subjects().iter().map(|key| index.name(key)).collect();
+    let remedy = words::remedy_key(finding.remedy).map(|(key, verb)| format!("{key} {verb}"));
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), badness(Some(finding.severity))),
         Cell::text(finding.code.name(), tone),
         Cell::text(&finding.message().brief(), Tone::Plain),
-        Cell::text(&words::remedy(finding.remedy), Tone::Key),
+        Cell::text(&remedy.unwrap_or_default(), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];
     Row { key: key.clone(), cells, severity: Some(finding.severity), also: String::new() }

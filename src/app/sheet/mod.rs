@@ -57,16 +57,6 @@ pub enum Stage {
     Finished,
 }
 
-/// Returns the verb of an action.
-pub(crate) fn verb(action: Action) -> &'static str {
-    match action {
-        Action::Release => "release",
-        Action::Migrate => "migrate",
-        Action::Park => "park",
-        Action::Undo => "undo",
-    }
-}
-
 /// Plans what is asked for, as far as a report says all about it.
 fn planned(report: &Report, request: &Request) -> Option<Plan> {
     match request {

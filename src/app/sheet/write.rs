@@ -1,8 +1,9 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::core::model::action::{Confirmation, Ended, Offer, Plan, Step, Told};
+use crate::core::model::action::{Confirmation, Ended, Offer, Told};
 use crate::present::page::Page;
+use crate::present::plan;
 use crate::present::text::safe;
 use crate::present::tone::{Mark, Tone};
 
@@ -24,7 +25,9 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     for offer in offers {
         if let Ok((plan, code)) = &offer.plan {
             page.heading(if sheet.requests.len() > 1 { sheet.name(&offer.request) } else { &plan.name });
-            write_plan(page, plan, code.as_deref());
+            let (confirms, tone) =
+                confirmation_words(&plan.confirmation, code.as_deref().unwrap_or("a code"));
+            plan::write(page, plan, (&confirms, tone));
         }
     }
 }
@@ -103,7 +106,7 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
         Confirmation::Yes | Confirmation::Code | Confirmation::Refused => (
             Mark::Unknown,
             Tone::Notice,
-            "It cannot be told whether the holder lives.".to_owned(),
+            "Nothing proves whether the holder is alive or dead.".to_owned(),
             "If you know better, type",
         ),
     };
@@ -128,53 +131,11 @@ fn write_told(page: &mut Page, told: &Told) {
     page.bullet(mark, &format!("{word}: {}{detail}", told.title), tone);
 }
 
-fn write_plan(page: &mut Page, plan: &Plan, code: Option<&str>) {
-    if let Some(window) = &plan.held_by {
-        page.field("Held by", &safe(window), Tone::Strong);
-    }
-    page.field("What", &plan.what, Tone::Strong);
-    for (at, why) in plan.why.iter().enumerate() {
-        page.field(if at == 0 { "Why" } else { "" }, why, Tone::Plain);
-    }
-    for (at, step) in plan.steps.iter().enumerate() {
-        page.field(
-            if at == 0 { "Steps" } else { "" },
-            &format!("{}. {}", at + 1, step_words(step)),
-            Tone::Plain,
-        );
-    }
-    for (at, step) in plan.follows.iter().flat_map(|plan| &plan.steps).enumerate() {
-        page.field(if at == 0 { "Then" } else { "" }, &step_words(step), Tone::Plain);
-    }
-    page.field("Undo", &plan.inverse, Tone::Good);
-    for (at, refuses) in plan.refuses_when.iter().enumerate() {
-        page.field(if at == 0 { "Refuses when" } else { "" }, refuses, Tone::Dim);
-    }
-    let (confirmation, tone) = confirmation_words(&plan.confirmation, code.unwrap_or("a code"));
-    page.field("Confirm", &confirmation, tone);
-}
-
-fn step_words(step: &Step) -> String {
-    match step {
-        Step::Park { path } => format!("put {} aside, whole", path.text()),
-        Step::Move { path, to } => {
-            format!("move {} to {}, only where nothing is", path.text(), to.text())
-        }
-        Step::Restore { parked, to } => {
-            format!("put {} back to {}, only where nothing is", parked, to.text())
-        }
-        Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text()),
-        Step::Row { database, table, id, change, .. } => {
-            format!("in {}, {table} {}: {change}", database, id)
-        }
-    }
-}
-
 fn confirmation_words(confirmation: &Confirmation, code: &str) -> (String, Tone) {
     match confirmation {
         Confirmation::Yes => ("y".to_owned(), Tone::Good),
         Confirmation::Code => {
-            (format!("type {code}: it cannot be told whether the holder lives"), Tone::Notice)
+            (format!("type {code}: nothing proves whether the holder is alive or dead"), Tone::Notice)
         }
         Confirmation::FullName => {
             (format!("type its full name, {code}: a live window holds it and would lose it"), Tone::Bad)

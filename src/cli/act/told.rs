@@ -1,15 +1,19 @@
 //! What the acting commands tell: plans, receipts, refusals, line by line or as one JSON object.
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::act::follow::Carried;
 use crate::act::road::{Receipt, Seen};
 use crate::act::trouble::Trouble;
 use crate::cli::failure::{Exit, Failure, Outcome};
-use crate::cli::output::{Paint, Shape, Tone, print_if_heard};
-use crate::core::model::action::{Confirmation, Ended, Plan, Step};
+use crate::cli::output::{Paint, Shape, lines, print_if_heard};
+use crate::core::model::action::{Confirmation, Ended, Plan};
 use crate::core::model::json;
 use crate::core::model::text::shown;
+use crate::present::page::Page;
+use crate::present::plan;
+use crate::present::tone::Tone;
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.action.v1";
@@ -81,14 +85,13 @@ impl Told {
 
     fn receipt(&mut self, receipt: &Receipt) {
         let outcome = &receipt.outcome;
-        let (word, tone, exit) = match outcome.ended {
-            Ended::Done => ("done", Tone::Good, Exit::Fine),
-            Ended::Changed => ("changed under you", Tone::Doubtful, Exit::Refused),
-            Ended::Failed => ("failed", Tone::Bad, Exit::Failed),
-            Ended::Stuck => ("stuck", Tone::Bad, Exit::Failed),
-            Ended::Unknown => ("unknown", Tone::Doubtful, Exit::Failed),
-        };
-        self.worsen(exit);
+        let (_, tone, word) = plan::ended(Some(outcome.ended));
+        let word = if outcome.ended == Ended::Changed { "changed under you" } else { word };
+        self.worsen(match outcome.ended {
+            Ended::Done => Exit::Fine,
+            Ended::Changed => Exit::Refused,
+            Ended::Failed | Ended::Stuck | Ended::Unknown => Exit::Failed,
+        });
         let (entry, ended) = (receipt.entry, outcome.ended);
         match ended {
             Ended::Done => tracing::info!(entry, ?ended, "acted"),
@@ -139,7 +142,7 @@ impl Told {
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
             let about = what.map(|what| format!("{}: ", shown(what))).unwrap_or_default();
-            self.say(&format!("{} {about}{}\n", paint.paint(Tone::Doubtful, "not done"), shown(why)));
+            self.say(&format!("{} {about}{}\n", paint.paint(Tone::Warning, "not done"), shown(why)));
         }
         self.answer.refused.push(Refused { what: what.map(str::to_owned), why: why.to_owned() });
     }
@@ -176,39 +179,10 @@ fn wanted(seen: &Seen) -> String {
     }
 }
 
-/// Lays a plan out: what, why, steps, how it is undone, what confirms it.
+/// Lays a plan out, under what it would do.
 fn text(seen: &Seen, paint: Paint) -> String {
-    let plan = &seen.plan;
-    let mut out = format!("{}\n", paint.paint(Tone::Heading, &shown(&plan.what)));
-    let mut line = |name: &str, text: &str| {
-        out.push_str(&format!("  {} {}\n", paint.paint(Tone::Dim, &format!("{name:<8}")), shown(text)));
-    };
-    plan.held_by.iter().for_each(|window| line("held by", window));
-    plan.why.iter().enumerate().for_each(|(at, why)| line(if at == 0 { "why" } else { "" }, why));
-    for (at, step) in plan.steps.iter().enumerate() {
-        line(if at == 0 { "steps" } else { "" }, &format!("{}. {}", at + 1, words(step)));
-    }
-    let then = plan.follows.iter().flat_map(|plan| &plan.steps);
-    for (at, step) in then.enumerate() {
-        line(if at == 0 { "then" } else { "" }, &words(step));
-    }
-    line("undo", &plan.inverse);
-    line("confirm", &wanted(seen));
-    out
-}
-
-fn words(step: &Step) -> String {
-    match step {
-        Step::Park { path } => format!("put {} aside, whole", path.text().raw()),
-        Step::Move { path, to } => {
-            format!("move {} to {}, only where nothing is", path.text().raw(), to.text().raw())
-        }
-        Step::Restore { parked, to } => {
-            format!("put {} back to {}, only where nothing is", parked.raw(), to.text().raw())
-        }
-        Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text().raw()),
-        Step::Row { database, table, id, change, .. } => {
-            format!("in {}, {table} {}: {change}", database.raw(), id.raw())
-        }
-    }
+    let mut page = Page::for_text(Timestamp::UNIX_EPOCH);
+    page.heading(&seen.plan.name);
+    plan::write(&mut page, &seen.plan, (&wanted(seen), Tone::Plain));
+    lines(&page, paint)
 }

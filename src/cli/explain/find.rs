@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::anyhow;
 
 use crate::cli::failure::Failure;
-use crate::cli::words;
 use crate::core::model::judged::RecordView;
 use crate::core::model::report::Report;
 use crate::core::model::text::shown;
@@ -31,8 +30,10 @@ pub(crate) enum Found<'a> {
 /// Describes a thing in one line, so that it is told from all others.
 pub(crate) fn describe(report: &Report, subject: Subject<'_>) -> String {
     let what = match subject {
-        Subject::Window(window) => format!("window {}, {}", window.title(), words::window_name(window)),
-        Subject::Record(record) => format!("record {} {}", words::record_name(record), record.location),
+        Subject::Window(window) => format!("window {}, {} {}", window.title(), window.agent, window.pid),
+        Subject::Record(record) => {
+            format!("record {} {} {}", record.format.name(), record.title, record.location)
+        }
         Subject::Claim(claim) => {
             format!("claim {} {}", claim.resource().kind.name(), full_name(report, claim))
         }

@@ -1,12 +1,13 @@
 //! `explain`: the evidence for one window, record or claim, and the rule that decided.
 
 pub(crate) mod find;
-mod ladder;
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::failure::{Exit, Outcome};
-use super::output::{Shape, print};
+use super::output::{Shape, lines, print};
 use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
 use crate::core::model::json;
@@ -17,6 +18,10 @@ use crate::core::model::verdict::Verdict;
 use crate::core::model::window::WindowView;
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
+use crate::present::ladder;
+use crate::present::lookup::Index;
+use crate::present::page::Page;
+use crate::present::tone::Tone;
 
 /// What `explain --json` prints: the one of window, record and claim that the subject is.
 #[derive(Serialize)]
@@ -50,8 +55,9 @@ pub(crate) fn run(observer: &mut Observer, asked: &str, shape: Shape) -> Outcome
     let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {
         Shape::Text(paint) => {
+            let index = Index::of(Arc::clone(&report));
             let texts: Vec<String> =
-                all.map(|(subject, findings)| ladder::text(&report, subject, &findings, paint)).collect();
+                subjects.iter().map(|subject| lines(&page(&index, *subject), paint)).collect();
             print(&texts.join("\n"))?;
         }
         Shape::Json => {
@@ -68,6 +74,14 @@ pub(crate) fn run(observer: &mut Observer, asked: &str, shape: Shape) -> Outcome
         }
     }
     Ok(Exit::Fine)
+}
+
+/// Writes everything about a subject, under what tells it from all others.
+fn page(index: &Index, subject: Subject<'_>) -> Page {
+    let mut page = Page::for_text(index.report.taken_at);
+    page.text(&find::describe(&index.report, subject), Tone::Strong);
+    ladder::write(&mut page, index, subject.key());
+    page
 }
 
 fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a Finding>) -> Explanation<'a> {

@@ -5,8 +5,7 @@ mod tables;
 use super::args::View;
 use super::failure::Outcome;
 use super::look;
-use super::output::{Paint, Shape, Tone, print, terminal_width};
-use super::words::{self, count};
+use super::output::{Paint, Shape, print, terminal_width};
 use crate::core::model::claim::ClaimStatus;
 use crate::core::model::code::Severity;
 use crate::core::model::report::Report;
@@ -15,6 +14,8 @@ use crate::core::model::text::shown;
 use crate::core::model::{json, snapshot};
 use crate::observe::Observer;
 use crate::present::summary::Number;
+use crate::present::text::count;
+use crate::present::tone::{Tone, of_claim, of_severity};
 
 /// Looks once and prints it; JSON is the whole snapshot, whatever the view.
 ///
@@ -48,7 +49,7 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
     let body = match table {
         Ok(columns) => columns.laid_out(paint, width),
         Err(nothing) if is_all_read => format!("{}\n", paint.paint(Tone::Dim, nothing.known)),
-        Err(nothing) => format!("{}\n", paint.paint(Tone::Doubtful, nothing.unknown)),
+        Err(nothing) => format!("{}\n", paint.paint(Tone::Warning, nothing.unknown)),
     };
     let body = match view {
         None => format!("{body}\n{}", summary(report, paint)),
@@ -74,20 +75,20 @@ fn missing(sources: &[&SourceHealth], paint: Paint) -> String {
     }
     let line = |source: &&SourceHealth| format!("  {}: {}\n", shown(&source.id), source.detail);
     let lines: String = sources.iter().map(line).collect();
-    format!("\n{}\n{lines}", paint.paint(Tone::Doubtful, "Not everything could be read:"))
+    format!("\n{}\n{lines}", paint.paint(Tone::Warning, "Not everything could be read:"))
 }
 
 /// Counts what the other views hold, worst first, and names the views.
 fn summary(report: &Report, paint: Paint) -> String {
     let claims = ALL_STATUSES.iter().filter_map(|status| {
         let number = report.claims.iter().filter(|claim| claim.status == *status).count();
-        let (word, tone) = words::status(*status);
+        let (_, tone, word) = of_claim(*status);
         (number > 0).then(|| paint.paint(tone, &format!("{number} {word}")))
     });
     let problems =
         [Severity::Collision, Severity::Warning, Severity::Info].into_iter().filter_map(|severity| {
             let number = report.findings.iter().filter(|finding| finding.severity == severity).count();
-            let (word, tone) = words::severity(severity);
+            let (_, tone, word) = of_severity(severity);
             let word =
                 if severity == Severity::Info { format!("{number} {word}") } else { count(number, word) };
             (number > 0).then(|| paint.paint(tone, &word))

@@ -1,11 +1,16 @@
 //! One table for each view.
 
 use crate::cli::columns::{Cell, Columns};
-use crate::cli::output::Tone;
-use crate::cli::words;
+use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
 use crate::core::model::report::Report;
-use crate::core::model::window::WindowView;
+use crate::core::model::window::{WindowState, WindowView};
+use crate::present::age;
+use crate::present::lookup::{window_and_pid, workplace};
+use crate::present::page::Medium;
+use crate::present::text::outside;
+use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
+use crate::present::words;
 
 /// A table, or what to say where there is nothing to put into one.
 pub(crate) type Laid = Result<Columns, Nothing>;
@@ -34,11 +39,11 @@ pub(crate) fn windows(report: &Report) -> Laid {
             Cell::new(window.pid),
             Cell::new(&window.agent),
             state(window),
-            Cell::maybe(window.started_at.map(|at| words::age(at, report.taken_at))),
-            Cell::new(&context.value).toned(if context.stable { Tone::Plain } else { Tone::Doubtful }),
+            Cell::maybe(window.started_at.map(|at| age::between(report.taken_at, at))),
+            Cell::new(&context.value).toned(if context.stable { Tone::Plain } else { Tone::Notice }),
             Cell::new(window.records.len()),
             Cell::new(window.claims.len()),
-            Cell::maybe(words::workplace(window)),
+            Cell::maybe(Some(workplace(window)).filter(|place| !place.is_empty())),
         ]);
     }
     let nothing = Nothing {
@@ -50,11 +55,10 @@ pub(crate) fn windows(report: &Report) -> Laid {
 
 /// Says what the agent says that it does, else what its process does.
 fn state(window: &WindowView) -> Cell {
-    let (word, tone) = words::window_state(window.state);
-    match (&window.activity, tone) {
-        (Some(activity), Tone::Good) => Cell::new(activity).toned(tone),
-        (Some(_) | None, _) => Cell::new(word).toned(tone),
-    }
+    let activity = outside(window.activity.as_ref());
+    let (_, tone, word) = of_window(window.state, &activity);
+    let is_running = window.state == WindowState::Running && !activity.is_empty();
+    Cell::new(if is_running { &activity } else { word }).toned(tone)
 }
 
 /// Lists the session records.
@@ -62,7 +66,7 @@ pub(crate) fn sessions(report: &Report) -> Laid {
     let mut columns =
         Columns::new(&["KEY", "FORMAT", "KIND", "HOLDER", "VERDICT", "WRITTEN", "SESSION", "TITLE", "PATH"]);
     for record in &report.records {
-        let (verdict, tone) = words::verdict(record.verdict.state);
+        let (_, tone, verdict) = of_verdict(record.verdict.state);
         let session = record.session_id.as_ref().or(record.context_id.as_ref());
         columns.row([
             Cell::new(&record.key),
@@ -70,7 +74,7 @@ pub(crate) fn sessions(report: &Report) -> Laid {
             Cell::new(record.variant),
             Cell::maybe(record.pid()),
             Cell::new(format!("{verdict} ({})", record.verdict.reason.name())).toned(tone),
-            Cell::new(words::age(record.written_at, report.taken_at)),
+            Cell::new(age::between(report.taken_at, record.written_at)),
             Cell::maybe(session),
             Cell::new(&record.title),
             Cell::new(&record.location).toned(Tone::Dim),
@@ -88,14 +92,14 @@ pub(crate) fn claims(report: &Report) -> Laid {
     let mut columns =
         Columns::new(&["KEY", "STATUS", "KIND", "HOLDER", "SINCE", "RELEASABLE", "RECORD", "RESOURCE"]);
     for claim in &report.claims {
-        let (status, tone) = words::status(claim.status);
+        let (_, tone, status) = of_claim(claim.status);
         columns.row([
             Cell::new(&claim.key),
             Cell::new(status).toned(tone),
             Cell::new(claim.resource().kind.name()),
-            Cell::maybe(words::holder(claim, report)),
-            Cell::maybe(claim.since().map(|since| words::age(since, report.taken_at))),
-            Cell::new(words::releasable(claim.releasable)),
+            Cell::maybe(holder(claim, report)),
+            Cell::maybe(claim.since().map(|since| age::between(report.taken_at, since))),
+            Cell::new(words::releasable(claim.releasable, Medium::Text)),
             Cell::new(&claim.record.key),
             Cell::new(&claim.resource().id),
         ]);
@@ -105,11 +109,17 @@ pub(crate) fn claims(report: &Report) -> Laid {
     laid(columns, nothing)
 }
 
+/// Returns who holds a claim: the window, else what the record says.
+fn holder(claim: &ClaimView, report: &Report) -> Option<String> {
+    let window = report.windows.iter().find(|window| Some(&window.key) == claim.window.as_ref());
+    window.map(window_and_pid).or_else(|| Some(format!("PID {}", claim.record.pid()?)))
+}
+
 /// Lists findings, in the order in which they are given.
 pub(crate) fn problems(findings: &[Finding]) -> Laid {
     let mut columns = Columns::new(&["SEVERITY", "CODE", "ABOUT", "REMEDY", "MESSAGE"]);
     for finding in findings {
-        let (severity, tone) = words::severity(finding.severity);
+        let (_, tone, severity) = of_severity(finding.severity);
         columns.row([
             Cell::new(severity).toned(tone),
             Cell::new(finding.code.name()),

@@ -14,14 +14,17 @@ use anyhow::{Context, anyhow};
 use jiff::Timestamp;
 
 use super::failure::{Exit, Failure, Outcome};
-use super::output::{Paint, Tone, print};
-use super::{doctor, story, words};
+use super::output::{Paint, lines, print};
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
 use crate::core::model::finding::Finding;
 use crate::core::model::report::Report;
 use crate::core::model::story::Known;
-use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::text::Untrusted;
+use crate::present::ladder::{finding, story};
+use crate::present::lookup::window_and_pid;
+use crate::present::page::Page;
+use crate::present::words;
 
 /// The most lines of the timeline.
 const MOMENTS: usize = 400;
@@ -69,18 +72,19 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
 }
 
 fn text(material: &Material, paint: Paint) -> String {
-    let mut out = String::new();
+    let mut page = Page::for_text(material.report.taken_at);
     for finding in &material.report.findings {
-        out.push_str(&doctor::entry(finding, paint));
-        out.push_str(&finding.story().map_or_else(String::new, |told| story::text(told, paint)));
-        out.push('\n');
+        page.gap();
+        finding::write_entry(&mut page, finding);
+        if let Some(story) = finding.story() {
+            story::write(&mut page, story);
+        }
     }
-    out.push_str(&format!("{}\n", paint.paint(Tone::Heading, "Timeline")));
+    page.heading("Timeline");
     for moment in material.timeline() {
-        let at = paint.paint(Tone::Dim, &moment.at.strftime("%F %H:%M:%SZ").to_string());
-        out.push_str(&format!("  {at}  {}\n", shown(&moment.told)));
+        page.dated(&moment.at.strftime("%F %H:%M:%SZ").to_string(), &moment.told);
     }
-    out
+    lines(&page, paint)
 }
 
 impl Material {
@@ -103,7 +107,7 @@ impl Material {
             Some(Moment { at: event.at?, told: event.told.clone(), from })
         });
         let started = self.report.windows.iter().filter_map(|window| {
-            let told = format!("{} started", words::window_name(window));
+            let told = format!("{} started", window_and_pid(window));
             Some(Moment { at: window.started_at?, told, from: format!("/proc/{}/stat", window.pid) })
         });
         told.chain(started)

@@ -4,12 +4,18 @@ use jiff::Timestamp;
 
 use super::html::{Html, escaped};
 use super::{Material, picture};
-use crate::cli::words::{self, count};
-use crate::core::model::code::Severity;
+use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::Finding;
 use crate::core::model::report::Report;
 use crate::core::model::story::{Event, Known, Story};
+use crate::core::model::text::Untrusted;
+use crate::core::model::window::WindowView;
+use crate::present::lookup::workplace;
 use crate::present::map::{letters, map};
+use crate::present::summary::Summary;
+use crate::present::text::count;
+use crate::present::tone::of_window;
+use crate::present::words;
 
 const STYLE: &str = include_str!("../../../assets/report.css");
 
@@ -43,13 +49,13 @@ fn moment(at: Timestamp) -> String {
 }
 
 fn summary(report: &Report) -> String {
-    let of = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+    let Summary { windows, claims, collisions, warnings, .. } = Summary::of(report);
     [
-        count(report.windows.len(), "window"),
+        windows.words("window"),
         count(report.records.len(), "session record"),
-        count(report.claims.len(), "claim"),
-        count(of(Severity::Collision), "collision"),
-        count(of(Severity::Warning), "warning"),
+        claims.words("claim"),
+        count(collisions, "collision"),
+        count(warnings, "warning"),
     ]
     .join(" · ")
 }
@@ -100,7 +106,7 @@ fn event(page: &mut Html, event: &Event) {
         page.element("b", "", "so: ");
     }
     page.text(&event.told);
-    let said = |evidence: &crate::core::model::evidence::Evidence| {
+    let said = |evidence: &Evidence| {
         let fact = evidence.fact();
         format!("{} {} ({})", fact.fact, fact.value, fact.source)
     };
@@ -111,18 +117,16 @@ fn event(page: &mut Html, event: &Event) {
 
 fn windows(page: &mut Html, report: &Report) {
     page.element("h2", "", "Windows");
-    let text = |text: Option<&crate::core::model::text::Untrusted>| {
-        text.map_or_else(String::new, ToString::to_string)
-    };
-    let row = |window: &crate::core::model::window::WindowView| {
+    let text = |text: Option<&Untrusted>| text.map_or_else(String::new, ToString::to_string);
+    let row = |window: &WindowView| {
         vec![
             text(window.name.as_ref()),
             window.agent.clone(),
             window.pid.to_string(),
-            words::window_state(window.state).0.to_owned(),
+            of_window(window.state, "").2.to_owned(),
             window.started_at.map_or_else(String::new, moment),
             text(window.session_id.as_ref()),
-            text(words::workplace(window).map(crate::core::model::text::Untrusted::new).as_ref()),
+            workplace(window),
         ]
     };
     let head = ["Name", "Agent", "PID", "State", "Started", "Session", "Works in"];

@@ -10,7 +10,7 @@ use crate::present::words;
 
 pub(crate) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
     facts(page, index, claim);
-    crate::present::ladder::write_findings(page, index, &claim.key);
+    super::finding::write_near(page, index, &claim.key);
     page.heading(&format!("Stated by {}", index.name(&claim.record.key)));
     crate::present::ladder::record::facts(page, &claim.record);
 }
@@ -43,6 +43,14 @@ pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
         Releasable::Yes => Tone::Key,
         Releasable::Confirm | Releasable::No => Tone::Dim,
     };
-    page.field("Release", words::releasable(claim.releasable), tone);
+    page.field("Release", words::releasable(claim.releasable, page.medium()), tone);
     page.field("Key", claim.key.as_str(), Tone::Dim);
+}
+
+/// Writes a claim in one line.
+pub(crate) fn line(page: &mut Page, claim: &ClaimView) {
+    let (mark, tone, word) = of_claim(claim.status);
+    let (key, resource) = (page.key(&claim.key), claim.resource());
+    let what = format!("{key}{} {} · {word}", resource.kind.name(), outside(Some(&resource.id)));
+    page.bullet(mark, &what, tone);
 }

@@ -1,6 +1,7 @@
-//! The evidence ladder of one thing: every fact, where it was read, and the rule that decided.
+//! Everything about one thing: each fact, where it was read, and the rule that decided.
 
 pub(crate) mod claim;
+pub(crate) mod finding;
 pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;
@@ -9,8 +10,7 @@ use crate::core::model::finding::Finding;
 use crate::core::model::key::Key;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
-use crate::present::tone::{Tone, of_severity};
-use crate::present::words;
+use crate::present::tone::Tone;
 
 /// Writes everything about a thing and returns its title.
 pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
@@ -23,14 +23,17 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
     } else if let Some(finding) = index.finding(key) {
         return write_problem(page, index, finding);
     } else {
-        page.text("It is gone since the last look.", Tone::Notice);
+        if index.findings_near(key).is_empty() {
+            page.text("It is gone since the last look.", Tone::Notice);
+        }
+        finding::write_near(page, index, key);
     }
     index.name(key)
 }
 
 /// Writes a finding with what it is about.
 fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
-    write_finding(page, finding);
+    finding::write(page, finding);
     if let Some(story) = finding.story() {
         story::write(page, story);
     }
@@ -45,23 +48,4 @@ fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
         }
     }
     finding.code.name().to_owned()
-}
-
-/// Writes the findings near a thing under a heading; nothing when there are none.
-fn write_findings(page: &mut Page, index: &Index, key: &Key) {
-    for finding in index.findings_near(key) {
-        page.gap();
-        write_finding(page, finding);
-    }
-}
-
-fn write_finding(page: &mut Page, finding: &Finding) {
-    let (mark, tone, _) = of_severity(finding.severity);
-    page.problem((mark, tone), finding.code.name(), &finding.message().to_string());
-    for evidence in &finding.evidence() {
-        page.evidence(evidence);
-    }
-    if let Some((key, verb)) = words::remedy_key(finding.remedy) {
-        page.field("Helps", &format!("{key} shows how to {verb}"), Tone::Key);
-    }
 }

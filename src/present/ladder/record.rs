@@ -5,19 +5,17 @@ use crate::core::model::record::kind::Generation;
 use crate::present::lookup::{Index, place_of};
 use crate::present::page::Page;
 use crate::present::text::outside;
-use crate::present::tone::{Tone, of_claim, of_verdict};
+use crate::present::tone::{Tone, of_verdict};
 use crate::present::{age, words};
 
 pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
     facts(page, record);
-    crate::present::ladder::write_findings(page, index, &record.key);
+    super::finding::write_near(page, index, &record.key);
     for (at, claim) in index.claims_of(&record.key).enumerate() {
         if at == 0 {
             page.heading("Claims");
         }
-        let (mark, tone, word) = of_claim(claim.status);
-        let what = outside(Some(&claim.resource().id));
-        page.bullet(mark, &format!("{} {what} · {word}", claim.resource().kind.name()), tone);
+        super::claim::line(page, claim);
     }
     more(page, index, record);
 }

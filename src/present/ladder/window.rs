@@ -5,11 +5,11 @@ use crate::core::model::window::WindowView;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::text::outside;
-use crate::present::tone::{Tone, of_claim, of_verdict};
+use crate::present::tone::{Tone, of_verdict};
 use crate::present::words;
 
 pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
-    crate::present::ladder::write_findings(page, index, &window.key);
+    super::finding::write_near(page, index, &window.key);
     page.gap();
     facts(page, index, window);
     claims(page, index, window);
@@ -72,9 +72,7 @@ fn claims(page: &mut Page, index: &Index, window: &WindowView) {
     }
     page.heading("Claims");
     for claim in window.claims.iter().filter_map(|key| index.claim(key)) {
-        let what = format!("{} {}", claim.resource().kind.name(), outside(Some(&claim.resource().id)));
-        let (mark, tone, word) = of_claim(claim.status);
-        page.bullet(mark, &format!("{what} · {word}"), tone);
+        super::claim::line(page, claim);
     }
 }
 
@@ -87,7 +85,8 @@ fn records(page: &mut Page, index: &Index, window: &WindowView) {
         let (mark, tone, word) = of_verdict(record.verdict.state);
         let title = outside(Some(&record.title));
         let reason = record.verdict.reason.name();
-        page.bullet(mark, &format!("{} {title} · {word}, {reason}", record.format.name()), tone);
+        let key = page.key(&record.key);
+        page.bullet(mark, &format!("{key}{} {title} · {word}, {reason}", record.format.name()), tone);
         for evidence in &record.verdict.evidence {
             page.evidence(evidence);
         }

@@ -1,0 +1,52 @@
+//! Findings: the sentence, the evidence, and what helps.
+
+use super::story;
+use crate::core::model::finding::Finding;
+use crate::core::model::key::Key;
+use crate::present::lookup::Index;
+use crate::present::page::{Medium, Page};
+use crate::present::tone::Tone;
+use crate::present::words;
+
+/// Writes the findings near a thing. Plain output has their stories too, and says so where there are
+/// none: no other page has them.
+pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
+    let findings = index.findings_near(key);
+    if findings.is_empty() && page.medium() == Medium::Text {
+        page.text("No problem is known of it.", Tone::Good);
+    }
+    for finding in findings {
+        page.gap();
+        write(page, finding);
+        if let (Medium::Text, Some(story)) = (page.medium(), finding.story()) {
+            story::write(page, story);
+        }
+    }
+}
+
+/// Writes a finding with its evidence and what helps.
+pub(crate) fn write(page: &mut Page, finding: &Finding) {
+    page.problem(finding.severity, finding.code.name(), &finding.message().to_string());
+    for evidence in &finding.evidence() {
+        page.evidence(evidence);
+    }
+    write_remedy(page, finding);
+}
+
+/// Writes a finding as one of a list: what it is about instead of its evidence.
+pub(crate) fn write_entry(page: &mut Page, finding: &Finding) {
+    page.problem(finding.severity, finding.code.name(), &finding.message().to_string());
+    let keys: Vec<&str> = finding.subjects().iter().map(Key::as_str).collect();
+    page.field("About", &keys.join(" "), Tone::Dim);
+    write_remedy(page, finding);
+}
+
+fn write_remedy(page: &mut Page, finding: &Finding) {
+    let remedy = match page.medium() {
+        Medium::Screen => {
+            words::remedy_key(finding.remedy).map(|(key, verb)| format!("{key} shows how to {verb}"))
+        }
+        Medium::Text => words::remedy(finding.remedy).map(str::to_owned),
+    };
+    page.field("Remedy", &remedy.unwrap_or_default(), Tone::Key);
+}
