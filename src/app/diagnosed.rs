@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::msg::Hints;
-use super::rows::megabytes;
+use super::rows::row::megabytes;
 use super::state::State;
 use crate::core::model::diagnosis::{Cost, Measured};
 use crate::core::model::report::Report;

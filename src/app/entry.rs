@@ -1,6 +1,6 @@
 //! What is known of an entry of the journal.
 
-use crate::app::rows::outcome_of;
+use crate::app::rows::history::outcome;
 use crate::core::history::journal::{Entry, Movement};
 use crate::core::model::row::RowChange;
 use crate::present::page::Page;
@@ -9,8 +9,7 @@ use crate::present::words;
 
 /// Writes everything about an entry and returns its title.
 pub(crate) fn write(page: &mut Page, entry: &Entry) -> String {
-    let outcome = outcome_of(entry);
-    page.lines.push(Line(vec![outcome]));
+    page.lines.push(Line(vec![outcome(entry)]));
     if let Some(outcome) = &entry.outcome {
         page.field("Detail", &outcome.detail, Tone::Plain);
     }

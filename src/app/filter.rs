@@ -1,6 +1,6 @@
 //! The filter: a part of any cell, in any case; a leading `!` turns it round.
 
-use super::rows::Row;
+use super::rows::row::Row;
 
 /// What a person has typed, and whether they still do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

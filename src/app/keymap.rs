@@ -2,7 +2,7 @@
 
 use {Command as C, Motion as M, Press as P};
 
-use super::command::undoable;
+use super::command::{Command, Motion};
 use super::filter::Focus;
 use super::layer::Layer;
 use super::msg::{Press, Step};
@@ -11,88 +11,6 @@ use super::state::State;
 use super::view::View;
 use crate::core::model::action::Action;
 use crate::core::model::finding::Remedy;
-
-/// What a key asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Move the selection, or scroll what is open.
-    Move(Motion),
-    /// Show a view.
-    Show(View),
-    /// Show the view on the right.
-    NextView,
-    /// Show the view on the left.
-    PreviousView,
-    /// Open the evidence of the selected thing.
-    Evidence,
-    /// Type a filter.
-    Filter,
-    /// Order by the next column.
-    Sort,
-    /// Turn the order round.
-    Reverse,
-    /// Go to the next row with a problem.
-    NextProblem,
-    /// Go to the row with a problem before.
-    PreviousProblem,
-    /// Mark or unmark the selected thing.
-    Mark,
-    /// Open the plan of an action.
-    Plan(Action),
-    /// Undo the selected entry, or the newest.
-    Undo,
-    /// Confirm what is offered.
-    Yes,
-    /// Restore beside what has come to the place.
-    Beside,
-    /// Keep the picture, or let it live again.
-    Freeze,
-    /// Go to the window's terminal or pane.
-    Jump,
-    /// Copy what names the selected thing.
-    Copy,
-    /// Tell what has changed lately.
-    Lately,
-    /// Show the map of who holds what.
-    Map,
-    /// Shows what claimtop itself reads, watches and costs.
-    Itself,
-    /// Begin a recording, or end it.
-    Record,
-    /// Go to another look of a recording.
-    Step(Step),
-    /// List the keys.
-    Help,
-    /// Close what was opened last.
-    Back,
-    /// Draw everything again.
-    Repaint,
-    /// Stop until continued.
-    Suspend,
-    /// End.
-    Quit,
-}
-
-/// How far to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Motion {
-    /// One line up.
-    Up,
-    /// One line down.
-    Down,
-    /// Half a page up.
-    HalfUp,
-    /// Half a page down.
-    HalfDown,
-    /// A page up.
-    PageUp,
-    /// A page down.
-    PageDown,
-    /// To the first line.
-    First,
-    /// To the last line.
-    Last,
-}
 
 /// A command with its keys and what is said about it.
 #[derive(Clone, Copy, Debug)]
@@ -235,12 +153,17 @@ pub const BINDINGS: &[Binding] = &[
 
 /// Returns the binding that a key has now.
 pub fn lookup(state: &State, press: Press) -> Option<&'static Binding> {
-    BINDINGS.iter().find(|binding| binding.presses.contains(&press) && is_active(state, binding.command))
+    active(state).find(|binding| binding.presses.contains(&press))
 }
 
 /// Returns the bindings that do something now.
 pub fn active(state: &State) -> impl Iterator<Item = &'static Binding> {
-    BINDINGS.iter().filter(|binding| is_active(state, binding.command))
+    active_under(state, state.layers.last())
+}
+
+/// Returns the bindings that do something while this layer is on top.
+pub(crate) fn active_under(state: &State, top: Option<&Layer>) -> impl Iterator<Item = &'static Binding> {
+    BINDINGS.iter().filter(move |binding| is_active(state, top, binding.command))
 }
 
 /// Returns the bindings for the status bar, the most useful first: what helps the selected
@@ -267,19 +190,19 @@ pub fn helps(remedy: Remedy, command: Command) -> bool {
     }
 }
 
-/// Decides whether a command does something now.
-fn is_active(state: &State, command: Command) -> bool {
+/// Decides whether a command does something while this layer is on top.
+fn is_active(state: &State, top: Option<&Layer>, command: Command) -> bool {
     let has_selection = state.selected().is_some();
-    let top = state.layers.last();
+    let sheet = top.and_then(Layer::sheet);
     match command {
         C::Quit | C::Repaint | C::Suspend => true,
         C::Back => top.is_some() || !state.filter.text.is_empty() || !state.marks.is_empty(),
         C::Help => !matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table,
         C::Move(_) => top.is_some() || !state.table.rows.is_empty(),
         C::Show(_) | C::NextView | C::PreviousView => top.is_none(),
-        C::Undo => top.is_none() || undoable(state).is_some(),
-        C::Yes => state.sheet().is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
-        C::Beside => state.sheet().is_some_and(Sheet::takes_beside),
+        C::Undo => top.is_none() || state.undoable_under(top).is_some(),
+        C::Yes => sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
+        C::Beside => sheet.is_some_and(Sheet::takes_beside),
         C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
         C::Filter => top.is_none(),
         C::Sort | C::Reverse => top.is_none() && state.view != View::History,

@@ -38,6 +38,21 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// Returns the sheet, if it is one.
+    pub(crate) fn sheet(&self) -> Option<&Sheet> {
+        if let Self::Sheet(sheet) = self { Some(sheet) } else { None }
+    }
+
+    /// Returns the sheet for changing it, if it is one.
+    pub(crate) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
+        if let Self::Sheet(sheet) = self { Some(sheet) } else { None }
+    }
+
+    /// Returns the thing whose evidence it is, if it is of one.
+    pub(crate) fn evidence(&self) -> Option<&Key> {
+        if let Self::Evidence { key, .. } = self { Some(key) } else { None }
+    }
+
     /// Returns the first line shown.
     pub fn scroll(&self) -> usize {
         match self {

@@ -1,7 +1,7 @@
 //! What a person is doing: state, messages, keys and rows, pure and without a screen.
 
 pub mod attention;
-pub(crate) mod command;
+pub mod command;
 pub(crate) mod diagnosed;
 pub(crate) mod entry;
 pub mod filter;
@@ -13,8 +13,10 @@ pub mod msg;
 pub(crate) mod navigate;
 pub(crate) mod news;
 pub mod order;
-pub mod pages;
+pub(crate) mod pages;
+pub mod panel;
 pub(crate) mod past;
+pub(crate) mod perform;
 pub mod rows;
 pub mod sheet;
 pub mod state;

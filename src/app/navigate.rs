@@ -1,15 +1,13 @@
 //! Moving: the selection in the table, or the lines of an open panel.
 
-use super::keymap::Motion;
-use super::pages;
+use super::command::Motion;
 use super::state::State;
 
 /// Moves by a motion.
 pub(crate) fn go(state: &mut State, motion: Motion) {
-    if let Some(panel) = pages::panel(state) {
-        let lines = state.size.panel_lines();
-        let last = panel.page.lines.len().saturating_sub(lines);
-        let page = lines.saturating_sub(panel.page.pinned);
+    if let Some(panel) = &state.panel {
+        let page = state.size.panel_lines().saturating_sub(panel.page.pinned);
+        let last = state.last_line();
         if let Some(layer) = state.layers.last_mut() {
             let scroll = layer.scroll_mut();
             *scroll = target(*scroll, last, page, motion);

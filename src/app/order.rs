@@ -1,6 +1,6 @@
 //! The order of rows: worst first, or by one column.
 
-use super::rows::Row;
+use super::rows::row::Row;
 
 /// How the rows of a view are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::rows::{outcome_of, past_sign};
+use super::rows::history::{outcome, past_sign};
 use super::state::State;
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::{LATELY, Past, Timeline};
@@ -14,19 +14,6 @@ use crate::present::words;
 
 /// How many changes of one thing are told below its evidence.
 const TOLD: usize = 8;
-
-/// The beginning of the key of a change's row.
-const ROW: &str = "h-";
-
-/// Returns the key of the row of a change.
-pub(crate) fn key_of(number: u64) -> Key {
-    Key::typed(&format!("{ROW}{number}"))
-}
-
-/// Returns the change whose row has this key.
-pub(crate) fn of_key<'a>(timeline: &'a Timeline, key: &Key) -> Option<&'a Past> {
-    timeline.get(key.as_str().strip_prefix(ROW)?.parse().ok()?)
-}
 
 /// Writes everything about one change and returns its title.
 pub(crate) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String {
@@ -61,7 +48,7 @@ pub(crate) fn write_lately(page: &mut Page, state: &State) -> String {
     let is_late = |entry: &&Entry| now.duration_since(entry.at) <= LATELY;
     let acts = state.history.entries.iter().rev().take_while(is_late);
     let act = |entry: &Entry| {
-        let outcome = outcome_of(entry);
+        let outcome = outcome(entry);
         (
             entry.at,
             format!(
@@ -94,7 +81,7 @@ mod tests {
     use super::super::geometry::Size;
     use super::super::msg::{Effect, Msg, Press};
     use super::super::state::{Options, State};
-    use super::super::{pages, testing, update};
+    use super::super::{testing, update};
     use crate::config::Switch;
     use crate::core::model::report::Report;
 
@@ -113,7 +100,7 @@ mod tests {
         for c in keys.chars() {
             update(state, Msg::Pressed(if c == '\n' { Press::Enter } else { Press::Char(c) }));
         }
-        let lines = pages::panel(state).map(|panel| panel.page.lines).unwrap_or_default();
+        let lines = state.panel.as_ref().map(|panel| panel.page.lines.clone()).unwrap_or_default();
         let text = |line: &super::Line| line.0.iter().map(|span| span.text()).collect::<String>();
         lines.iter().map(text).collect::<Vec<_>>().join("\n")
     }

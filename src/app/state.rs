@@ -9,10 +9,13 @@ use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
 use super::msg::{Hints, Position};
-use super::rows::{self, Row, Source, Table};
+use super::news;
+use super::panel::Panel;
+use super::rows;
+use super::rows::row::{Row, Table};
+use super::rows::source::Source;
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
-use super::{news, pages};
 use crate::config::{Access, Switch};
 use crate::core::history::diff::diff;
 use crate::core::history::journal::{Entry, History};
@@ -21,7 +24,9 @@ use crate::core::model::diagnosis::{Bound, Cost, Measured};
 use crate::core::model::key::Key;
 use crate::core::model::process::ProcessId;
 use crate::core::model::report::Report;
+use crate::present::age;
 use crate::present::lookup::{Index, keys_of_findings};
+use crate::present::page::Page;
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +102,10 @@ pub struct State {
     pub table: Table,
     /// Those that are on the screen, with their cells.
     visible: Vec<Row>,
+    /// The panel on top as it was written after the last change, if one is open.
+    pub(crate) panel: Option<Panel>,
+    /// The page beside the table, of the selected thing, if there is room for it.
+    pub(crate) detail: Option<Page>,
 }
 
 impl State {
@@ -125,6 +134,8 @@ impl State {
             now,
             table: Table::default(),
             visible: Vec::new(),
+            panel: None,
+            detail: None,
         }
     }
 
@@ -178,17 +189,7 @@ impl State {
 
     /// Returns the open sheet, if one is on top.
     pub fn sheet(&self) -> Option<&Sheet> {
-        match self.layers.last() {
-            Some(Layer::Sheet(sheet)) => Some(sheet),
-            Some(
-                Layer::Evidence { .. }
-                | Layer::Help { .. }
-                | Layer::Itself { .. }
-                | Layer::Lately { .. }
-                | Layer::Map { .. },
-            )
-            | None => None,
-        }
+        self.layers.last().and_then(Layer::sheet)
     }
 
     /// Returns whether keys are typed into the open sheet.
@@ -198,14 +199,30 @@ impl State {
 
     /// Returns the open sheet for changing it, wherever it lies.
     pub(crate) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
-        self.layers.iter_mut().find_map(|layer| match layer {
-            Layer::Sheet(sheet) => Some(&mut **sheet),
-            Layer::Evidence { .. }
-            | Layer::Help { .. }
-            | Layer::Itself { .. }
-            | Layer::Lately { .. }
-            | Layer::Map { .. } => None,
-        })
+        self.layers.iter_mut().find_map(Layer::sheet_mut)
+    }
+
+    /// Returns the entry that would be undone now.
+    pub(crate) fn undoable(&self) -> Option<u64> {
+        self.undoable_under(self.layers.last())
+    }
+
+    /// Returns the entry that would be undone while this layer is on top: what a finished sheet has
+    /// done, what is open, or what is selected; where no entry is, the newest that can be undone.
+    pub(crate) fn undoable_under(&self, top: Option<&Layer>) -> Option<u64> {
+        match top {
+            None => {
+                let selected = self.selected().and_then(|key| self.entry(key));
+                selected.or_else(|| self.history.newest_undoable()).map(|entry| entry.number)
+            }
+            Some(Layer::Sheet(sheet)) => sheet.undoable(),
+            Some(Layer::Evidence { key, .. }) => {
+                self.entry(key).filter(|entry| entry.can_be_undone()).map(|entry| entry.number)
+            }
+            Some(Layer::Help { .. } | Layer::Itself { .. } | Layer::Lately { .. } | Layer::Map { .. }) => {
+                None
+            }
+        }
     }
 
     /// Returns the place in the shown view.
@@ -220,14 +237,7 @@ impl State {
 
     /// Returns the thing that keys act on: what is open, or what is selected.
     pub fn subject(&self) -> Option<&Key> {
-        let open = self.layers.iter().rev().find_map(|layer| match layer {
-            Layer::Evidence { key, .. } => Some(key),
-            Layer::Sheet(_)
-            | Layer::Help { .. }
-            | Layer::Itself { .. }
-            | Layer::Lately { .. }
-            | Layer::Map { .. } => None,
-        });
+        let open = self.layers.iter().rev().find_map(Layer::evidence);
         open.or_else(|| self.selected())
     }
 
@@ -304,13 +314,30 @@ impl State {
         self.fill();
     }
 
+    /// Returns the highest line that can be the first one shown of the open panel.
+    pub(crate) fn last_line(&self) -> usize {
+        let lines = self.panel.as_ref().map_or(0, |panel| panel.page.lines.len());
+        lines.saturating_sub(self.size.panel_lines())
+    }
+
     /// Returns in how many seconds something on the screen reads differently by age alone.
     pub fn changes_in(&self) -> Option<i64> {
         if self.options.replayed.is_some() {
             return None;
         }
-        pages::moments(self)
-            .map(|at| crate::present::age::changes_in(crate::present::age::seconds(self.now, at)))
-            .min()
+        self.moments().into_iter().map(|at| age::changes_in(age::seconds(self.now, at))).min()
+    }
+
+    /// Returns the moments whose ages are on the screen.
+    fn moments(&self) -> Vec<Timestamp> {
+        match (self.picture, &self.panel) {
+            (Picture::Frozen(at), _) => vec![at],
+            (Picture::Live, Some(panel)) => panel.page.moments.clone(),
+            (Picture::Live, None) => {
+                let cells = self.visible.iter().flat_map(|row| &row.cells);
+                let details = self.detail.iter().flat_map(|page| &page.moments).copied();
+                cells.filter_map(|cell| cell.since).chain(details).collect()
+            }
+        }
     }
 }

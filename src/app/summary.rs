@@ -1,7 +1,7 @@
 //! One sentence about the selected thing: what is wrong, and which key helps.
 
 use super::layer::Layer;
-use super::rows::worst;
+use super::rows::row::worst;
 use super::state::State;
 use super::view::View;
 use crate::core::model::finding::{Finding, Remedy};

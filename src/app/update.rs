@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::command::perform;
+use super::command::Motion;
 use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
-use super::keymap::{self, Motion};
+use super::keymap;
 use super::layer::Layer;
 use super::msg::{Effect, Msg, Pointer, Press, Taped};
+use super::perform::perform;
 use super::sheet::Sheet;
 use super::state::{Picture, State};
 use super::{navigate, pages};
@@ -18,6 +19,14 @@ use crate::present::lookup::Index;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
+    let effects = taken(state, msg);
+    if effects.contains(&Effect::Redraw) {
+        pages::renew(state);
+    }
+    effects
+}
+
+fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Looked(report) => {
             let past = state.observe(&report);
@@ -42,7 +51,6 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Resized(size) => {
             state.size = size;
             state.scroll_to_selection();
-            pages::clamp_scroll(state);
             vec![Effect::Redraw]
         }
         Msg::Offered(offers) => in_sheet(state, |sheet| sheet.offered(offers)),
@@ -84,7 +92,6 @@ fn tell_taped(state: &mut State, taped: Taped) {
 fn in_sheet(state: &mut State, change: impl FnOnce(&mut Sheet)) -> Vec<Effect> {
     let Some(sheet) = state.sheet_mut() else { return Vec::new() };
     change(sheet);
-    pages::clamp_scroll(state);
     vec![Effect::Redraw]
 }
 
@@ -126,7 +133,6 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
     state.now = now;
     state.take(report);
     state.refresh();
-    pages::clamp_scroll(state);
     vec![Effect::Redraw]
 }
 

@@ -188,21 +188,21 @@ fn report(mut scene: Scene, html: Option<&Path>, from: Option<&Path>) -> Outcome
 }
 
 /// Gathers what a report of this moment is made of.
-fn present(scene: &mut Scene) -> Result<report::Material, Failure> {
+fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
     let report = scene.observer.observe();
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = Ring::read(&state.join("history.ring")).unwrap_or_default();
     let acts = act::looking(&scene.settings)?.history().map_err(act::failure)?.entries;
-    Ok(report::Material { report, past, acts })
+    Ok(report::material::Material { report, past, acts })
 }
 
 /// Gathers what a report of a recording's last look is made of.
-fn recorded(from: &Path) -> Result<report::Material, Failure> {
+fn recorded(from: &Path) -> Result<report::material::Material, Failure> {
     let unreadable = |error| replay::unreadable(from, error);
     let player = replay::Player::new(replay::open(from)?, Some(Timestamp::MAX)).map_err(unreadable)?;
     let past = player.past().map_err(unreadable)?;
-    Ok(report::Material { report: player.report(), past, acts: Vec::new() })
+    Ok(report::material::Material { report: player.report(), past, acts: Vec::new() })
 }
 
 fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {

@@ -1,7 +1,7 @@
 //! Which columns fit and how wide they are: the least important leave first.
 
 use super::paint::columns;
-use crate::app::rows::{Align, Column, Table, Turn};
+use crate::app::rows::row::{Align, Column, Table, Turn};
 use crate::present::text::width;
 
 /// How wide names and sentences are before another sentence or a column of little rank has any.

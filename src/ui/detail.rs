@@ -4,13 +4,12 @@ use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
 use crate::app::geometry::Detail;
-use crate::app::pages;
 use crate::app::state::State;
 use crate::present::tone::{Line, Tone};
 
 /// Divides the body into the table and the pane, and draws the pane. Returns the table's part.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect {
-    let Some(page) = pages::detail(state) else { return body };
+    let Some(page) = &state.detail else { return body };
     let (table, inner) = match state.size.detail(state.table.rows.len()) {
         Detail::None => return body,
         Detail::Right(width) => right(painter, body, width),

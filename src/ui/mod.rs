@@ -21,7 +21,6 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
 use crate::app::geometry::{BOTTOM, Size, TOP};
-use crate::app::pages;
 use crate::app::state::State;
 
 /// Draws the whole screen over its ground.
@@ -38,8 +37,8 @@ fn draw(state: &State, look: Look, buffer: &mut Buffer) {
 }
 
 fn draw_body(painter: &mut Painter<'_>, body: Rect, state: &State) {
-    if let Some(panel) = pages::panel(state) {
-        return panel::draw(painter, body, &panel);
+    if let Some((panel, layer)) = state.panel.as_ref().zip(state.layers.last()) {
+        return panel::draw(painter, body, panel, layer.scroll());
     }
     if state.table.rows.is_empty() {
         return empty::draw(painter, body, state);

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::glyphs;
 use super::theme::Palette;
-use crate::app::rows::Align;
+use crate::app::rows::row::Align;
 use crate::config::Glyphs;
 use crate::present::text::{cut, is_simple};
 use crate::present::tone::{Line, Span, Tone};

@@ -3,19 +3,19 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
-use crate::app::pages::Panel;
+use crate::app::panel::Panel;
 use crate::present::tone::{Line, Tone};
 
 /// Draws a panel over the body.
-pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel) {
+pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel, scroll: usize) {
     let lines = usize::from(body.height.saturating_sub(2));
     frame(painter, body, &panel.title);
     let (pinned, rest) = panel.page.lines.split_at(panel.page.pinned.min(panel.page.lines.len()));
-    let shown = pinned.iter().chain(rest.iter().skip(panel.scroll)).take(lines);
+    let shown = pinned.iter().chain(rest.iter().skip(scroll)).take(lines);
     for (y, line) in (body.y + 1..body.bottom()).zip(shown) {
         painter.line(body.x + 2, y, body.width.saturating_sub(4), line);
     }
-    scroll_mark(painter, body, panel, lines);
+    scroll_mark(painter, body, (panel, scroll), lines);
 }
 
 fn frame(painter: &mut Painter<'_>, area: Rect, title: &str) {
@@ -24,14 +24,14 @@ fn frame(painter: &mut Painter<'_>, area: Rect, title: &str) {
 }
 
 /// Says on the lower rule which lines are shown, if not all are; pinned ones do not count.
-fn scroll_mark(painter: &mut Painter<'_>, area: Rect, panel: &Panel, lines: usize) {
+fn scroll_mark(painter: &mut Painter<'_>, area: Rect, (panel, scroll): (&Panel, usize), lines: usize) {
     let total = panel.page.lines.len();
     if total <= lines {
         return;
     }
     let (total, lines) = (total - panel.page.pinned, lines.saturating_sub(panel.page.pinned));
-    let last = (panel.scroll + lines).min(total);
-    let text = format!(" {}-{last} of {total} · {} ", panel.scroll + 1, panel.keys);
+    let last = (scroll + lines).min(total);
+    let text = format!(" {}-{last} of {total} · {} ", scroll + 1, panel.keys);
     let line = Line::new(&text, Tone::Dim);
     let width = columns(line.width());
     painter.line(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, &line);

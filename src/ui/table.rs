@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::columns::{Slot, fit};
 use super::paint::Painter;
 use crate::app::order::Direction;
-use crate::app::rows::Row;
+use crate::app::rows::row::Row;
 use crate::app::state::State;
 use crate::core::model::key::Key;
 use crate::present::tone::{Mark, Span, Tone};

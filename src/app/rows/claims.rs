@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Cell, Column, Row, column, number, sentence, worst};
+use super::row::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::claim::{ClaimView, Releasable};
 use crate::present::lookup::{Index, window_and_pid};
 use crate::present::text::outside;

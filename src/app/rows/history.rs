@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Cell, Column, Row, column, number, sentence};
-use crate::app::past::key_of;
+use super::row::{Cell, Column, Row, column, number, sentence};
 use crate::core::history::change::Kind;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
@@ -12,6 +11,19 @@ use crate::core::model::key::Key;
 use crate::present::plan::ended;
 use crate::present::tone::{Mark, Span, Tone, of_severity};
 use crate::present::words;
+
+/// The beginning of the key of a change's row.
+const ROW: &str = "h-";
+
+/// Returns the key of the row of a change.
+pub(crate) fn key_of(number: u64) -> Key {
+    Key::typed(&format!("{ROW}{number}"))
+}
+
+/// Returns the change whose row has this key.
+pub(crate) fn of_key<'a>(timeline: &'a Timeline, key: &Key) -> Option<&'a Past> {
+    timeline.get(key.as_str().strip_prefix(ROW)?.parse().ok()?)
+}
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Outcome", 9, 9, 0),

@@ -1,6 +1,6 @@
 //! The rows of the problems view.
 
-use super::{Cell, Column, Row, badness, column, sentence};
+use super::row::{Cell, Column, Row, badness, column, sentence};
 use crate::core::model::finding::Finding;
 use crate::core::model::key::Key;
 use crate::present::lookup::Index;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Cell, Column, Row, column, number, sentence, short, worst};
+use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::judged::RecordView;
 use crate::core::model::record::kind::Generation;
 use crate::core::model::verdict::VerdictState;

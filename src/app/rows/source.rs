@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use super::history::{self, Told};
-use super::{Column, Row, badness, claims, problems, sessions, windows};
+use super::row::{Column, Row, badness};
+use super::{claims, problems, sessions, windows};
 use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;

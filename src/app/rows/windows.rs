@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
+use super::row::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
 use crate::core::model::claim::ClaimStatus;
 use crate::core::model::window::{ContextId, WindowState, WindowView};
 use crate::present::lookup::{Index, window_name};

@@ -77,7 +77,7 @@ fn what_a_window_waits_for_is_told_with_one_word() {
 fn the_map_has_the_sign_of_each_claim_that_the_claims_view_has() {
     let mut state = seen(testing::busy());
     press(&mut state, "v");
-    let lines = pages::panel(&state).map(|panel| panel.page.lines).unwrap_or_default();
+    let lines = state.panel.as_ref().map(|panel| panel.page.lines.clone()).unwrap_or_default();
     for claim in testing::busy().claims {
         let what = format!("{} {}", claim.resource().kind.name(), claim.resource().id);
         let line = lines.iter().find(|line| line.plain().ends_with(&what)).expect(&what);
@@ -100,7 +100,7 @@ fn panels_scroll_within_their_lines() {
     let mut state = seen(testing::busy());
     update(&mut state, Msg::Resized(Size { width: 60, height: 15 }));
     press(&mut state, "\nG");
-    let lines = pages::panel(&state).map_or(0, |panel| panel.page.lines.len());
+    let lines = state.panel.as_ref().map_or(0, |panel| panel.page.lines.len());
     assert_eq!(state.layers.last().map(Layer::scroll), Some(lines - state.size.panel_lines()));
     update(&mut state, Msg::Resized(Size { width: 200, height: 50 }));
     assert_eq!(state.layers.last().map(Layer::scroll), Some(0));

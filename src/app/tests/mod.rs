@@ -14,7 +14,7 @@ use super::geometry::Size;
 use super::msg::{Effect, Msg, Press};
 use super::state::{Options, State};
 use super::testing::{self, key, now};
-use super::{pages, update};
+use super::update;
 use crate::core::model::key::Key;
 use crate::core::model::report::Report;
 
@@ -45,6 +45,6 @@ fn shown(state: &State) -> Vec<&str> {
 }
 
 fn panel_text(state: &State) -> String {
-    let lines = pages::panel(state).map(|panel| panel.page.lines).unwrap_or_default();
+    let lines = state.panel.as_ref().map(|panel| panel.page.lines.clone()).unwrap_or_default();
     lines.iter().map(|line| line.plain() + "\n").collect()
 }

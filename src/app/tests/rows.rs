@@ -65,7 +65,7 @@ fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
     }
     let mut state = seen(report);
     press(&mut state, "4");
-    let sentence = |row: &crate::app::rows::Row| row.cells[2].span.text().to_owned();
+    let sentence = |row: &crate::app::rows::row::Row| row.cells[2].span.text().to_owned();
     let sentences: Vec<String> = state.visible().iter().map(sentence).collect();
     let told = ["dead-1: gone", "dead-2: gone", "dead-10: gone"];
     assert!(sentences.windows(3).any(|three| three == told), "{sentences:?}");

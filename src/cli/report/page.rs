@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use super::html::{Html, escaped};
-use super::{Material, picture};
+use super::material::Material;
+use super::picture;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::Finding;
 use crate::core::model::report::Report;

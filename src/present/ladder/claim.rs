@@ -46,11 +46,3 @@ pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
     page.field("Release", words::releasable(claim.releasable, page.medium()), tone);
     page.field("Key", claim.key.as_str(), Tone::Dim);
 }
-
-/// Writes a claim in one line.
-pub(crate) fn line(page: &mut Page, claim: &ClaimView) {
-    let (mark, tone, word) = of_claim(claim.status);
-    let (key, resource) = (page.key(&claim.key), claim.resource());
-    let what = format!("{key}{} {} · {word}", resource.kind.name(), outside(Some(&resource.id)));
-    page.bullet(mark, &what, tone);
-}

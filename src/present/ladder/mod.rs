@@ -2,6 +2,7 @@
 
 pub(crate) mod claim;
 pub(crate) mod finding;
+pub(crate) mod line;
 pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;

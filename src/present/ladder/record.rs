@@ -15,7 +15,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
         if at == 0 {
             page.heading("Claims");
         }
-        super::claim::line(page, claim);
+        super::line::claim(page, claim);
     }
     more(page, index, record);
 }

@@ -72,7 +72,7 @@ fn claims(page: &mut Page, index: &Index, window: &WindowView) {
     }
     page.heading("Claims");
     for claim in window.claims.iter().filter_map(|key| index.claim(key)) {
-        super::claim::line(page, claim);
+        super::line::claim(page, claim);
     }
 }
 

@@ -1,0 +1,219 @@
+//! Carries out what a key asks for, within the screen.
+
+use super::command::{Command, Motion};
+use super::filter::{Filter, Focus};
+use super::layer::Layer;
+use super::msg::{Confirmed, Effect, Jump};
+use super::navigate::{self, Toward};
+use super::rows::history;
+use super::sheet::{self, Sheet, Stage};
+use super::state::{Picture, State};
+use super::view::View;
+use crate::core::model::action::{Action, Place, Request};
+use crate::core::model::key::Key;
+use crate::core::model::place::Keeper;
+use crate::core::model::record::location::Location;
+use crate::present::lookup::{Index, place_of, window_name};
+use crate::present::text::safe;
+use crate::present::words;
+
+/// Carries out a command; the answer asks for a drawing unless it ends the program.
+pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Move(motion) => navigate::go(state, motion),
+        Command::Show(view) => return show(state, view),
+        Command::NextView => return show(state, state.view.next()),
+        Command::PreviousView => return show(state, state.view.previous()),
+        Command::Evidence => open_evidence(state),
+        Command::Filter => state.filter.focus = Focus::Text,
+        Command::Sort => sort(state),
+        Command::Reverse => reverse(state),
+        Command::NextProblem => navigate::seek_problem(state, Toward::Next),
+        Command::PreviousProblem => navigate::seek_problem(state, Toward::Previous),
+        Command::Mark => mark(state),
+        Command::Plan(action) => return open_sheet(state, action),
+        Command::Undo => return undo(state),
+        Command::Yes => return with_sheet(state, |sheet| sheet.confirm(Confirmed::Yes)),
+        Command::Beside => return with_sheet(state, Sheet::beside),
+        Command::Freeze => freeze(state),
+        Command::Jump => return jump(state),
+        Command::Copy => return copy(state),
+        Command::Record => return vec![Effect::Record],
+        Command::Step(step) => return vec![Effect::Step(step)],
+        Command::Map => state.layers.push(Layer::Map { scroll: 0 }),
+        Command::Lately => {
+            state.layers.push(Layer::Lately { scroll: 0 });
+            return vec![Effect::ReadHistory, Effect::Redraw];
+        }
+        Command::Itself => {
+            state.layers.push(Layer::Itself { scroll: 0 });
+            return vec![Effect::AskCost, Effect::Redraw];
+        }
+        Command::Help => state.layers.push(Layer::Help { scroll: 0 }),
+        Command::Back => return back(state),
+        Command::Repaint => return vec![Effect::Repaint],
+        Command::Suspend => return vec![Effect::Suspend],
+        Command::Quit => return vec![Effect::Quit],
+    }
+    vec![Effect::Redraw]
+}
+
+fn show(state: &mut State, view: View) -> Vec<Effect> {
+    state.view = view;
+    state.filter.focus = Focus::Table;
+    state.refresh();
+    match view {
+        View::History => vec![Effect::ReadHistory, Effect::Redraw],
+        View::Windows | View::Sessions | View::Claims | View::Problems => vec![Effect::Redraw],
+    }
+}
+
+fn open_evidence(state: &mut State) {
+    if let Some(key) = state.selected().cloned() {
+        state.layers.push(Layer::Evidence { key, scroll: 0 });
+    }
+}
+
+fn sort(state: &mut State) {
+    let columns = state.table.columns.len();
+    let place = state.places.of_mut(state.view);
+    place.sort = place.sort.next(columns);
+    state.refresh();
+}
+
+fn reverse(state: &mut State) {
+    let place = state.places.of_mut(state.view);
+    place.sort = place.sort.reversed();
+    state.refresh();
+}
+
+/// Marks the selected thing and goes on to the next row, so that several are marked quickly.
+fn mark(state: &mut State) {
+    let Some(key) = state.selected().cloned() else { return };
+    if !state.marks.remove(&key) {
+        state.marks.insert(key);
+    }
+    navigate::go(state, Motion::Down);
+}
+
+fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
+    let Some(index) = state.index.clone() else { return Vec::new() };
+    let chosen: Vec<Key> = match state.layers.last() {
+        None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
+        None | Some(_) => state.subject().cloned().into_iter().collect(),
+    };
+    let requests = sheet::requests(&index, &chosen, action);
+    if requests.is_empty() {
+        state.message = Some(format!("There is nothing here to {}", words::action(action)));
+        return vec![Effect::Redraw];
+    }
+    ask(state, action, requests)
+}
+
+/// Opens the sheet of some requests.
+fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect> {
+    let names = requests.iter().map(|request| sheet::name(state.index.as_deref(), request)).collect();
+    let mut sheet = Sheet::new(action, requests.clone(), names);
+    let is_read_only = state.options.access.is_read_only();
+    if let Some(report) = state.report().filter(|_| is_read_only) {
+        sheet.only_shown(report);
+    }
+    state.layers.push(Layer::Sheet(Box::new(sheet)));
+    if is_read_only { vec![Effect::Redraw] } else { vec![Effect::Offer(requests), Effect::Redraw] }
+}
+
+/// Asks for the plan of an undo.
+fn undo(state: &mut State) -> Vec<Effect> {
+    let Some(entry) = state.undoable() else {
+        state.message = Some("There is nothing to undo".to_owned());
+        return vec![Effect::Redraw];
+    };
+    state.layers.retain(|layer| !matches!(layer, Layer::Sheet(_)));
+    ask(state, Action::Undo, vec![Request::Undo { entry, place: Place::Own }])
+}
+
+fn with_sheet(state: &mut State, act: impl FnOnce(&mut Sheet) -> Vec<Effect>) -> Vec<Effect> {
+    state.sheet_mut().map(act).unwrap_or_default()
+}
+
+fn freeze(state: &mut State) {
+    match state.picture {
+        Picture::Live => state.picture = Picture::Frozen(state.now),
+        Picture::Frozen(_) => {
+            state.picture = Picture::Live;
+            if let Some(report) = state.waiting.take() {
+                state.take(report);
+            }
+        }
+    }
+    state.refresh();
+}
+
+/// Goes to the pane of the window where a multiplexer can be told to; elsewhere tells where it is.
+fn jump(state: &mut State) -> Vec<Effect> {
+    let Some(index) = &state.index else { return Vec::new() };
+    let window = state.subject().and_then(|key| {
+        let meant = sheet::meant(index, key);
+        index.window_of(&meant).or_else(|| index.window_of(key))
+    });
+    let Some(window) = window else {
+        state.message = Some("No window belongs to it".to_owned());
+        return vec![Effect::Redraw];
+    };
+    let name = window_name(window);
+    let place = window.place.clone();
+    let can_go = matches!(place.keeper, Some(Keeper::Tmux | Keeper::Zellij)) && place.inner_pid.is_none();
+    let effects = match can_go.then_some(place) {
+        Some(place) => vec![Effect::Jump(Jump { name: name.clone(), place }), Effect::Redraw],
+        None => vec![Effect::Redraw],
+    };
+    state.message = Some(match (window.place.words(), &window.tty) {
+        (Some(words), _) => format!("{name} is in {words}"),
+        (None, Some(tty)) => format!("No pane is known for {name}; its terminal is {tty}"),
+        (None, None) => format!("No pane is known for {name}"),
+    });
+    effects
+}
+
+/// Copies what names the thing best.
+fn copy(state: &mut State) -> Vec<Effect> {
+    let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
+    let told = state.entry(key).map(|entry| entry.intent.title.as_str());
+    let text = match told.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str())) {
+        Some(told) => safe(told),
+        None => address(index, key),
+    };
+    state.message = Some(format!("Copied {text}"));
+    vec![Effect::Copy(text), Effect::Redraw]
+}
+
+/// Returns what `claimtop explain` finds a thing by: a window's PID, a file's path, otherwise its
+/// key. A finding has none of its own but is about something.
+fn address(index: &Index, key: &Key) -> String {
+    let key = &sheet::meant(index, key);
+    match (index.window(key), index.record(key)) {
+        (Some(window), _) => window.pid.to_string(),
+        (None, Some(record)) if matches!(record.location, Location::File(_)) => place_of(record),
+        (None, Some(_) | None) => key.to_string(),
+    }
+}
+
+/// Closes what was opened last: a panel, the filter, the marks. A sheet at work stays open and
+/// begins nothing more.
+fn back(state: &mut State) -> Vec<Effect> {
+    if state.sheet().is_some_and(|sheet| sheet.stage == Stage::Working) {
+        return with_sheet(state, Sheet::call_off);
+    }
+    match state.layers.pop() {
+        Some(Layer::Sheet(sheet)) if sheet.stage == Stage::Finished => state.marks.clear(),
+        Some(_) => {}
+        None => {
+            if state.filter == Filter::default() {
+                state.marks.clear();
+            }
+            state.filter = Filter::default();
+        }
+    }
+    state.refresh();
+    vec![Effect::Redraw]
+}

@@ -1,0 +1,173 @@
+//! A table without any width or colour: columns, rows, cells.
+
+use jiff::Timestamp;
+
+use crate::core::model::code::Severity;
+use crate::core::model::finding::Finding;
+use crate::core::model::key::Key;
+use crate::present::tone::{Span, Tone, of_severity};
+use crate::present::{age, text};
+
+/// The rows of one view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// What the columns are.
+    pub columns: &'static [Column],
+    /// The rows, in the order in which they are shown. There can be thousands: the cells of those
+    /// that are on the screen are made for themselves.
+    pub rows: Vec<Entry>,
+    /// How wide the widest cell of each column is.
+    pub widths: Vec<usize>,
+    /// How many rows there are without the filter.
+    pub unfiltered: usize,
+}
+
+/// One row without its cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What it shows.
+    pub key: Key,
+    /// The worst finding about it.
+    pub severity: Option<Severity>,
+    /// Which one of its source it is.
+    pub at: usize,
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The name in the first line.
+    pub title: &'static str,
+    /// The narrowest and the widest that is of use.
+    pub width: (u16, u16),
+    /// Columns of a high rank leave first when the screen is narrow.
+    pub rank: u8,
+    /// On which side the text stands.
+    pub align: Align,
+    /// When it gets its full width.
+    pub turn: Turn,
+}
+
+/// When a column gets its full width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Before any column of a higher rank.
+    Own,
+    /// After all others: whole sentences.
+    Last,
+}
+
+/// On which side of a column the text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    Left,
+    /// Numbers and ages.
+    Right,
+}
+
+/// Names a column of text.
+pub(super) const fn column(title: &'static str, narrowest: u16, widest: u16, rank: u8) -> Column {
+    Column { title, width: (narrowest, widest), rank, align: Align::Left, turn: Turn::Own }
+}
+
+/// Names a column of numbers.
+pub(super) const fn number(title: &'static str, narrowest: u16, widest: u16, rank: u8) -> Column {
+    Column { title, width: (narrowest, widest), rank, align: Align::Right, turn: Turn::Own }
+}
+
+/// Names a column of sentences.
+pub(super) const fn sentence(title: &'static str, narrowest: u16, widest: u16, rank: u8) -> Column {
+    Column { title, width: (narrowest, widest), rank, align: Align::Left, turn: Turn::Last }
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it shows.
+    pub key: Key,
+    /// One cell for each column.
+    pub cells: Vec<Cell>,
+    /// The worst finding about it.
+    pub severity: Option<Severity>,
+    /// What else the filter finds it by.
+    pub also: String,
+}
+
+/// One cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// What is shown.
+    pub span: Span,
+    /// What it is sorted by, before its text.
+    pub order: Option<i64>,
+    /// The moment whose age is shown.
+    pub since: Option<Timestamp>,
+}
+
+impl Cell {
+    /// Makes a cell of trusted or outside text.
+    pub(super) fn text(text: &str, tone: Tone) -> Self {
+        Self { span: Span::new(text, tone), ..Self::default() }
+    }
+
+    /// Makes a cell that is sorted by a number.
+    pub(super) fn ranked(span: Span, order: i64) -> Self {
+        Self { span, order: Some(order), since: None }
+    }
+
+    /// Makes a cell of an age.
+    pub(super) fn age(now: Timestamp, since: Option<Timestamp>) -> Self {
+        let Some(at) = since else { return Self::default() };
+        let seconds = age::seconds(now, at);
+        Self { span: Span::new(&age::words(seconds), Tone::Dim), order: Some(seconds), since }
+    }
+
+    /// Makes a cell of a PID.
+    pub(super) fn pid(pid: Option<u32>) -> Self {
+        let Some(pid) = pid else { return Self::default() };
+        Self::ranked(Span::new(&pid.to_string(), Tone::Plain), i64::from(pid))
+    }
+
+    /// Makes a cell of the worst finding and how many more there are.
+    pub(super) fn trouble(findings: &[&Finding]) -> Self {
+        let Some(worst) = worst(findings) else {
+            return Self::ranked(Span::default(), i64::MAX);
+        };
+        let (mark, tone, _) = of_severity(worst.severity);
+        let name = worst.code.name().replace('-', " ");
+        let text = match findings.len() {
+            0 | 1 => name,
+            more => format!("{name} +{}", more - 1),
+        };
+        Self::ranked(Span::marked(mark, &text, tone), badness(Some(worst.severity)))
+    }
+}
+
+/// Returns the worst of some findings; among equals the first.
+pub fn worst<'a>(findings: &[&'a Finding]) -> Option<&'a Finding> {
+    findings.iter().copied().min_by_key(|finding| badness(Some(finding.severity)))
+}
+
+/// Returns a number that is smaller the worse it is.
+pub(super) fn badness(severity: Option<Severity>) -> i64 {
+    match severity {
+        Some(Severity::Collision) => 0,
+        Some(Severity::Warning) => 1,
+        Some(Severity::Info) => 2,
+        None => 3,
+    }
+}
+
+/// Returns text for a size in bytes, such as `412 MB`.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    match bytes / 1_000_000 {
+        0..1_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),
+    }
+}
+
+/// Returns the beginning of an ID that is long enough to be told from others.
+pub(super) fn short(id: &str) -> String {
+    if text::width(id) > 12 { id.chars().take(8).collect() } else { id.to_owned() }
+}
