@@ -7,8 +7,6 @@
 
 use std::path::Path;
 
-use super::json::{self, parsed};
-use super::{Base, FileKind, Parsed, Place, Reading, draft};
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
@@ -19,6 +17,11 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::{Untrusted, is_uuid};
+use crate::format::draft;
+use crate::format::json::{self, parsed};
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,33 +34,30 @@ pub enum Kind {
     CopilotSession,
 }
 
-/// Where the files are.
-pub const PLACES: &[Place] = &[
-    Place {
-        format: Format::Codex,
-        base: Base::Home,
-        dir: ".codex/thread-writer-locks",
-        recognise: |name| thread_of(name).map(|_| FileKind::AgentLock(Kind::CodexThread)),
-    },
-    Place {
-        format: Format::Codex,
-        base: Base::Home,
-        dir: ".codex/app-server-daemon",
-        recognise: |name| {
-            matches!(name, "daemon.pid" | "daemon-updater.pid")
-                .then_some(FileKind::AgentLock(Kind::CodexDaemon))
-        },
-    },
-    Place {
-        format: Format::Copilot,
-        base: Base::Home,
-        dir: ".copilot/session-state/*",
-        recognise: |name| pid_of(name).map(|_| FileKind::AgentLock(Kind::CopilotSession)),
-    },
-];
+/// How claimtop reads Codex's.
+pub const CODEX: Spec = Spec::of_files(&[
+    place!(Codex, Home, ".codex/thread-writer-locks", in_threads => read),
+    place!(Codex, Home, ".codex/app-server-daemon", in_daemon => read),
+]);
+
+/// How claimtop reads Copilot's.
+pub const COPILOT: Spec =
+    Spec::of_files(&[place!(Copilot, Home, ".copilot/session-state/*", in_session => read)]);
+
+fn in_threads(name: &str) -> Option<Kind> {
+    thread_of(name).map(|_| Kind::CodexThread)
+}
+
+fn in_daemon(name: &str) -> Option<Kind> {
+    matches!(name, "daemon.pid" | "daemon-updater.pid").then_some(Kind::CodexDaemon)
+}
+
+fn in_session(name: &str) -> Option<Kind> {
+    pid_of(name).map(|_| Kind::CopilotSession)
+}
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::CodexThread => thread(file, reading),
         Kind::CodexDaemon => parsed(daemon(file, reading)),
@@ -112,7 +112,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     let pid = if stated.is_empty() { pid_of(file.name()).unwrap_or_default() } else { stated };
     let pid = match pid.parse::<i128>() {
         Ok(pid) => StatedPid::from_number(pid),
-        Err(_) => StatedPid::Bad(draft::excerpt(pid, 40)),
+        Err(_) => StatedPid::Bad(crate::format::excerpt::excerpt(pid, 40)),
     };
     let folder = file.path.parent().and_then(Path::file_name);
     let id = folder.map(|name| Untrusted::from_path(Path::new(name))).unwrap_or_default();

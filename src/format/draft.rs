@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::{Reading, json};
 use crate::core::model::code::Code;
 use crate::core::model::file::FileImage;
 use crate::core::model::list::List;
@@ -16,6 +15,8 @@ use crate::core::model::record::ownership::Ownership;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::json;
+use crate::format::reading::Reading;
 
 /// How long a temporary file may be a write in flight: 60 s.
 pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
@@ -99,14 +100,6 @@ pub(super) fn unusable(format: Format, file: &FileImage, reading: &Reading<'_>, 
     json::broken(format, file, problem)
 }
 
-/// Returns the first `most` characters of a text from outside.
-pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => Untrusted::new(format!("{}…", text.get(..end).unwrap_or_default())),
-        None => Untrusted::from(text),
-    }
-}
-
 /// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
@@ -130,7 +123,7 @@ pub(super) mod sample {
     use crate::core::model::record::medium::Medium;
     use crate::core::model::record::ownership::Ownership;
     use crate::core::model::snapshot::BrokenFile;
-    use crate::format::{Parsed, Reading};
+    use crate::format::reading::{Parsed, Reading};
 
     /// The moment of every look: shortly after the fixtures were written.
     pub(in crate::format) fn now() -> Timestamp {

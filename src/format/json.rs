@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::draft::excerpt;
 pub use super::value::{Object, Value};
-use super::{Parsed, Reading, strict};
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::model::list::List;
@@ -14,6 +12,9 @@ use crate::core::model::record::ownership::Ownership;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::excerpt::excerpt;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::strict;
 
 /// How many characters of a value that is no PID are kept: it can be all of the file.
 const PID_SHOWN: usize = 40;

@@ -109,7 +109,7 @@ impl WorldFile {
         };
         let mut places = format::places().filter(|place| is_in(place.base, place.dir));
         let own = self.format.iter().map(|text| own_format(text));
-        places.find_map(|place| (place.recognise)(name)).or_else(|| {
+        places.find(|place| (place.recognise)(name)).map(FileKind::Known).or_else(|| {
             own.into_iter().find_map(|own| {
                 let mut places = own.definition().places.iter();
                 let is_it = |place: &OwnPlace| {

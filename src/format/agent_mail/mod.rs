@@ -4,36 +4,39 @@
 //! A reservation is advisory and ends by itself. It names an agent by a name of its own
 //! (GreenCastle) and no process, so nobody can tell whether its holder lives.
 
+mod archive;
 mod reservation;
 mod rows;
-
-use std::path::Path;
 
 use jiff::Timestamp;
 
 use self::reservation::Reservation;
 pub use self::rows::{is_copied, rows};
 use super::json::{self, Object};
-use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
+use crate::format::{draft, time};
 
 /// Where the database usually is, below the home: beside the archive, and where its installer puts
 /// the program, in whose folder it begins.
 pub const DATABASES: [&str; 2] =
     [".mcp_agent_mail_git_mailbox_repo/storage.sqlite3", "mcp_agent_mail/storage.sqlite3"];
 
-/// Where the files are.
-pub const PLACES: &[Place] = &[Place {
-    format: Format::AgentMail,
-    base: Base::Home,
-    dir: ".mcp_agent_mail_git_mailbox_repo/projects/*/file_reservations",
-    recognise: |name| name.ends_with(".json").then_some(FileKind::AgentMail),
-}];
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec::of_files(&[
+    place!(AgentMail, Home, ".mcp_agent_mail_git_mailbox_repo/projects/*/file_reservations", in_reservations => read),
+]);
+
+fn in_reservations(name: &str) -> Option<()> {
+    name.ends_with(".json").then_some(())
+}
 
 /// Reads one reservation of the archive; one that was released or has long run out holds nothing.
-pub fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(_: (), file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let object = match json::object(Format::AgentMail, file, reading) {
         Ok(object) => object,
         Err(broken) => return Parsed::Broken(broken),
@@ -74,12 +77,6 @@ fn instant(object: &Object<'_>, name: &str) -> Option<Timestamp> {
     time::any(object.str(name)?, &jiff::tz::TimeZone::UTC)
 }
 
-/// Returns the project and the number that an archived reservation has in its path.
-fn archived_as(path: &Path) -> Option<(&str, Option<i64>)> {
-    let number = path.file_stem()?.to_str()?.strip_prefix("id-").and_then(|id| id.parse().ok());
-    Some((path.parent()?.parent()?.file_name()?.to_str()?, number))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +86,7 @@ mod tests {
 
     fn reservation(name: &str, text: &str) -> Parsed {
         let file = sample::image(name, text.as_bytes(), 60);
-        sample::read(|reading| read(&file, reading))
+        sample::read(|reading| read((), &file, reading))
     }
 
     /// A reservation until a moment; the look is at 21:48.
@@ -132,7 +129,7 @@ mod tests {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
             let file = sample::image("id-7.json", &bytes, 60);
-            sample::read(|reading| read(&file, reading));
+            sample::read(|reading| read((), &file, reading));
         }
     }
 }

@@ -50,7 +50,9 @@ impl Reservation {
         let agent = self.agent.clone().unwrap_or_else(|| "(nobody)".into());
         let project = self.project.as_ref().filter(|path| path.starts_with('/'));
         record.variant = "file reservation";
-        record.title = format!("{}: {}", agent.raw(), draft::excerpt(self.pattern.raw(), 60).raw()).into();
+        record.title =
+            format!("{}: {}", agent.raw(), crate::format::excerpt::excerpt(self.pattern.raw(), 60).raw())
+                .into();
         record.cwd = self.tree.as_ref().or(project).map(Into::into);
         record.started_at = self.created_at;
         record.expiry = self.ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
@@ -60,7 +62,7 @@ impl Reservation {
         record.facts = draft::known([
             ("owner", Some(agent)),
             ("mode", Some(if self.is_exclusive { "exclusive" } else { "shared" }.into())),
-            ("reason", reason.map(|text| draft::excerpt(text, 200))),
+            ("reason", reason.map(|text| crate::format::excerpt::excerpt(text, 200))),
             ("ends", self.ends_at.map(|at| at.to_string().into())),
             ("branch", self.branch),
         ]);

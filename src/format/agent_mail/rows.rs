@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::archived_as;
 use super::reservation::{Reservation, is_over};
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::text::Untrusted;
+use crate::format::agent_mail::archive::archived_as;
 use crate::format::cells::Cells;
-use crate::format::{Reading, Source, draft, time};
+use crate::format::reading::Reading;
+use crate::format::{Source, draft, time};
 
 /// From here on a number of a time counts microseconds, as newer servers write it: the year 5138
 /// in milliseconds.
@@ -126,7 +127,7 @@ mod tests {
             let text = format!(r#"{{"path_pattern":"{pattern}","expires_ts":"2026-11-20T22:00:00Z"}}"#);
             let mut file = sample::image("x", text.as_bytes(), 60);
             file.path = std::path::PathBuf::from(path).into();
-            is_copied(&sample::record(sample::read(|reading| super::super::read(&file, reading))), &rows)
+            is_copied(&sample::record(sample::read(|reading| super::super::read((), &file, reading))), &rows)
         };
         assert!(copied("/m/projects/shop/file_reservations/id-7.json", "src/**"));
         assert!(copied("/m/projects/shop/file_reservations/0123.json", "src/**"));

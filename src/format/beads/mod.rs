@@ -4,24 +4,28 @@
 //! or Dolt's folder, that is the truth and the lines are only exported from it. A claim is a status
 //! and a free name: it names neither process nor session.
 
+mod issue;
 mod rows;
 
 use jiff::Timestamp;
 
 pub use self::rows::{TABLE, rows, without_copies};
 use super::json::{self, Object};
-use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage, Refusal};
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::StatedClaim;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::beads::issue::{claim, is_taken};
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
+use crate::format::{draft, time};
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,18 +38,17 @@ pub enum Kind {
     DaemonPid,
 }
 
-/// Where the files are.
-pub const PLACES: &[Place] = &[Place {
-    format: Format::Beads,
-    base: Base::Worktree,
-    dir: ".beads",
-    recognise: |name| match name {
-        "issues.jsonl" => Some(FileKind::Beads(Kind::Issues)),
-        "daemon.lock" => Some(FileKind::Beads(Kind::Daemon)),
-        "daemon.pid" => Some(FileKind::Beads(Kind::DaemonPid)),
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec::of_files(&[place!(Beads, Worktree, ".beads", in_beads => read)]);
+
+fn in_beads(name: &str) -> Option<Kind> {
+    match name {
+        "issues.jsonl" => Some(Kind::Issues),
+        "daemon.lock" => Some(Kind::Daemon),
+        "daemon.pid" => Some(Kind::DaemonPid),
         _ => None,
-    },
-}];
+    }
+}
 
 /// The folders of Dolt's databases in `.beads`, which claimtop does not read.
 pub const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
@@ -54,7 +57,7 @@ pub const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
 const MOST: usize = 1_000;
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::Issues => json::parsed(issues(file, reading)),
         Kind::Daemon => daemon(file, reading),
@@ -115,19 +118,6 @@ impl Held {
     fn claim(self) -> StatedClaim {
         claim(self.id, self.since, "issues.jsonl")
     }
-}
-
-fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
-    StatedClaim {
-        resource: Resource { kind: ResourceKind::Task, id },
-        since,
-        surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
-    }
-}
-
-/// Returns whether an issue of this status is somebody's.
-fn is_taken(status: &str) -> bool {
-    matches!(status, "in_progress" | "hooked")
 }
 
 fn listed(held: &[Held]) -> Option<Untrusted> {

@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{claim, is_taken};
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::text::Untrusted;
+use crate::format::beads::issue::{claim, is_taken};
 use crate::format::cells::Cells;
-use crate::format::{Reading, Source, draft};
+use crate::format::reading::Reading;
+use crate::format::{Source, draft};
 
 /// The table of issues.
 pub const TABLE: &str = "issues";
@@ -25,7 +26,7 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
     let id: Untrusted = row.text("id")?.into();
     let assignee = row.text("assignee").filter(|name| !name.is_empty())?;
     let mut record = source.row(Format::Beads, RecordKind::Metadata, TABLE, id.clone(), reading);
-    let title = row.text("title").map(|title| draft::excerpt(title, 60)).unwrap_or_default();
+    let title = row.text("title").map(|title| crate::format::excerpt::excerpt(title, 60)).unwrap_or_default();
     record.variant = "issue";
     record.title = format!("{}: {}", id.raw(), title.raw()).into();
     record.cwd = Some(tree.into());

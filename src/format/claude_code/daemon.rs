@@ -3,9 +3,6 @@
 //! Neither is a window. The daemon serves background sessions; an editor's file says where it
 //! listens, and holds nothing. Both have fields that authenticate, which are never shown.
 
-use super::super::json::{self, Object};
-use super::super::{Reading, draft, time};
-use super::{claim, holder};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::ResourceKind;
@@ -15,6 +12,10 @@ use crate::core::model::record::holder::{Binding, Holder, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::claude_code::stated::{claim, holder};
+use crate::format::json::{self, Object};
+use crate::format::reading::Reading;
+use crate::format::{draft, time};
 
 /// How many folders of an editor are named.
 const MOST: usize = 10;
@@ -36,7 +37,10 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.facts = draft::known([
         ("version", object.text("version")),
         ("origin", object.text("origin")),
-        ("started by", by.and_then(|by| by.str("label")).map(|label| draft::excerpt(label, 60))),
+        (
+            "started by",
+            by.and_then(|by| by.str("label")).map(|label| crate::format::excerpt::excerpt(label, 60)),
+        ),
     ]);
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
@@ -67,5 +71,5 @@ pub(super) fn editor(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
 }
 
 fn editor_name(object: &Object<'_>) -> Untrusted {
-    object.str("ideName").map_or_else(|| "editor".into(), |name| draft::excerpt(name, 40))
+    object.str("ideName").map_or_else(|| "editor".into(), |name| crate::format::excerpt::excerpt(name, 40))
 }

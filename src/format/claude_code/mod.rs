@@ -6,28 +6,31 @@
 //! answered, and none from old versions; a SIGKILL leaves it behind.
 
 mod daemon;
+mod stated;
 mod task;
 mod team;
 #[cfg(test)]
 mod tests;
 
 use super::json::{self, Object, parsed};
-use super::{Base, FileKind, Parsed, Place, Reading, draft, time};
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::ResourceKind;
 use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::domain::Domain;
 use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
+use crate::core::model::record::holder::{Binding, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::medium::Medium;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::claude_code::stated::{claim, holder};
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
+use crate::format::{draft, time};
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,50 +51,38 @@ pub enum Kind {
     Editor,
 }
 
-/// Where the files are.
-pub const PLACES: &[Place] = &[
-    Place {
-        format: Format::ClaudeCode,
-        base: Base::ClaudeConfig,
-        dir: "sessions",
-        recognise: |name| pid_of(name).map(|_| FileKind::ClaudeCode(Kind::Session)),
-    },
-    Place {
-        format: Format::ClaudeCode,
-        base: Base::Worktree,
-        dir: ".claude",
-        recognise: |name| {
-            (name == "scheduled_tasks.lock").then_some(FileKind::ClaudeCode(Kind::ScheduledTasks))
-        },
-    },
-    Place {
-        format: Format::ClaudeCode,
-        base: Base::ClaudeConfig,
-        dir: "tasks/*",
-        recognise: |name| in_tasks(name).map(FileKind::ClaudeCode),
-    },
-    Place {
-        format: Format::ClaudeCode,
-        base: Base::ClaudeConfig,
-        dir: "teams/*",
-        recognise: |name| (name == "config.json").then_some(FileKind::ClaudeCode(Kind::Team)),
-    },
-    Place {
-        format: Format::ClaudeCode,
-        base: Base::ClaudeConfig,
-        dir: "",
-        recognise: |name| (name == "daemon.lock").then_some(FileKind::ClaudeCode(Kind::Daemon)),
-    },
-    Place {
-        format: Format::ClaudeCode,
-        base: Base::ClaudeConfig,
-        dir: "ide",
-        recognise: |name| is_port(name).then_some(FileKind::ClaudeCode(Kind::Editor)),
-    },
-];
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec::of_files(&[
+    place!(ClaudeCode, ClaudeConfig, "sessions", in_sessions => read),
+    place!(ClaudeCode, Worktree, ".claude", in_tree => read),
+    place!(ClaudeCode, ClaudeConfig, "tasks/*", in_tasks => read),
+    place!(ClaudeCode, ClaudeConfig, "teams/*", in_teams => read),
+    place!(ClaudeCode, ClaudeConfig, "", in_config => read),
+    place!(ClaudeCode, ClaudeConfig, "ide", in_ide => read),
+]);
+
+fn in_sessions(name: &str) -> Option<Kind> {
+    pid_of(name).map(|_| Kind::Session)
+}
+
+fn in_tree(name: &str) -> Option<Kind> {
+    (name == "scheduled_tasks.lock").then_some(Kind::ScheduledTasks)
+}
+
+fn in_teams(name: &str) -> Option<Kind> {
+    (name == "config.json").then_some(Kind::Team)
+}
+
+fn in_config(name: &str) -> Option<Kind> {
+    (name == "daemon.lock").then_some(Kind::Daemon)
+}
+
+fn in_ide(name: &str) -> Option<Kind> {
+    is_port(name).then_some(Kind::Editor)
+}
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session => session(file, reading),
         Kind::ScheduledTasks => scheduled_tasks(file, reading),
@@ -158,41 +149,6 @@ fn role(object: &Object<'_>) -> Role {
         Some("daemon" | "daemon-worker") => Role::Daemon,
         Some(_) | None => Role::Agent,
     }
-}
-
-fn holder(object: &Object<'_>, role: Role, binding: Binding, file: &FileImage) -> Option<Holder> {
-    let pid = object.pid("pid", false)?;
-    let mut holder = Holder::new(pid, role, binding);
-    // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`, and then its PID
-    // counts on that machine, which shares this home.
-    let start = object.str("procStart");
-    holder.start_ticks = start.and_then(|text| text.parse().ok());
-    let is_words = start.is_some_and(|text| text.contains(':') && text.contains(' '));
-    let host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
-    let domain = object.str("pidDomain").and_then(|domain| domain_of(domain, file.medium));
-    holder.names = HolderNames { host, domain, ..Default::default() }.kept();
-    Some(holder)
-}
-
-/// Returns where a PID counts. A Mac does not say which one it is: in a home that is its own, it is
-/// that one.
-fn domain_of(text: &str, medium: Medium) -> Option<Domain> {
-    let is_own_mac = cfg!(target_os = "macos") && text == "darwin" && medium.is_this_machines();
-    (!is_own_mac).then(|| Domain::parse(text))
-}
-
-fn claim(
-    kind: ResourceKind,
-    id: Option<Untrusted>,
-    surface: &'static str,
-    record: &Record,
-) -> Box<[StatedClaim]> {
-    let stated = |id| StatedClaim {
-        resource: Resource { kind, id },
-        since: record.started_at,
-        surfaces: [Surface { name: surface, state: SurfaceState::Agrees }].into(),
-    };
-    id.map(stated).into_iter().collect()
 }
 
 fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {

@@ -11,8 +11,9 @@ use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::shared::Shared;
 use crate::core::model::text::{Untrusted, is_uuid};
+use crate::format::draft;
 use crate::format::json::{self, Object};
-use crate::format::{Parsed, Reading, draft};
+use crate::format::reading::{Parsed, Reading};
 
 /// Reads a task: one that is done, or that nobody has taken, holds nothing.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
@@ -69,7 +70,7 @@ fn is_taken(object: &Object<'_>) -> bool {
 }
 
 fn title(object: &Object<'_>, number: &str) -> Untrusted {
-    let subject = object.str("subject").map(|subject| draft::excerpt(subject, 60));
+    let subject = object.str("subject").map(|subject| crate::format::excerpt::excerpt(subject, 60));
     format!("task {number}: {}", subject.unwrap_or_else(|| "(no subject)".into()).raw()).into()
 }
 

@@ -9,8 +9,9 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::reading::Reading;
 use crate::format::value::Value;
-use crate::format::{Reading, draft, time};
+use crate::format::{draft, time};
 
 /// How many members are named.
 const MOST: usize = 20;

@@ -13,7 +13,8 @@ use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
-use crate::format::{Reading, draft, time};
+use crate::format::reading::Reading;
+use crate::format::{draft, time};
 
 /// An entry expires 12 h after the last interaction.
 const KEPT_SECONDS: i64 = 12 * 3_600;

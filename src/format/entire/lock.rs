@@ -7,7 +7,8 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::shared::Shared;
-use crate::format::{Parsed, Reading, draft, json};
+use crate::format::reading::{Parsed, Reading};
+use crate::format::{draft, json};
 
 /// Reads a lock: nothing while nobody holds it.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {

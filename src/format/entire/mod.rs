@@ -11,53 +11,27 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use super::json::parsed;
-use super::{Base, FileKind, Parsed, Place, Reading, draft};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
+use crate::format::draft;
+use crate::format::entire::names::Kind;
+use crate::format::json::parsed;
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
 
-/// Which file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `entire-sessions/<id>.json`.
-    State,
-    /// `<id>.json.tmp` or `<id>.json.<random>.tmp` beside it.
-    Temp,
-    /// `<id>.model` beside it.
-    Model,
-    /// `entire-session-locks/<id>.lock`.
-    Lock,
-    /// `live-sessions/<id>.json` in the cache.
-    Live,
-}
-
-/// Where the files are.
-pub const PLACES: &[Place] = &[
-    Place {
-        format: Format::Entire,
-        base: Base::GitCommon,
-        dir: "entire-sessions",
-        recognise: |name| names::in_sessions(name).map(FileKind::Entire),
-    },
-    Place {
-        format: Format::Entire,
-        base: Base::GitCommon,
-        dir: "entire-session-locks",
-        recognise: |name| name.ends_with(".lock").then_some(FileKind::Entire(Kind::Lock)),
-    },
-    Place {
-        format: Format::Entire,
-        base: Base::Cache,
-        dir: "entire/live-sessions",
-        recognise: |name| names::in_live_sessions(name).map(FileKind::Entire),
-    },
-];
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec::of_files(&[
+    place!(Entire, GitCommon, "entire-sessions", names::in_sessions => read),
+    place!(Entire, GitCommon, "entire-session-locks", names::in_locks => read),
+    place!(Entire, Cache, "entire/live-sessions", names::in_live_sessions => read),
+]);
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::State => parsed(state::read(file, reading)),
         Kind::Temp => parsed(temporary(file, reading)),
@@ -81,6 +55,6 @@ fn model(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> 
     let id = file.name().trim_end_matches(".model");
     record.variant = "model hint";
     record.context_id = Some(id.into());
-    record.title = draft::excerpt(String::from_utf8_lossy(bytes).trim(), 60);
+    record.title = crate::format::excerpt::excerpt(String::from_utf8_lossy(bytes).trim(), 60);
     Ok(record)
 }

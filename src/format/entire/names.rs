@@ -2,8 +2,6 @@
 
 use sha2::{Digest, Sha256};
 
-use super::Kind;
-
 /// Tells what a file beside the states is; unknown names are left alone.
 pub(super) fn in_sessions(name: &str) -> Option<Kind> {
     match name {
@@ -12,6 +10,11 @@ pub(super) fn in_sessions(name: &str) -> Option<Kind> {
         _ if name.ends_with(".model") && name.len() > 6 => Some(Kind::Model),
         _ => None,
     }
+}
+
+/// Tells what a file beside the locks is.
+pub(super) fn in_locks(name: &str) -> Option<Kind> {
+    name.ends_with(".lock").then_some(Kind::Lock)
 }
 
 /// Tells what a file of the live registry is; its locks say nothing by being there.
@@ -40,4 +43,19 @@ pub(super) fn shadow_branch(base_commit: &str, worktree_id: &str) -> Option<Stri
     let hash = Sha256::digest(worktree_id.as_bytes());
     let hex: String = hash.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
     Some(format!("entire/{commit}-{hex}"))
+}
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// `entire-sessions/<id>.json`.
+    State,
+    /// `<id>.json.tmp` or `<id>.json.<random>.tmp` beside it.
+    Temp,
+    /// `<id>.model` beside it.
+    Model,
+    /// `entire-session-locks/<id>.lock`.
+    Lock,
+    /// `live-sessions/<id>.json` in the cache.
+    Live,
 }

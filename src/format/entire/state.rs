@@ -17,8 +17,9 @@ use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::reading::Reading;
 use crate::format::value::Value;
-use crate::format::{Reading, draft, time};
+use crate::format::{draft, time};
 
 /// After this long without a sign of life entire calls an active session stuck: 1 h.
 const STUCK_AFTER_SECONDS: i64 = 3_600;
@@ -112,7 +113,7 @@ fn variant(object: &Object<'_>, generation: Generation) -> &'static str {
 
 fn title(object: &Object<'_>) -> Untrusted {
     let prompt = object.text("last_prompt").or_else(|| object.text("first_prompt"));
-    let prompt = prompt.map(|text| draft::excerpt(text.raw(), 60));
+    let prompt = prompt.map(|text| crate::format::excerpt::excerpt(text.raw(), 60));
     prompt.or_else(|| object.text("agent_type")).unwrap_or_else(|| "(no prompt)".into())
 }
 

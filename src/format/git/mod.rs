@@ -8,8 +8,6 @@ mod reason;
 #[cfg(test)]
 mod tests;
 
-use super::json::{self, parsed};
-use super::{Base, FileKind, Parsed, Place, Reading, draft};
 use crate::core::model::file::{Content, FileImage, Refusal};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
@@ -20,6 +18,11 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::draft;
+use crate::format::json::{self, parsed};
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,28 +44,31 @@ const LOCKS: [(&str, &str); 5] = [
     ("shallow.lock", "shallow commits"),
 ];
 
-/// Where the files are.
-pub const PLACES: &[Place] = &[
-    Place {
-        format: Format::Git,
-        base: Base::GitCommon,
-        dir: "worktrees/*",
-        recognise: |name| (name == "locked").then_some(Kind::Worktree).or(command(name)).map(FileKind::Git),
-    },
-    Place {
-        format: Format::Git,
-        base: Base::GitCommon,
-        dir: "",
-        recognise: |name| (name == "gc.pid").then_some(Kind::Gc).or(command(name)).map(FileKind::Git),
-    },
-];
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec::of_files(&[
+    place!(Git, GitCommon, "worktrees/*", in_worktree => read),
+    place!(Git, GitCommon, "", in_common => read),
+]);
+
+fn in_worktree(name: &str) -> Option<Kind> {
+    (name == "locked").then_some(Kind::Worktree).or(command(name))
+}
+
+fn in_common(name: &str) -> Option<Kind> {
+    (name == "gc.pid").then_some(Kind::Gc).or(command(name))
+}
+
+/// Returns whether a name is of a lock that git makes for the length of one command.
+pub(crate) fn is_of_command(name: &str) -> bool {
+    command(name).is_some()
+}
 
 fn command(name: &str) -> Option<Kind> {
     LOCKS.iter().any(|(lock, _)| *lock == name).then_some(Kind::Command)
 }
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Command => of_command(file, reading),
         Kind::Gc => gc(file, reading),
@@ -111,7 +117,8 @@ fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
     let stated = reason::parse(&text);
     record.holder = stated.holder;
     record.session_id = stated.session;
-    let reason = if text.is_empty() { "(none given)".into() } else { draft::excerpt(&text, 200) };
+    let reason =
+        if text.is_empty() { "(none given)".into() } else { crate::format::excerpt::excerpt(&text, 200) };
     record.facts = [("reason", reason)].into();
     Ok(record)
 }

@@ -2,7 +2,6 @@
 
 use crate::core::model::list::List;
 use crate::core::model::text::Untrusted;
-use crate::format::draft;
 use crate::format::json::Object;
 use crate::format::value::Value;
 
@@ -35,5 +34,7 @@ pub(super) fn stated(object: &Object<'_>, field: &str) -> Option<String> {
 
 /// Returns what a field holds, as far as it is shown.
 pub(super) fn value(object: &Object<'_>, field: &str) -> Option<Untrusted> {
-    stated(object, field).filter(|text| !text.is_empty()).map(|text| draft::excerpt(&text, EXCERPT))
+    stated(object, field)
+        .filter(|text| !text.is_empty())
+        .map(|text| crate::format::excerpt::excerpt(&text, EXCERPT))
 }

@@ -8,7 +8,8 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::{Generation, RecordKind};
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
-use crate::format::{Reading, draft, json};
+use crate::format::reading::Reading;
+use crate::format::{draft, json};
 
 /// Reads `fleet-identity-<session>.json`, the best name that there is for a window.
 ///

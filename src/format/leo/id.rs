@@ -5,7 +5,6 @@ use crate::core::model::code::Code;
 use crate::core::model::list::List;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
-use crate::format::draft;
 use crate::format::json::Object;
 
 /// What an unset session ID once became in the database: LEO's code now refuses it everywhere.
@@ -24,7 +23,7 @@ pub(super) fn judged(text: &str) -> Result<Untrusted, Problem> {
     if text == NIL {
         Err(unknown("the session ID is the nil UUID, which names no session".to_owned()))
     } else if text.is_empty() || text.len() > LONGEST || !text.bytes().all(may_be) {
-        Err(unknown(format!("the session ID cannot be one: {}", draft::excerpt(text, 40))))
+        Err(unknown(format!("the session ID cannot be one: {}", crate::format::excerpt::excerpt(text, 40))))
     } else {
         Ok(text.into())
     }
@@ -44,7 +43,7 @@ pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut List<Prob
     let stated = facts::stated(object, name)?;
     let judged = match object.str(name) {
         Some(text) => judged(text),
-        None => Err(unknown(format!("{name} is no text: {}", draft::excerpt(&stated, 40)))),
+        None => Err(unknown(format!("{name} is no text: {}", crate::format::excerpt::excerpt(&stated, 40)))),
     };
     judged.map_err(|problem| problems.push(problem)).ok()
 }

@@ -11,7 +11,8 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::snapshot::BrokenFile;
 use crate::format::json::{self, Object};
-use crate::format::{Reading, draft, time};
+use crate::format::reading::Reading;
+use crate::format::{draft, time};
 
 /// After how many seconds LEO breaks an identity lock, by the file's own time.
 const BROKEN_AFTER: i64 = 30;

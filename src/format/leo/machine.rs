@@ -7,7 +7,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::core::model::text::Untrusted;
-use crate::format::Reading;
+use crate::format::reading::Reading;
 
 /// The platform in node's words.
 const PLATFORM: &str = if cfg!(target_os = "macos") { "darwin" } else { "linux" };

@@ -9,8 +9,9 @@ use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::draft;
 use crate::format::json::{self, Object};
-use crate::format::{Reading, draft};
+use crate::format::reading::Reading;
 
 /// Reads `pid-<PID>.json`.
 ///
@@ -99,6 +100,6 @@ fn holder(object: &Object<'_>, named: Option<StatedPid>) -> Option<Holder> {
 fn pid_words(pid: &StatedPid) -> String {
     match pid {
         StatedPid::Valid(pid) => format!("PID {pid}"),
-        StatedPid::Bad(text) => format!("PID {}", draft::excerpt(text.raw(), 40)),
+        StatedPid::Bad(text) => format!("PID {}", crate::format::excerpt::excerpt(text.raw(), 40)),
     }
 }

@@ -22,76 +22,32 @@ mod tick;
 mod work;
 mod worktree;
 
-use super::json::parsed;
-use super::{Base, FileKind, Parsed, Place, Reading};
 use crate::core::model::file::FileImage;
-use crate::core::model::record::format::Format;
+use crate::format::json::parsed;
+use crate::format::leo::names::Kind;
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
 
-/// Which file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `~/.claude-sessions/<session>.json`: this machine's copy of the session's row.
-    Session,
-    /// `session-identity/pid-<PID>.json`: which session a Claude Code process runs.
-    PidMarker,
-    /// `session-identity/<session>.json`: the same, named by the session.
-    SessionMarker,
-    /// `session-identity/fallback-<port>-<PID>.json`: an ID that a lost helper made up.
-    FallbackMarker,
-    /// `session-identity/current`: the session that started last in this checkout.
-    Current,
-    /// `session-identity/.lock`: held while a session's identity is put in order.
-    IdentityLock,
-    /// `session-identity/*.tmp.<PID>.<ms>`: a write on its way.
-    Temp,
-    /// `pids/tick-<session>.json`: the daemon that watches a session's Claude Code.
-    Tick,
-    /// `.worktrees/<key>.lock`: held while a worktree is made.
-    WorktreeLock,
-    /// What lies in a worktree itself.
-    Worktree(Sheet),
-    /// `.claude/active-coordinator.json`: the session that coordinates the others.
-    Coordinator,
-    /// `.claude/fleet-identity-<session>.json`: a session's name and colour.
-    FleetIdentity,
-    /// `.claude/fleet-identity.json`: the same for whoever has no session ID.
-    SharedFleetIdentity,
-}
-
-/// A file in the folder of a worktree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sheet {
-    /// `.worktree.json`: how it was made.
-    Origin,
-    /// `.ehg-session.json`: for which work.
-    Work,
-    /// `.session.json`: what older code wrote instead.
-    Legacy,
-    /// `.reap-eligible.json`: it may be removed.
-    Eligible,
-    /// `.reap-protected.json`: it may not.
-    Protected,
-}
-
-/// Where the files are.
-pub const PLACES: &[Place] = &[
-    place(Base::Home, ".claude-sessions", |name| names::in_sessions(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".claude/session-identity", |name| names::in_identity(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".claude/pids", |name| names::in_pids(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".claude", |name| names::in_claude(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".worktrees", |name| names::in_worktrees(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".worktrees/*", |name| names::in_worktree(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".worktrees/qf/*", |name| names::in_worktree(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".worktrees/sd/*", |name| names::in_worktree(name).map(FileKind::Leo)),
-    place(Base::Worktree, ".worktrees/adhoc/*", |name| names::in_worktree(name).map(FileKind::Leo)),
-];
-
-const fn place(base: Base, dir: &'static str, recognise: fn(&str) -> Option<FileKind>) -> Place {
-    Place { format: Format::Leo, base, dir, recognise }
-}
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec {
+    places: &[
+        place!(Leo, Home, ".claude-sessions", names::in_sessions => read),
+        place!(Leo, Worktree, ".claude/session-identity", names::in_identity => read),
+        place!(Leo, Worktree, ".claude/pids", names::in_pids => read),
+        place!(Leo, Worktree, ".claude", names::in_claude => read),
+        place!(Leo, Worktree, ".worktrees", names::in_worktrees => read),
+        place!(Leo, Worktree, ".worktrees/*", names::in_worktree => read),
+        place!(Leo, Worktree, ".worktrees/qf/*", names::in_worktree => read),
+        place!(Leo, Worktree, ".worktrees/sd/*", names::in_worktree => read),
+        place!(Leo, Worktree, ".worktrees/adhoc/*", names::in_worktree => read),
+    ],
+    released: |table, before, release| database::released(table, before, release.why),
+    is_backed_up: false,
+};
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session => session::read(file, reading),
         Kind::PidMarker => marker::by_pid(file, reading),

@@ -7,7 +7,7 @@ use crate::core::model::code::Code;
 use crate::core::model::list::List;
 use crate::core::model::record::problem::Problem;
 use crate::format::json::Object;
-use crate::format::{draft, time};
+use crate::format::time;
 
 /// How far ahead of now a time may lie before it is called wrong: 60 s of clock skew.
 const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
@@ -25,7 +25,7 @@ pub(super) fn past(
         Some(_) => "is in the future",
         None => "is no time in UTC",
     };
-    let message = format!("{name} {problem}: {}", draft::excerpt(&text, 40));
+    let message = format!("{name} {problem}: {}", crate::format::excerpt::excerpt(&text, 40));
     problems.push(Problem::new(Code::BadTimestamp, message));
     None
 }

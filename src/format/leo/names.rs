@@ -1,6 +1,5 @@
 //! What the names of LEO's files say: which file, which PID, which session.
 
-use super::{Kind, Sheet};
 use crate::core::model::record::holder::StatedPid;
 
 const PID_MARKER: &str = "pid-";
@@ -113,6 +112,52 @@ fn is_temporary(name: &str) -> bool {
     let mut parts = name.rsplitn(4, '.');
     let mut next = || parts.next().unwrap_or_default();
     is_number(next()) && is_number(next()) && next() == "tmp" && !next().is_empty()
+}
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// `~/.claude-sessions/<session>.json`: this machine's copy of the session's row.
+    Session,
+    /// `session-identity/pid-<PID>.json`: which session a Claude Code process runs.
+    PidMarker,
+    /// `session-identity/<session>.json`: the same, named by the session.
+    SessionMarker,
+    /// `session-identity/fallback-<port>-<PID>.json`: an ID that a lost helper made up.
+    FallbackMarker,
+    /// `session-identity/current`: the session that started last in this checkout.
+    Current,
+    /// `session-identity/.lock`: held while a session's identity is put in order.
+    IdentityLock,
+    /// `session-identity/*.tmp.<PID>.<ms>`: a write on its way.
+    Temp,
+    /// `pids/tick-<session>.json`: the daemon that watches a session's Claude Code.
+    Tick,
+    /// `.worktrees/<key>.lock`: held while a worktree is made.
+    WorktreeLock,
+    /// What lies in a worktree itself.
+    Worktree(Sheet),
+    /// `.claude/active-coordinator.json`: the session that coordinates the others.
+    Coordinator,
+    /// `.claude/fleet-identity-<session>.json`: a session's name and colour.
+    FleetIdentity,
+    /// `.claude/fleet-identity.json`: the same for whoever has no session ID.
+    SharedFleetIdentity,
+}
+
+/// A file in the folder of a worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Sheet {
+    /// `.worktree.json`: how it was made.
+    Origin,
+    /// `.ehg-session.json`: for which work.
+    Work,
+    /// `.session.json`: what older code wrote instead.
+    Legacy,
+    /// `.reap-eligible.json`: it may be removed.
+    Eligible,
+    /// `.reap-protected.json`: it may not.
+    Protected,
 }
 
 #[cfg(test)]

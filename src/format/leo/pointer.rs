@@ -9,7 +9,8 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
-use crate::format::{Reading, draft, json};
+use crate::format::reading::Reading;
+use crate::format::{draft, json};
 
 /// Reads `current`: a bare session ID, or an object that has one. The last session to start
 /// wins, so it may name another window.

@@ -15,7 +15,8 @@ use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
-use crate::format::{Reading, draft, time};
+use crate::format::reading::Reading;
+use crate::format::{draft, time};
 
 /// After how many seconds without a heartbeat LEO's own clean-up calls a session stale.
 const STALE_AFTER: i64 = 900;
@@ -54,7 +55,7 @@ fn identify(record: &mut Record, object: &Object<'_>, file: &FileImage) {
     record.problems.extend(weakness.zip(record.terminal_id.as_ref()).map(|(why, terminal)| {
         Problem::new(
             Code::WeakTerminalId,
-            format!("terminal ID {} is {why}", draft::excerpt(terminal.raw(), 40)),
+            format!("terminal ID {} is {why}", crate::format::excerpt::excerpt(terminal.raw(), 40)),
         )
     }));
 }

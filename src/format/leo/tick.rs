@@ -8,8 +8,9 @@ use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::draft;
 use crate::format::json::{self, Object};
-use crate::format::{Reading, draft};
+use crate::format::reading::Reading;
 
 /// Reads a tick. Its `started_at` stays the same when the daemon adopts another parent and
 /// rewrites the file, so only the file's own time may be compared with a process's start. The
@@ -23,7 +24,10 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.variant = "tick";
     record.session_id = id::required(&object, "session_id", &mut record.problems);
     let named = names::ticking(file.name());
-    record.title = record.session_id.clone().unwrap_or_else(|| draft::excerpt(named.unwrap_or_default(), 40));
+    record.title = record
+        .session_id
+        .clone()
+        .unwrap_or_else(|| crate::format::excerpt::excerpt(named.unwrap_or_default(), 40));
     record.problems.extend(id::split(
         named.map(Untrusted::from),
         record.session_id.clone(),

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::{Sheet, facts, id, moment};
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage};
 use crate::core::model::list::List;
@@ -15,7 +14,10 @@ use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
-use crate::format::{Reading, draft, time};
+use crate::format::leo::names::Sheet;
+use crate::format::leo::{facts, id, moment};
+use crate::format::reading::Reading;
+use crate::format::{draft, time};
 
 /// For how many seconds after its last write a sheet that names a session keeps its worktree
 /// in use.

@@ -9,9 +9,10 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
+use crate::format::draft;
 use crate::format::json::{self, Object};
+use crate::format::reading::Reading;
 use crate::format::value::Value;
-use crate::format::{Reading, draft};
 
 /// How many characters of free text are taken over.
 const EXCERPT: usize = 80;
@@ -77,5 +78,5 @@ fn folder(file: &FileImage) -> Option<Untrusted> {
 }
 
 fn cut(object: &Object<'_>, name: &str) -> Option<Untrusted> {
-    object.text(name).map(|text| draft::excerpt(text.raw(), EXCERPT))
+    object.text(name).map(|text| crate::format::excerpt::excerpt(text.raw(), EXCERPT))
 }

@@ -13,63 +13,26 @@ mod tests;
 #[cfg(test)]
 mod totality;
 
-use super::json::parsed;
-use super::{Base, FileKind, Parsed, Place, Reading, draft};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::snapshot::BrokenFile;
+use crate::format::draft;
+use crate::format::json::parsed;
+use crate::format::maia::names::{Form, Kind};
+use crate::format::place::place;
+use crate::format::reading::{Parsed, Reading};
+use crate::format::spec::Spec;
 
-/// Which file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A window's session.
-    Session(Form),
-    /// What a write of a session goes through: the same name, ending in `.tmp`.
-    Temp(Form),
-    /// `learning_session_{CTX}.json`, beside the current form.
-    Learning,
-    /// `checkpoint_{time}.json` in a folder named by the context ID.
-    Checkpoint,
-}
-
-/// How a session file is named: Maia's generations of paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// `~/.maia/sessions/swarm_session_{CTX}.json` (G4 and G5).
-    Current,
-    /// `/tmp/maia_active_swarm_session_{CTX}.json` (G3).
-    Context,
-    /// `/tmp/maia_active_swarm_session_context_{PPID}.json` (G2).
-    Parent,
-    /// `/tmp/maia_active_swarm_session.json`, one for the machine (G0 and G1).
-    Global,
-}
-
-/// Where the files are.
-pub const PLACES: &[Place] = &[
-    Place {
-        format: Format::Maia,
-        base: Base::Home,
-        dir: ".maia/sessions",
-        recognise: |name| names::in_sessions(name).map(FileKind::Maia),
-    },
-    Place {
-        format: Format::Maia,
-        base: Base::Home,
-        dir: ".maia/checkpoints/*",
-        recognise: |name| names::in_checkpoints(name).map(FileKind::Maia),
-    },
-    Place {
-        format: Format::Maia,
-        base: Base::Tmp,
-        dir: "",
-        recognise: |name| names::in_tmp(name).map(FileKind::Maia),
-    },
-];
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec::of_files(&[
+    place!(Maia, Home, ".maia/sessions", names::in_sessions => read),
+    place!(Maia, Home, ".maia/checkpoints/*", names::in_checkpoints => read),
+    place!(Maia, Tmp, "", names::in_tmp => read),
+]);
 
 /// Reads one file.
-pub fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session(form) => session::read(form, file, reading),
         Kind::Temp(form) => temporary(form, file, reading),

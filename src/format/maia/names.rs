@@ -1,6 +1,5 @@
 //! What the names of Maia's files say: which file, which generation, which context ID.
 
-use super::{Form, Kind};
 use crate::core::model::record::kind::Generation;
 
 const CURRENT: &str = "swarm_session_";
@@ -83,6 +82,32 @@ pub(super) fn is_uuid(context: &str) -> bool {
     let groups: Vec<&str> = context.split('-').collect();
     groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
         && groups.iter().all(|group| group.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// A window's session.
+    Session(Form),
+    /// What a write of a session goes through: the same name, ending in `.tmp`.
+    Temp(Form),
+    /// `learning_session_{CTX}.json`, beside the current form.
+    Learning,
+    /// `checkpoint_{time}.json` in a folder named by the context ID.
+    Checkpoint,
+}
+
+/// How a session file is named: Maia's generations of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// `~/.maia/sessions/swarm_session_{CTX}.json` (G4 and G5).
+    Current,
+    /// `/tmp/maia_active_swarm_session_{CTX}.json` (G3).
+    Context,
+    /// `/tmp/maia_active_swarm_session_context_{PPID}.json` (G2).
+    Parent,
+    /// `/tmp/maia_active_swarm_session.json`, one for the machine (G0 and G1).
+    Global,
 }
 
 #[cfg(test)]

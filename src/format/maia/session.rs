@@ -3,7 +3,6 @@
 use jiff::tz::TimeZone;
 
 use super::moment::{self, Moment};
-use super::{Form, names};
 use crate::core::model::code::Code;
 use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
 use crate::core::model::file::FileImage;
@@ -20,8 +19,11 @@ use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
+use crate::format::maia::names;
+use crate::format::maia::names::Form;
+use crate::format::reading::Reading;
 use crate::format::value::Value;
-use crate::format::{Reading, draft, time};
+use crate::format::{draft, time};
 
 /// The mode that Maia gives its session files.
 const MODE: u16 = 0o600;
@@ -169,7 +171,7 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> List<Prob
         Some(context) if is_context_id(context) => {}
         Some(context) => problems.push(format!(
             "its name holds no usable context ID ({CONTEXT_ID_RULE}): {}",
-            draft::excerpt(context, 40)
+            crate::format::excerpt::excerpt(context, 40)
         )),
     }
     if object.text("current_agent").is_none() {
@@ -190,8 +192,12 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Li
 }
 
 fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
-    let cut =
-        |name| object.str(name).filter(|text| !text.is_empty()).map(|text| draft::excerpt(text, EXCERPT));
+    let cut = |name| {
+        object
+            .str(name)
+            .filter(|text| !text.is_empty())
+            .map(|text| crate::format::excerpt::excerpt(text, EXCERPT))
+    };
     let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());
     let branch = object.object("repository").and_then(|repository| repository.text("git_branch"));
     draft::known([

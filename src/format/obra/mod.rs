@@ -8,6 +8,7 @@ mod log;
 mod pairs;
 mod places;
 mod release;
+mod row;
 mod session;
 mod tables;
 mod task;
@@ -18,14 +19,16 @@ use std::sync::Arc;
 
 pub use self::log::{LOGS, abandoned};
 pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
-pub use self::release::{columns, released};
+pub use self::release::columns;
+use self::release::released;
 pub use self::tables::{SESSION, TASK, Tables};
-use super::cells::Cells;
-use super::{Reading, Source, draft as drafts};
 use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
+use crate::format::reading::Reading;
+use crate::format::spec::Spec;
+use crate::format::{Source, draft as drafts};
+
+/// How claimtop reads it.
+pub const SPEC: Spec = Spec { places: &[], released, is_backed_up: true };
 
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<Record>> {
@@ -34,16 +37,4 @@ pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<
     let tasks = tables.tasks.iter().filter_map(|row| task::record(row, tables, source, reading));
     let lost = tables.interactions.iter().map(|row| task::lost(row, source, reading));
     sessions.chain(tasks).chain(lost).map(drafts::finished).collect()
-}
-
-/// Starts the record of a row.
-fn draft(
-    kind: RecordKind,
-    table: &'static str,
-    row: &Cells,
-    source: &Source,
-    reading: &Reading<'_>,
-) -> Record {
-    let id = Untrusted::new(row.text("id").unwrap_or_default());
-    source.row(Format::Obra, kind, table, id, reading)
 }

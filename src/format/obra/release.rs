@@ -2,7 +2,7 @@
 
 use super::tables::{SESSION, TASK};
 use crate::core::model::row::{Columns, Value};
-use crate::format::Release;
+use crate::format::spec::Release;
 
 /// The columns of a row that a release relies on or changes; not every database has all.
 pub fn columns(table: &str) -> &'static [&'static str] {
@@ -39,7 +39,7 @@ pub fn columns(table: &str) -> &'static [&'static str] {
 /// Returns what a row is after its release; `None` when it holds nothing that could be let go.
 /// A session is abandoned, as Obra's own code would have it; a task waits again, which is the
 /// only state that a new scheduler looks for.
-pub fn released(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
+pub(super) fn released(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
     let text = |text: String| Value::Text(text);
     let status = match before.get("status")? {
         Value::Text(status) => status.as_str(),

@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::pairs::{Pairs, is_run};
 use super::tables::{SESSION, Tables, is_active};
-use super::{Source, draft};
 use crate::core::model::code::Code;
 use crate::core::model::list::List;
 use crate::core::model::record::Record;
@@ -15,9 +14,11 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
-use crate::format::Reading;
+use crate::format::Source;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
+use crate::format::obra::row::draft;
+use crate::format::reading::Reading;
 
 /// How long one iteration can take: the agent's 7,200 s, and 16.25 s of retries.
 const ITERATION_FOR: SignedDuration = SignedDuration::from_secs(7_217);

@@ -1,16 +1,17 @@
 //! Rows of `task` that were begun and not finished, and interactions of sessions that are nowhere.
 
 use super::tables::{TASK, Tables};
-use super::{Source, draft};
 use crate::core::model::code::Code;
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::{ObraRow, RecordDetail};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
-use crate::format::Reading;
+use crate::format::Source;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
+use crate::format::obra::row::draft;
+use crate::format::reading::Reading;
 
 /// Reads a task that is RUNNING, READY or RETRYING: the queue of those is only in the memory of
 /// the process that began them.

@@ -1,7 +1,6 @@
 //! A project's session slot, and the two files whose names or lines are like it.
 
 use super::stamp::{self, Habits};
-use super::{CORRELATION, RATE_LIMIT_END, SLOT, marker};
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
@@ -15,7 +14,10 @@ use crate::core::model::record::problem::Problem;
 use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
-use crate::format::{Reading, draft, json};
+use crate::format::observability::marker;
+use crate::format::observability::names::{CORRELATION, RATE_LIMIT_END, SLOT};
+use crate::format::reading::Reading;
+use crate::format::{draft, json};
 
 /// The mode that slots and correlations have.
 const MODE: u16 = 0o600;
@@ -81,7 +83,7 @@ fn session(line: &str) -> Result<Untrusted, Problem> {
         return Err(Problem::new(Code::UnknownSession, message));
     }
     if !is_valid_id(line) {
-        let message = format!("line 1 is no session ID: {}", draft::excerpt(line, 40));
+        let message = format!("line 1 is no session ID: {}", crate::format::excerpt::excerpt(line, 40));
         return Err(Problem::new(Code::UnknownSession, message));
     }
     Ok(line.into())
@@ -130,7 +132,8 @@ pub(super) fn correlation(file: &FileImage, reading: &Reading<'_>) -> Result<Rec
     record.title = format!("{tool} in {project}").into();
     record.started_at = lines.stamp.at();
     record.expiry = lines.stamp.expiry(&CORRELATIONS);
-    record.facts = [("correlation", draft::excerpt(&lines.id, 80)), ("tool", tool.into())].into();
+    record.facts =
+        [("correlation", crate::format::excerpt::excerpt(&lines.id, 80)), ("tool", tool.into())].into();
     record.problems.extend(lines.stamp.problem(&CORRELATIONS));
     record.problems.extend(json::ownership_problems(file, reading, Some(MODE)));
     Ok(record)

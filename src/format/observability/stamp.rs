@@ -9,7 +9,8 @@ use crate::core::model::record::lease::Expiry;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
-use crate::format::{Reading, draft, json, time};
+use crate::format::reading::Reading;
+use crate::format::{draft, json, time};
 
 /// How far ahead of now a time may lie before it is called wrong: 60 s.
 pub(super) const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
@@ -72,7 +73,7 @@ pub(super) fn lines(text: &str, reading: &Reading<'_>) -> Lines {
 }
 
 fn stamp(line: &str, reading: &Reading<'_>) -> Stamp {
-    let shown = draft::excerpt(line, 40);
+    let shown = crate::format::excerpt::excerpt(line, 40);
     if let Some(at) = time::rfc3339(line) {
         return Stamp::Zoned(at, shown);
     }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::names::{in_markers, in_tmp};
 use super::*;
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileMeta, Refusal};

@@ -8,8 +8,8 @@ mod tests;
 
 pub use self::describe::{Zones, parse};
 pub use self::file::read;
-use super::Base;
 use crate::core::model::own::Root;
+use crate::format::place::Base;
 
 /// Returns the folder that a described place is below.
 pub fn base(root: Root) -> Base {

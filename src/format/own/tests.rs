@@ -9,7 +9,7 @@ use crate::core::model::record::Record;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::let_go::LetGo;
 use crate::format::draft::sample;
-use crate::format::{Parsed, Reading};
+use crate::format::reading::{Parsed, Reading};
 
 const GASTOWN: &str = include_str!("../../../assets/formats/gastown.toml");
 const PID_FILE: &str = include_str!("../../../assets/formats/pid-file.toml");

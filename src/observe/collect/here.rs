@@ -42,7 +42,8 @@ impl Here {
             Some(name) => Cow::Borrowed(name),
             None => Cow::Owned(Untrusted::from_bytes(name.as_bytes()).raw().to_owned()),
         };
-        let known = self.places.iter().find_map(|place| Some((place.format, (place.recognise)(&name)?)));
+        let known = self.places.iter().find(|place| (place.recognise)(&name));
+        let known = known.map(|place| (place.format, FileKind::Known(place)));
         known.or_else(|| {
             let (own, _) = self.own.iter().find(|(_, place)| place.fits(&name))?;
             Some((Format::Own(*own), FileKind::Own(*own)))

@@ -180,7 +180,7 @@ impl<'a> Pass<'a> {
     ) {
         let before = self.before.of(id, &entry.name).filter(|before| before.kind == kind).cloned();
         let before = match before {
-            Some(before) if self.is_unchanged(&before, folder, &entry) => {
+            Some(before) if self.is_unchanged((format, &before), folder, &entry) => {
                 return self.accept((id, entry.name), format, before);
             }
             before => before,
@@ -189,7 +189,7 @@ impl<'a> Pass<'a> {
             self.passed.insert((id, entry.name));
             return;
         };
-        file.locked_by = file.meta.and_then(|meta| self.locked_by(kind, &entry.name, &meta));
+        file.locked_by = file.meta.and_then(|meta| self.locked_by(format, &entry.name, &meta));
         file.medium = match &file.meta {
             Some(meta) => self.media.of_file((folder, id), (&entry.name, meta), medium),
             None => Medium::Unknown,
@@ -212,10 +212,14 @@ impl<'a> Pass<'a> {
     }
 
     /// Returns whether a file is certain to have the content that was read before.
-    fn is_unchanged(&mut self, before: &KeptFile, folder: &Folder, entry: &Entry) -> bool {
+    fn is_unchanged(
+        &mut self,
+        (format, before): (Format, &KeptFile),
+        folder: &Folder,
+        entry: &Entry,
+    ) -> bool {
         folder.look_at(&entry.name).is_some_and(|(sort, meta)| {
-            sort == FileType::RegularFile
-                && before.is_of(&meta, self.locked_by(before.kind, &entry.name, &meta))
+            sort == FileType::RegularFile && before.is_of(&meta, self.locked_by(format, &entry.name, &meta))
         })
     }
 
@@ -245,8 +249,8 @@ impl<'a> Pass<'a> {
 
     /// Returns who holds a kernel lock on a file, or has git's lock open, which knows no other
     /// holder; only lock files are asked for.
-    fn locked_by(&mut self, kind: FileKind, name: &OsStr, meta: &FileMeta) -> Option<u32> {
-        if kind == FileKind::Git(git::Kind::Command) {
+    fn locked_by(&mut self, format: Format, name: &OsStr, meta: &FileMeta) -> Option<u32> {
+        if format == Format::Git && name.to_str().is_some_and(git::is_of_command) {
             return self.openers.of(name, meta, self.reading.now);
         }
         let is_lock = name.as_bytes().ends_with(b".lock");

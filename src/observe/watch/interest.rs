@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::core::model::own::fits;
 use crate::format;
-use crate::format::{FileKind, git};
+use crate::format::git;
 use crate::source::names::Names;
 
 /// Names in a git common directory that tell of branches and working trees.
@@ -116,15 +116,9 @@ pub(crate) fn matters(change: &Change<'_>, interests: &BTreeMap<PathBuf, Interes
 }
 
 fn is_known(name: &str) -> bool {
-    let is_of_format = || format::places().any(|place| (place.recognise)(name).is_some());
-    GIT.contains(&name) || (!is_commands(name) && is_of_format())
-}
-
-/// Returns whether a name is of a lock that every git command makes and removes; one that stays is
-/// found by the next look.
-fn is_commands(name: &str) -> bool {
-    let command = Some(FileKind::Git(git::Kind::Command));
-    git::PLACES.iter().any(|place| (place.recognise)(name) == command)
+    let is_of_format = || format::places().any(|place| (place.recognise)(name));
+    // Every git command makes and removes locks; one that stays is found by the next look.
+    GIT.contains(&name) || (!git::is_of_command(name) && is_of_format())
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Rows of `file_claim_locks`: one session keeps one file for itself.
 
-use super::Source;
 use super::tables::{FILE_LOCKS, is_session};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
@@ -9,8 +8,10 @@ use crate::core::model::record::lease::Expiry;
 use crate::core::model::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
+use crate::format::leo::database::source::Source;
 use crate::format::leo::work::surface;
-use crate::format::{Reading, time};
+use crate::format::reading::Reading;
+use crate::format::time;
 
 /// After how many seconds without a heartbeat LEO's sweep removes a lock.
 pub const REAPED_AFTER: i64 = 600;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Source;
 use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS, Tables, is_session, mirrored, owner};
 use crate::core::model::code::Code;
 use crate::core::model::key::Key;
@@ -12,10 +11,11 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
 use crate::core::model::work::{Stage, WorkItem};
-use crate::format::Reading;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
+use crate::format::leo::database::source::Source;
 use crate::format::leo::work::{MIRROR, owner_surface, surface};
+use crate::format::reading::Reading;
 
 /// What the record of an item is called; rules know it by this.
 pub(super) const VARIANT: &str = "item of work";

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::is_session;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{StatedClaim, Surface, SurfaceState};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
 use crate::core::model::text::Untrusted;
+use crate::format::leo::database::source::is_session;
 use crate::format::leo::work::{MIRROR, surface};
 
 /// Lets the rows of a database that was read whole speak for the session files beside them: a

@@ -4,19 +4,18 @@
 //! what it works on. Either can be wrong; both are shown.
 
 mod file_lock;
+mod held;
 mod item;
 mod join;
 mod release;
 mod session;
+mod source;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod trees;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-use jiff::{SignedDuration, Timestamp};
 
 pub use self::file_lock::REAPED_AFTER;
 pub use self::join::join;
@@ -26,27 +25,12 @@ pub use self::tables::{
 };
 pub use self::trees::tell_gone_trees;
 use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::{Location, Row};
-use crate::core::model::record::ownership::Ownership;
 use crate::core::model::shared::Shared;
-use crate::core::model::text::Untrusted;
 use crate::core::model::work::WorkItem;
-use crate::format::cells::Cells;
-use crate::format::{Reading, draft};
-
-/// What is known of a database beside its rows.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Its URL without a password, as rows name it.
-    pub database: Untrusted,
-    /// By how much this machine's clock is ahead of the server's. What the server wrote is aged
-    /// by its own clock.
-    pub ahead: SignedDuration,
-    /// The user who looks: a database's rows have no owner on this machine.
-    pub uid: u32,
-}
+use crate::format::draft;
+use crate::format::leo::database::held::Held;
+pub use crate::format::leo::database::source::Source;
+use crate::format::reading::Reading;
 
 /// What the rows of one database are.
 #[derive(Clone, Debug, Default)]
@@ -70,54 +54,4 @@ pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     let locks = tables.file_locks.iter().filter_map(|row| file_lock::record(row, source, reading));
     records.extend(locks);
     Rows { records: records.into_iter().map(draft::finished).collect(), work: work.into() }
-}
-
-/// Returns whether a record is a session's own row.
-fn is_session(record: &Record) -> bool {
-    matches!(&record.location, Location::Row(row) if row.table == SESSIONS)
-}
-
-/// The items of work by the sessions that they name, and by key; and who keeps files.
-struct Held<'a> {
-    owned: BTreeMap<&'a str, Vec<&'a WorkItem>>,
-    by_key: BTreeMap<&'a str, &'a WorkItem>,
-    /// The sessions that keep a file for themselves.
-    keepers: BTreeSet<&'a str>,
-}
-
-impl<'a> Held<'a> {
-    fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>]) -> Self {
-        let mut owned: BTreeMap<&str, Vec<&WorkItem>> = BTreeMap::new();
-        for item in work {
-            if let Some(owner) = item.owner.as_ref() {
-                owned.entry(owner.raw()).or_default().push(item);
-            }
-        }
-        let keepers = file_locks.iter().filter_map(|row| row.text("holder_session_id")).collect();
-        Self { owned, by_key: work.iter().map(|item| (item.key.raw(), item)).collect(), keepers }
-    }
-}
-
-impl Source {
-    /// Returns a moment of the server's clock by this machine's.
-    fn here(&self, at: Timestamp) -> Timestamp {
-        at.checked_add(self.ahead).unwrap_or(at)
-    }
-
-    /// Returns a cell that is a time, by this machine's clock.
-    fn time(&self, row: &Cells, column: &str) -> Option<Timestamp> {
-        row.time(column).map(|at| self.here(at))
-    }
-
-    /// Returns the newest of some cells that are times, by this machine's clock.
-    fn newest(&self, row: &Cells, columns: &[&str]) -> Option<Timestamp> {
-        row.newest(columns).map(|at| self.here(at))
-    }
-
-    /// Starts the record of a row.
-    fn draft(&self, kind: RecordKind, table: &'static str, id: &str, reading: &Reading<'_>) -> Record {
-        let row = Row::new(self.database.clone(), table, id.into());
-        let ownership = Ownership::new(self.uid, 0o600);
-        Record { title: id.into(), ..draft::row(Format::Leo, kind, row, ownership, reading) }
-    }
 }

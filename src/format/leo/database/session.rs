@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::item::{claim, surfaces};
 use super::release::is_ours;
 use super::tables::{SESSIONS, Tables, mirrored};
-use super::{Held, Source};
 use crate::core::model::code::Code;
 use crate::core::model::list::{List, Rare};
 use crate::core::model::record::Record;
@@ -19,9 +18,12 @@ use crate::core::model::text::Untrusted;
 use crate::core::model::work::WorkItem;
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
+use crate::format::leo::database::held::Held;
+use crate::format::leo::database::source::Source;
 use crate::format::leo::terminal::Terminal;
 use crate::format::leo::{facts, id, machine};
-use crate::format::{Reading, draft, time};
+use crate::format::reading::Reading;
+use crate::format::time;
 
 /// After how many seconds without a heartbeat LEO lets others take a claim over.
 const STALE_AFTER: i64 = 900;
@@ -180,7 +182,7 @@ fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Rare<
 fn weakness(record: &Record) -> Option<Problem> {
     let terminal = record.terminal_id.as_ref().filter(|_| !record.has_ended)?;
     let why = Terminal::read(terminal.raw()).weakness()?;
-    let message = format!("terminal ID {} is {why}", draft::excerpt(terminal.raw(), 40));
+    let message = format!("terminal ID {} is {why}", crate::format::excerpt::excerpt(terminal.raw(), 40));
     Some(Problem::new(Code::WeakTerminalId, message))
 }
 
@@ -244,7 +246,7 @@ fn detail(row: &Cells, metadata: Option<&Object<'_>>) -> LeoRow {
 /// Returns what a column holds, as far as it is shown.
 fn shown(row: &Cells, column: &str) -> Option<Untrusted> {
     let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
-    Some(draft::excerpt(row.text(column).filter(is_set)?, 80))
+    Some(crate::format::excerpt::excerpt(row.text(column).filter(is_set)?, 80))
 }
 
 fn facts(
@@ -266,5 +268,5 @@ fn facts(
 /// Tells the last event of a session in one line.
 fn told(event: &Cells) -> Untrusted {
     let parts = ["created_at", "event_type", "reason"].iter().filter_map(|column| event.text(column));
-    draft::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)
+    crate::format::excerpt::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)
 }

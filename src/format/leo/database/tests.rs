@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
 use proptest::prelude::*;
 
 use super::*;
 use crate::core::model::row::{Columns, Value};
+use crate::format::cells::Cells;
 use crate::format::draft::sample;
 
 fn columns(cells: &[(&str, Option<&str>)]) -> Columns {

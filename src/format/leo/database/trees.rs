@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::is_session;
 use crate::core::model::code::Code;
 use crate::core::model::record::Record;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
+use crate::format::leo::database::source::is_session;
 
 /// Tells of each session of this machine whose row names a working tree that `is_gone`.
 pub fn tell_gone_trees(records: &mut [Arc<Record>], mut is_gone: impl FnMut(&Path) -> bool) {

@@ -5,10 +5,11 @@ mod sessions;
 mod totality;
 mod worktrees;
 
-use super::{Base, FileKind, Format, PLACES, Parsed, machine};
+use super::{SPEC, machine};
 use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
 use crate::format::draft::sample;
-use crate::format::read;
+use crate::format::{Base, FileKind, Parsed, read};
 
 const UUID: &str = "0b8f4c1e-2d3a-4f5b-9c6d-7e8f9a0b1c2d";
 const SESSIONS: &str = ".claude-sessions";
@@ -20,8 +21,8 @@ const WORKTREE: &str = ".worktrees/*";
 
 /// Tells what a file is by its folder and name.
 fn recognise(dir: &str, name: &str) -> Option<FileKind> {
-    let place = PLACES.iter().find(|place| place.dir == dir).unwrap_or_else(|| panic!("no place {dir}"));
-    (place.recognise)(name)
+    let place = SPEC.places.iter().find(|place| place.dir == dir).unwrap_or_else(|| panic!("no place {dir}"));
+    (place.recognise)(name).then_some(FileKind::Known(place))
 }
 
 /// Reads a file that was written `age` seconds before the look.
@@ -63,7 +64,7 @@ fn a_machine_id_is_leos_own_hash() {
 
 #[test]
 fn every_place_is_leos_and_below_the_home_or_a_worktree() {
-    for place in PLACES {
+    for place in SPEC.places {
         assert_eq!(place.format, Format::Leo);
         assert!(matches!(place.base, Base::Home | Base::Worktree), "{}", place.dir);
     }

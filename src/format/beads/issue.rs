@@ -1,0 +1,20 @@
+//! What an issue holds, wherever it is read.
+
+use jiff::Timestamp;
+
+use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::shared::Shared;
+use crate::core::model::text::Untrusted;
+
+pub(crate) fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
+    StatedClaim {
+        resource: Resource { kind: ResourceKind::Task, id },
+        since,
+        surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
+    }
+}
+
+/// Returns whether an issue of this status is somebody's.
+pub(crate) fn is_taken(status: &str) -> bool {
+    matches!(status, "in_progress" | "hooked")
+}

@@ -1,0 +1,28 @@
+//! Who holds what, as items of work and locks tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::core::model::work::WorkItem;
+use crate::format::cells::Cells;
+
+/// The items of work by the sessions that they name, and by key; and who keeps files.
+pub(crate) struct Held<'a> {
+    pub(crate) owned: BTreeMap<&'a str, Vec<&'a WorkItem>>,
+    pub(crate) by_key: BTreeMap<&'a str, &'a WorkItem>,
+    /// The sessions that keep a file for themselves.
+    pub(crate) keepers: BTreeSet<&'a str>,
+}
+
+impl<'a> Held<'a> {
+    pub(crate) fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>]) -> Self {
+        let mut owned: BTreeMap<&str, Vec<&WorkItem>> = BTreeMap::new();
+        for item in work {
+            if let Some(owner) = item.owner.as_ref() {
+                owned.entry(owner.raw()).or_default().push(item);
+            }
+        }
+        let keepers = file_locks.iter().filter_map(|row| row.text("holder_session_id")).collect();
+        Self { owned, by_key: work.iter().map(|item| (item.key.raw(), item)).collect(), keepers }
+    }
+}

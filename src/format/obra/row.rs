@@ -1,0 +1,21 @@
+//! The record of a row.
+
+use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::text::Untrusted;
+use crate::format::Source;
+use crate::format::cells::Cells;
+use crate::format::reading::Reading;
+
+/// Starts the record of a row.
+pub(crate) fn draft(
+    kind: RecordKind,
+    table: &'static str,
+    row: &Cells,
+    source: &Source,
+    reading: &Reading<'_>,
+) -> Record {
+    let id = Untrusted::new(row.text("id").unwrap_or_default());
+    source.row(Format::Obra, kind, table, id, reading)
+}

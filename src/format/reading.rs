@@ -1,0 +1,29 @@
+//! What a file is read with, and what it gives.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::model::host::Host;
+use crate::core::model::record::Record;
+use crate::core::model::snapshot::BrokenFile;
+
+/// What one file gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parsed {
+    /// A record, with its problems inside.
+    Record(Arc<Record>),
+    /// Nothing usable: what is wrong.
+    Broken(BrokenFile),
+    /// A file of the system that means nothing to claimtop.
+    Ignored,
+}
+
+/// What a parser may know besides the bytes.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// The machine, for zones and host names.
+    pub host: &'a Host,
+    /// The moment of the look.
+    pub now: Timestamp,
+}

@@ -1,0 +1,36 @@
+//! What claimtop is told of a format: where its files are, and how its rows are let go.
+
+use jiff::Timestamp;
+
+use crate::core::model::row::Columns;
+use crate::format::place::Place;
+
+/// A release as its rows are to tell of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Release<'a> {
+    /// The moment.
+    pub at: Timestamp,
+    /// Why, in words.
+    pub why: &'a str,
+}
+
+/// One format. What the judgement asks of its system stands with [`Format`].
+///
+/// [`Format`]: crate::core::model::record::format::Format
+#[derive(Debug)]
+pub struct Spec {
+    /// Where its files are, and how each is read.
+    pub places: &'static [Place],
+    /// Returns what a row of a table is after its release; `None` when it holds nothing that could
+    /// be let go.
+    pub released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
+    /// Whether its database is a file, which is copied before it is changed.
+    pub is_backed_up: bool,
+}
+
+impl Spec {
+    /// States a format that keeps files, and no rows that claimtop changes.
+    pub(crate) const fn of_files(places: &'static [Place]) -> Self {
+        Self { places, released: |_, _, _| None, is_backed_up: false }
+    }
+}
