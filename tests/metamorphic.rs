@@ -48,11 +48,11 @@ fn meaning(report: &Report) -> Vec<String> {
     let claims = report
         .claims
         .iter()
-        .map(|claim| format!("claim {:?} {:?} {:?}", claim.resource().kind, claim.status, claim.releasable));
+        .map(|claim| format!("claim {:?} {:?} {:?}", claim.resource.kind, claim.status, claim.releasable));
     let windows = report.windows.iter().map(|window| format!("window {} {:?}", window.agent, window.state));
     let findings = report.findings.iter().map(|finding| {
-        let story = finding.story().as_ref().map(|story| (story.cause, story.events.len()));
-        format!("{} {} {:?} {story:?}", finding.code.name(), finding.subjects().len(), finding.remedy)
+        let story = finding.story.as_ref().map(|story| (story.cause, story.events.len()));
+        format!("{} {} {:?} {story:?}", finding.code.name(), finding.subjects.len(), finding.remedy)
     });
     let mut all: Vec<String> = records.chain(claims).chain(windows).chain(findings).collect();
     all.sort_unstable();

@@ -17,7 +17,7 @@ use claimtop::core::model::claim::Releasable;
 use claimtop::core::model::code::Code;
 use claimtop::core::model::finding::Remedy;
 use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::key::Key;
+use claimtop::core::model::key::{Key, KeyKind};
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::verdict::VerdictState;
@@ -104,7 +104,7 @@ fn broken(report: &Report) -> impl Iterator<Item = Plan> {
     let codes = [Code::CorruptRecord, Code::TornRecord];
     let of_files = report.findings.iter().filter(move |finding| codes.contains(&finding.code));
     let keys: Vec<&Key> =
-        of_files.filter_map(|finding| finding.subjects().first()).filter(is_no_record).collect();
+        of_files.filter_map(|finding| finding.subjects.first()).filter(is_no_record).collect();
     let plan = |key: &Key| {
         for action in [Action::Release, Action::Migrate, Action::Undo] {
             assert_eq!(plan_for(report, key, action).confirmation, Confirmation::Refused);
@@ -156,7 +156,7 @@ fn a_plan_about_a_claim_is_one_about_its_record_and_names_what_is_held() {
             assert_eq!(plan.subject, claim.key);
             if !plan.steps.is_empty() {
                 assert_eq!(plan.record, claim.record.key);
-                assert!(plan.name.ends_with(&claim.resource().id.shown()), "{}", plan.name);
+                assert!(plan.name.ends_with(&claim.resource.id.shown()), "{}", plan.name);
             }
         }
     }
@@ -221,7 +221,7 @@ fn no_remedy_is_refused() {
                 Remedy::Migrate => Action::Migrate,
                 Remedy::Undo | Remedy::None => continue,
             };
-            let plans: Vec<_> = finding.subjects().iter().map(|key| plan_for(&report, key, action)).collect();
+            let plans: Vec<_> = finding.subjects.iter().map(|key| plan_for(&report, key, action)).collect();
             if plans.iter().all(|plan| plan.confirmation == Confirmation::Refused) {
                 let plan = plans.last().unwrap();
                 let record = report.records().find(|record| record.key == plan.record);
@@ -248,12 +248,12 @@ fn nothing_is_let_go_by_a_plain_yes_that_a_finding_tells_to_keep() {
     for path in common::worlds() {
         let report = common::load(&path).report();
         for finding in &report.findings {
-            let advice = finding.story().map_or("", |story| &story.advice);
-            let says = format!("{} {advice}", finding.message());
+            let advice = finding.story.as_ref().map_or("", |story| &story.advice);
+            let says = format!("{} {advice}", finding.message);
             if !says.contains("do not release") {
                 continue;
             }
-            let records = finding.subjects().iter().filter(|key| !key.as_str().starts_with('w'));
+            let records = finding.subjects.iter().filter(|key| key.kind() != Some(KeyKind::Window));
             for key in records {
                 seen += 1;
                 assert!(!takes_yes(&report, key), "{}: {says}", path.display());
@@ -273,17 +273,17 @@ fn what_a_finding_calls_dead_takes_a_plain_yes_or_it_says_why_not() {
         let report = common::load(&path).report();
         let offers = report.findings.iter().filter(|finding| finding.remedy != Remedy::None);
         for finding in offers.filter(|finding| codes.contains(&finding.code)) {
-            if finding.message().to_string().contains("; but ") {
+            if finding.message.to_string().contains("; but ") {
                 told += 1;
                 continue;
             }
-            let keys = finding.subjects().iter();
+            let keys = finding.subjects.iter();
             let asks_for_more = |key: &Key| {
                 let plan = plan_for(&report, key, Action::Release);
                 !matches!(plan.confirmation, Confirmation::Yes | Confirmation::Refused)
             };
             plain += 1;
-            assert!(!keys.clone().any(asks_for_more), "{}: {}", path.display(), finding.message());
+            assert!(!keys.clone().any(asks_for_more), "{}: {}", path.display(), finding.message);
         }
     }
     assert!(plain > 50 && told > 0, "{plain} take a plain yes, {told} say why not");
@@ -371,8 +371,8 @@ fn every_name_on_the_screen_finds_what_bears_it() {
             }
         }
         for claim in &report.claims {
-            let kind = claim.resource().kind.name();
-            let names = [claim.resource().id.shown(), format!("{kind} {}", claim.resource().id.shown())];
+            let kind = claim.resource.kind.name();
+            let names = [claim.resource.id.shown(), format!("{kind} {}", claim.resource.id.shown())];
             let wanted = [Some(&claim.key), Some(&claim.record.key), claim.window.as_ref()];
             for name in names.into_iter().chain([full_name(&report, claim), claim.key.to_string()]) {
                 check(&report, &name, &wanted, &path);

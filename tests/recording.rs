@@ -133,11 +133,11 @@ fn meaning(report: &Report) -> Vec<String> {
         .records
         .iter()
         .map(|record| format!("{:?} {:?} {:?}", record.format, record.verdict.state, record.verdict.reason));
-    let claims = report.claims.iter().map(|claim| format!("{:?} {:?}", claim.resource().kind, claim.status));
+    let claims = report.claims.iter().map(|claim| format!("{:?} {:?}", claim.resource.kind, claim.status));
     let windows = report.windows.iter().map(|window| format!("{} {}", window.pid, window.agent));
     let findings = report.findings.iter().map(|finding| {
-        let cause = finding.story().as_ref().map(|story| story.cause.name());
-        format!("{} {} {cause:?}", finding.code.name(), finding.subjects().len())
+        let cause = finding.story.as_ref().map(|story| story.cause.name());
+        format!("{} {} {cause:?}", finding.code.name(), finding.subjects.len())
     });
     let mut all: Vec<String> = records.chain(claims).chain(windows).chain(findings).collect();
     all.sort_unstable();

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use claimtop::core::model::code::{Code, Severity};
-use claimtop::core::model::finding::Finding;
 use claimtop::core::model::story::Known;
 use claimtop::core::model::text::Untrusted;
 use claimtop::core::model::verdict::VerdictState;
@@ -32,7 +31,7 @@ fn no_verdict_states_a_fact_twice() {
     for path in cases() {
         let report = common::load(&path).report();
         for record in report.records() {
-            let facts: Vec<_> = record.verdict.evidence.iter().map(|evidence| evidence.fact()).collect();
+            let facts = &record.verdict.evidence;
             let distinct: BTreeSet<_> =
                 facts.iter().map(|fact| (fact.fact.raw(), fact.value.raw(), fact.source.raw())).collect();
             assert_eq!(distinct.len(), facts.len(), "{}: {facts:#?}", path.display());
@@ -44,8 +43,8 @@ fn no_verdict_states_a_fact_twice() {
 fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
     for path in cases() {
         for finding in common::load(&path).report().findings {
-            let told = format!("{}: {}", path.display(), finding.message());
-            let Some(story) = finding.story() else {
+            let told = format!("{}: {}", path.display(), finding.message);
+            let Some(story) = &finding.story else {
                 assert_ne!(finding.severity, Severity::Collision, "{told}: no story");
                 continue;
             };
@@ -66,9 +65,7 @@ fn evidence_names_a_window_as_sentences_do() {
         let own = |window: &WindowView| window.name.as_ref().map_or(window.agent.clone(), Untrusted::shown);
         let name = |window| format!("{} (PID {})", own(window), window.pid);
         let names: BTreeSet<String> = report.windows.iter().map(name).collect();
-        let all = report.findings.iter().map(Finding::evidence);
-        for evidence in all.flat_map(|evidence| evidence.to_vec()) {
-            let fact = evidence.fact();
+        for fact in report.findings.iter().flat_map(|finding| &finding.evidence) {
             // What the chain of parents leads to has no name there.
             let is_window = fact.fact.raw() == "window" && fact.source.raw().starts_with("/proc/");
             assert!(!is_window || names.contains(fact.value.raw()), "{}: {:?}", path.display(), fact.value);

@@ -66,7 +66,7 @@ impl Attention {
                 known.binary_search_by(|one| one.identity().cmp(&finding.identity())).is_err()
             };
             let new = urgent(report).filter(is_new);
-            self.untold.extend(new.map(|finding| shown(&finding.message().to_string())));
+            self.untold.extend(new.map(|finding| shown(&finding.message.to_string())));
         }
     }
 }

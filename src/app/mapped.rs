@@ -158,7 +158,7 @@ fn write_legend(page: &mut Page, map: &Map, report: &Report) {
         if let Some(finding) = report.findings.get(*at) {
             page.field(
                 &letters(letter),
-                &format!("{}: {}", finding.code.name(), finding.message()),
+                &format!("{}: {}", finding.code.name(), finding.message),
                 Tone::Plain,
             );
         }

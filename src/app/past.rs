@@ -126,7 +126,7 @@ mod tests {
     fn the_history_has_what_was_seen_and_is_filtered() {
         let (mut state, _) = after(Options::default(), |report| {
             codex_goes(report);
-            report.claims.retain(|claim| claim.resource().id.raw() != "SD-099");
+            report.claims.retain(|claim| claim.resource.id.raw() != "SD-099");
         });
         press(&mut state, "5");
         let shown = |state: &State| state.table.rows.len();

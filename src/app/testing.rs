@@ -107,7 +107,8 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         verdict: Verdict {
             state,
             reason,
-            evidence: smallvec::smallvec![
+            in_other_namespace: false,
+            evidence: vec![
                 Evidence::new("pid", pid.to_string(), path.as_str()).at(ago(190)),
                 Evidence::new("process", "no such process", stat.as_str()).at(now()),
             ],
@@ -129,10 +130,10 @@ fn claim(record: &str, kind: ResourceKind, id: &str, status: ClaimStatus, places
     let file = [Surface { name: "file", state: SurfaceState::Agrees }];
     let surfaces = file.into_iter().chain(places.iter().cloned()).collect();
     let resource = Resource { kind, id: id.into() };
+    let stated = StatedClaim { resource, since: Some(ago(4_000)), surfaces };
     let mut view = Arc::unwrap_or_clone(record_of(record));
-    Arc::make_mut(&mut view.record).claims =
-        [StatedClaim { resource, since: Some(ago(4_000)), surfaces }].into();
-    let mut claim = ClaimView::of(&Arc::new(view), |_| (None, status)).next().unwrap();
+    Arc::make_mut(&mut view.record).claims = vec![stated.clone()];
+    let mut claim = ClaimView::new(&Arc::new(view), &stated, (None, status));
     (claim.key, claim.releasable) = (key(&format!("c-{id}")), releasable);
     claim
 }
@@ -207,13 +208,13 @@ pub(crate) fn contested() -> Report {
         "SD-SHOP-014 is held by two windows",
         Remedy::Release,
     );
-    contested.tell(Story {
+    contested.story = Some(Box::new(Story {
         cause: Cause::DoubleClaim,
         events: Vec::new(),
         advice: "let all but session beta release SD-SHOP-014".to_owned(),
         yields: vec![key("c-cart")],
         would_change: String::new(),
-    });
+    }));
     report.findings = vec![contested];
     report
 }
@@ -334,13 +335,12 @@ pub(crate) fn hostile() -> Report {
         record.verdict.evidence.push(Evidence::new("nasty", nasty.clone(), nasty.clone()));
     }
     for claim in &mut report.claims {
-        let read = Arc::make_mut(&mut Arc::make_mut(&mut claim.record).record);
-        read.title = nasty.clone();
-        read.claims[0].resource.id = nasty.clone();
+        Arc::make_mut(&mut Arc::make_mut(&mut claim.record).record).title = nasty.clone();
+        claim.resource.id = nasty.clone();
     }
     for finding in &mut report.findings {
-        let (subjects, evidence) = (finding.subjects().to_vec(), finding.evidence());
-        *finding = Finding::new(finding.code, subjects, nasty.raw(), evidence, finding.remedy);
+        finding.message = nasty.raw().into();
+        finding.story = None;
     }
     report.host.name = nasty.raw().to_owned();
     for source in &mut report.sources {

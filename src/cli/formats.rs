@@ -133,11 +133,11 @@ fn facts(record: &RecordView, report: &Report, paint: Paint) -> String {
         Some(if record.is_stale { record.stale(report.taken_at).rule.to_owned() } else { "no".to_owned() }),
     );
     for claim in report.claims.iter().filter(|claim| claim.record.key == record.key) {
-        row("holds", Some(format!("{} {}", claim.resource().kind.name(), claim.resource().id)));
-        row("since", claim.since().map(|at| at.to_string()));
+        row("holds", Some(format!("{} {}", claim.resource.kind.name(), claim.resource.id)));
+        row("since", claim.since.map(|at| at.to_string()));
     }
-    for finding in report.findings.iter().filter(|finding| finding.subjects().contains(&record.key)) {
-        row(finding.code.name(), Some(finding.message().to_string()));
+    for finding in report.findings.iter().filter(|finding| finding.subjects.contains(&record.key)) {
+        row(finding.code.name(), Some(finding.message.to_string()));
     }
     let (_, tone, word) = of_verdict(record.verdict.state);
     let verdict = format!("{word} ({})", record.verdict.reason.name());

@@ -20,7 +20,7 @@ use crate::core::model::claim::Releasable;
 use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::process::ProcessState;
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
@@ -48,9 +48,9 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     assess_after(None, snapshot, policy)
 }
 
-/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Evidence and
-/// findings that turn out equal to those of an earlier report are then taken from there, so that two
-/// reports which follow each other hold them once.
+/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Records that turn
+/// out equal to those of an earlier report are then taken from there, so that two reports which
+/// follow each other hold them once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
     let mut windows: Vec<WindowView> =
@@ -72,7 +72,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         heirs: Heirs::new(&windows, &records),
         index: crate::core::judge::rules::facts::Index::new(&records, &windows),
     };
-    let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
+    let mut findings = rules::findings(&facts);
     story::tell(&mut findings, &facts);
     let mut report = Report {
         schema: SCHEMA,
@@ -100,7 +100,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         claim.releasable = way;
     }
     for at in useless {
-        report.findings.get_mut(at).map(Finding::offer_nothing);
+        report.findings.get_mut(at).map(|finding| finding.remedy = Remedy::None);
     }
     report
 }
@@ -124,9 +124,9 @@ fn useless_offers(known: &Known<'_>, report: &Report, ways: &[Releasable], uid: 
     // Nothing is ever done to a window.
     let is_useless = |finding: &Finding| match finding.remedy {
         Remedy::Release | Remedy::Park => {
-            finding.subjects().iter().all(|key| key.as_str().starts_with('w') || kept.contains(key))
+            finding.subjects.iter().all(|key| key.kind() == Some(KeyKind::Window) || kept.contains(key))
         }
-        Remedy::Migrate => !finding.subjects().iter().any(|key| moved.contains(key)),
+        Remedy::Migrate => !finding.subjects.iter().any(|key| moved.contains(key)),
         Remedy::Undo | Remedy::None => false,
     };
     let all = report.findings.iter().enumerate();
@@ -208,7 +208,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
     let place = place_of(process, &world.snapshot.processes);
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView {
-        key: Key::derive('w', &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
+        key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
         pid,
         start_ticks: process.id.start_ticks,
         started_at: world.started_at(process),
@@ -273,7 +273,7 @@ fn view_record(
 ) -> RecordView {
     let now = world.snapshot.taken_at;
     RecordView {
-        key: Key::derive('r', &[record.format.name(), record.location.text().raw()]),
+        key: Key::derive(KeyKind::Record, &[record.format.name(), record.location.text().raw()]),
         record: Arc::clone(record),
         role: role_of(record, window_pid),
         lives_in: resumed_in(record, world).filter(|_| verdict.state == VerdictState::Dead),

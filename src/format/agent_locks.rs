@@ -14,7 +14,6 @@ use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Sur
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::{Untrusted, is_uuid};
 use crate::format::draft;
@@ -135,7 +134,7 @@ fn lock(
     record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Session, id },
         since: None,
-        surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: surface, state: SurfaceState::Agrees }],
     }]
     .into();
     record.problems = json::ownership_problems(file, reading, None);

@@ -6,7 +6,6 @@ use jiff::SignedDuration;
 
 use crate::core::model::code::Code;
 use crate::core::model::file::FileImage;
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
@@ -103,7 +102,7 @@ pub(super) fn unusable(format: Format, file: &FileImage, reading: &Reading<'_>, 
 /// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
-) -> List<(&'static str, Untrusted)> {
+) -> Vec<(&'static str, Untrusted)> {
     facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

@@ -5,7 +5,6 @@ use jiff::Timestamp;
 pub use super::value::{Object, Value};
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
-use crate::core::model::list::List;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::StatedPid;
 use crate::core::model::record::ownership::Ownership;
@@ -183,8 +182,8 @@ pub fn ownership_problems(
     file: &FileImage,
     reading: &Reading<'_>,
     expected_mode: Option<u16>,
-) -> List<Problem> {
-    let mut problems = List::default();
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
     let Some(meta) = file.meta else { return problems };
     let Ownership { uid, mode, medium: _ } = meta.ownership;
     if uid != reading.host.uid {

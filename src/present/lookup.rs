@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
 use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::process::ProcessId;
 use crate::core::model::record::location::Location;
 use crate::core::model::report::Report;
@@ -40,9 +40,9 @@ impl Index {
 
     /// Reads a report once, with the keys of its findings.
     pub(crate) fn with_keys(report: Arc<Report>, keys: Box<[Key]>) -> Self {
-        let mut subjects = Vec::with_capacity(report.findings.iter().map(|one| one.subjects().len()).sum());
+        let mut subjects = Vec::with_capacity(report.findings.iter().map(|one| one.subjects.len()).sum());
         subjects.extend((0..).zip(&report.findings).flat_map(|(finding, about)| {
-            (0..).zip(about.subjects()).map(move |(subject, _)| (finding, subject))
+            (0..).zip(&about.subjects).map(move |(subject, _)| (finding, subject))
         }));
         Self {
             windows: Order::of(&report.windows, |window| &window.key),
@@ -144,7 +144,7 @@ impl Index {
 
     /// Returns the window that a thing is, or belongs to; of a finding the first that it is about.
     pub fn window_of(&self, key: &Key) -> Option<&WindowView> {
-        let of_subjects = || self.finding(key)?.subjects().iter().find_map(|key| self.window_of_thing(key));
+        let of_subjects = || self.finding(key)?.subjects.iter().find_map(|key| self.window_of_thing(key));
         self.window_of_thing(key).or_else(of_subjects)
     }
 
@@ -166,7 +166,7 @@ impl Index {
         }
         match self.claim(key) {
             Some(claim) => {
-                format!("{} {}", claim.resource().kind.name(), outside(Some(&claim.resource().id)))
+                format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id)))
             }
             None => key.to_string(),
         }
@@ -212,7 +212,7 @@ fn get<T>(list: &[T], at: u32) -> Option<&T> {
 
 /// Returns a subject of a finding.
 fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
-    get(get(&report.findings, finding)?.subjects(), subject)
+    get(&get(&report.findings, finding)?.subjects, subject)
 }
 
 /// Names every finding for as long as it is about the same things: findings have no key of
@@ -220,8 +220,8 @@ fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
 pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
     let key = |finding: &Finding| {
         let mut parts = vec![finding.code.name()];
-        parts.extend(finding.subjects().iter().map(Key::as_str));
-        Key::derive('p', &parts)
+        parts.extend(finding.subjects.iter().map(Key::as_str));
+        Key::derive(KeyKind::Finding, &parts)
     };
     let mut keys: Box<[Key]> = report.findings.iter().map(key).collect();
     let order = Order::of(&keys, |key| key);

@@ -104,7 +104,7 @@ impl<'a> Drawing<'a> {
             report.findings.iter().enumerate().filter(is_collision).collect();
         let mut colliding: HashMap<&Key, Vec<usize>> = HashMap::new();
         for (letter, (_, finding)) in collisions.iter().enumerate() {
-            for subject in finding.subjects() {
+            for subject in &finding.subjects {
                 colliding.entry(subject).or_default().push(letter);
             }
         }
@@ -150,7 +150,7 @@ impl<'a> Drawing<'a> {
             self.map.edges.extend(windows.into_iter().map(edge));
             for claim in own {
                 let collisions = self.letters_of(&claim.key);
-                let to = (Column::Resource, self.resource(claim.resource(), claim.status));
+                let to = (Column::Resource, self.resource(&claim.resource, claim.status));
                 self.map.edges.push(Edge { from: at, to, collisions, claim: Some(claim.status) });
             }
         }
@@ -170,12 +170,12 @@ impl<'a> Drawing<'a> {
         for (letter, at) in self.map.collisions.clone().into_iter().enumerate() {
             let Some(finding) = self.report.findings.get(at) else { continue };
             let windows: Vec<Place> = finding
-                .subjects()
+                .subjects
                 .iter()
                 .filter_map(|key| self.places.get(key).copied())
                 .filter(|(column, _)| *column == Column::Window)
                 .collect();
-            if windows.len() < finding.subjects().len() {
+            if windows.len() < finding.subjects.len() {
                 continue;
             }
             let to = (Column::Resource, self.map.resources.len());
@@ -207,7 +207,7 @@ impl<'a> Drawing<'a> {
     fn windows_of(&self, collisions: &[usize]) -> Vec<Place> {
         let findings = collisions.iter().filter_map(|letter| self.map.collisions.get(*letter));
         let subjects =
-            findings.filter_map(|at| self.report.findings.get(*at)).flat_map(|finding| finding.subjects());
+            findings.filter_map(|at| self.report.findings.get(*at)).flat_map(|finding| &finding.subjects);
         let places = subjects.filter_map(|key| self.places.get(key).copied());
         places.filter(|(column, _)| *column == Column::Window).collect()
     }

@@ -171,7 +171,6 @@ impl Page {
 
     /// Adds one fact: what it says, where that was read, and when.
     pub fn evidence(&mut self, evidence: &Evidence) {
-        let evidence = evidence.fact();
         let label = Line::new("  ", Tone::Dim)
             .then(&pad(&evidence.fact.shown(), LABEL), Tone::Dim)
             .then(" ", Tone::Dim);

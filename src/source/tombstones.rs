@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
@@ -12,7 +13,6 @@ use crate::core::judge::tombstone::learn::Lesson;
 use crate::core::model::file::FileMeta;
 use crate::core::model::host::Host;
 use crate::core::model::process::ProcessId;
-use crate::core::model::shared::Shared;
 use crate::core::model::tombstone::{Tombstone, merged};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::image::open_plain;
@@ -27,7 +27,7 @@ const OTHERS_WRITE: u16 = 0o022;
 #[derive(Default)]
 pub(crate) struct Reader {
     meta: Option<FileMeta>,
-    read: Shared<Tombstone>,
+    read: Arc<[Tombstone]>,
     /// What was learnt here.
     own: Vec<Tombstone>,
     /// Whose tombstones were wrong.
@@ -36,7 +36,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Returns all that count in this boot.
-    pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Shared<Tombstone> {
+    pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Tombstone]> {
         let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
         if let Some(read) = path.and_then(|path| self.file(path, host)) {
             let all = merged(read, &self.own).into_iter();

@@ -14,7 +14,6 @@ use std::sync::Arc;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use claimtop::core::model::list::Rare;
 use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::model::record::Record;
 use claimtop::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
@@ -201,7 +200,7 @@ fn record(number: usize, kind: usize, process: &Process) -> Record {
         files: if kind == 2 {
             ["main.go".into(), format!("file-{number}.go").into()].into_iter().collect()
         } else {
-            Rare::default()
+            Vec::new()
         },
         facts: [("phase", "active".into())].into(),
         ..Record::blank((format, RecordKind::Session), Location::File(path.into()), ownership, at)

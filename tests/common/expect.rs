@@ -101,11 +101,11 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     wanted.sort_unstable();
     if found != wanted {
         let told: Vec<String> =
-            report.findings.iter().map(|f| format!("\n    {}: {}", f.code.name(), f.message())).collect();
+            report.findings.iter().map(|f| format!("\n    {}: {}", f.code.name(), f.message)).collect();
         out.push(format!("findings: expected {wanted:?}, found {found:?}{}", told.concat()));
     }
     for part in &expect.messages {
-        if !report.findings.iter().any(|finding| finding.message().to_string().contains(part)) {
+        if !report.findings.iter().any(|finding| finding.message.to_string().contains(part)) {
             out.push(format!("no message contains {part:?}"));
         }
     }
@@ -162,7 +162,7 @@ fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
 
 fn check_claim(wanted: &ExpectClaim, report: &Report, out: &mut Vec<String>) {
     let name = |claim: &claimtop::core::model::claim::ClaimView| {
-        format!("{} {}", claim.resource().kind.name(), claim.resource().id.raw())
+        format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw())
     };
     let Some(claim) = report.claims.iter().find(|claim| name(claim) == wanted.resource) else {
         return out.push(format!("no claim {}", wanted.resource));
@@ -185,9 +185,10 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
     same(&format!("{name} state"), wanted.state.as_ref(), json_name(&window.state), out);
     let session = window.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
     same(&format!("{name} session"), wanted.session.as_ref(), session, out);
-    let by = window.session.as_ref().map(|session| {
-        format!("{} {} {}", json_name(&session.strength), session.evidence.fact().fact, session.id)
-    });
+    let by = window
+        .session
+        .as_ref()
+        .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
     same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
     same(&format!("{name} place"), wanted.place.as_ref(), window.place.words().unwrap_or_default(), out);
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());

@@ -81,13 +81,13 @@ fn key_of(about: &str, report: &Report) -> Option<Key> {
     let claim = || {
         let name = |kind: &str, id: &str| format!("{kind} {id}");
         let is_it = |claim: &&claimtop::core::model::claim::ClaimView| {
-            name(claim.resource().kind.name(), claim.resource().id.raw()) == about
+            name(claim.resource.kind.name(), claim.resource.id.raw()) == about
         };
         report.claims.iter().find(is_it).map(|claim| &claim.key)
     };
     let broken = || {
-        let finding = report.findings.iter().find(|finding| finding.message().to_string().contains(about))?;
-        finding.subjects().first()
+        let finding = report.findings.iter().find(|finding| finding.message.to_string().contains(about))?;
+        finding.subjects.first()
     };
     record.or_else(claim).or_else(broken).cloned()
 }

@@ -90,7 +90,7 @@ fn database(world: &WorldFile, spec: Option<&DatabaseSpec>, name: Untrusted) -> 
             Some(spec) => Some(spec.opened_by.clone()),
             None => Some(Vec::new()),
         },
-        work: claimtop::core::model::shared::Shared::default(),
+        work: <_>::default(),
         file: Some(DatabaseFile {
             runners: spec.map(|spec| spec.runners.clone()).unwrap_or_default(),
             journal_since: spec.and_then(|spec| Some(world.at(spec.journal_since.as_ref()?))),

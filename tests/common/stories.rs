@@ -39,7 +39,7 @@ pub(crate) fn check_finding(wanted: &ExpectFinding, report: &Report, out: &mut V
 }
 
 fn difference(wanted: &ExpectFinding, finding: &Finding) -> Option<String> {
-    let Some(story) = &finding.story() else {
+    let Some(story) = &finding.story else {
         return wanted.cause.as_ref().filter(|cause| !cause.is_empty()).map(|_| "no story".to_owned());
     };
     let cause = json_name(&story.cause);
@@ -65,7 +65,7 @@ fn fits(event: &Event, part: &str) -> bool {
 }
 
 fn told(finding: &Finding) -> String {
-    let Some(story) = &finding.story() else { return String::new() };
+    let Some(story) = &finding.story else { return String::new() };
     let line = |event: &Event| format!("\n      {} {:?} {}", json_name(&event.known), event.at, event.told);
     let events: String = story.events.iter().map(line).collect();
     format!(

@@ -20,7 +20,7 @@ fn a_session_that_only_a_log_calls_abandoned_is_told() {
         let findings = report(eyes).findings;
         findings
             .iter()
-            .filter(|finding| finding.message().to_string().contains("never reached the database"))
+            .filter(|finding| finding.message.to_string().contains("never reached the database"))
             .count()
     };
     assert_eq!(told(&mut eyes), 0);

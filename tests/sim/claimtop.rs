@@ -166,7 +166,7 @@ fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Optio
 fn broken(report: &Report) -> Vec<Key> {
     let codes = [Code::CorruptRecord, Code::LeftoverTemp];
     let findings = report.findings.iter().filter(|finding| codes.contains(&finding.code));
-    findings.filter_map(|finding| finding.subjects().first().cloned()).collect()
+    findings.filter_map(|finding| finding.subjects.first().cloned()).collect()
 }
 
 /// Walks the road; returns the receipt and what was asked for.

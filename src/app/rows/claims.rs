@@ -26,10 +26,10 @@ pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let (mark, tone, word) = of_claim(claim.status);
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), words::claim_order(claim.status)),
-        Cell::text(&outside(Some(&claim.resource().id)), Tone::Strong),
-        Cell::text(claim.resource().kind.name(), Tone::Plain),
+        Cell::text(&outside(Some(&claim.resource.id)), Tone::Strong),
+        Cell::text(claim.resource.kind.name(), Tone::Plain),
         holder(index, claim),
-        Cell::age(now, claim.since()),
+        Cell::age(now, claim.since),
         release(claim.releasable),
         surfaces(claim),
         Cell::trouble(&findings),
@@ -46,7 +46,7 @@ fn holder(index: &Index, claim: &ClaimView) -> Cell {
         return Cell::text(&window_and_pid(window), Tone::Plain);
     }
     // What it holds stands beside it already.
-    let title = Some(&claim.record.title).filter(|title| **title != claim.resource().id);
+    let title = Some(&claim.record.title).filter(|title| **title != claim.resource.id);
     let mut words: Vec<String> = title.map(|title| outside(Some(title))).into_iter().collect();
     words.extend(claim.record.pid().map(|pid| format!("PID {pid}")));
     Cell::text(&words.join(", "), Tone::Dim)
@@ -61,6 +61,6 @@ fn release(releasable: Releasable) -> Cell {
 }
 
 fn surfaces(claim: &ClaimView) -> Cell {
-    let (text, tone) = words::surfaces(claim.surfaces());
+    let (text, tone) = words::surfaces(&claim.surfaces);
     Cell::text(&text, tone)
 }

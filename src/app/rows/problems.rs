@@ -17,12 +17,12 @@ pub(crate) const COLUMNS: &[Column] = &[
 
 pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
-    let about: Vec<String> = finding.subjects().iter().map(|key| index.name(key)).collect();
+    let about: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
     let remedy = words::remedy_key(finding.remedy).map(|(key, verb)| format!("{key} {verb}"));
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), badness(Some(finding.severity))),
         Cell::text(finding.code.name(), tone),
-        Cell::text(&finding.message().brief(), Tone::Plain),
+        Cell::text(&finding.message.brief(), Tone::Plain),
         Cell::text(&remedy.unwrap_or_default(), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];

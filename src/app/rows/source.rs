@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
             View::Windows | View::Problems | View::History => [badness, None],
         };
         match self.index.report.findings.get(at).filter(|_| self.view == View::Problems) {
-            Some(finding) => (by, Some(finding.code), counting(&finding.message().brief())),
+            Some(finding) => (by, Some(finding.code), counting(&finding.message.brief())),
             None => (by, None, String::new()),
         }
     }

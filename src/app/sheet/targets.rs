@@ -47,7 +47,7 @@ fn left(index: &Index, key: &Key, action: Action) -> Option<Key> {
     if let Some(window) = index.window(key) {
         return window.records.first().filter(|_| index.exited.contains(&window.pid)).cloned();
     }
-    let first = index.finding(key).filter(of_dead)?.subjects().first()?;
+    let first = index.finding(key).filter(of_dead)?.subjects.first()?;
     let record = index.record(first).or_else(|| Some(&*index.claim(first)?.record))?;
     (left_by(&index.report, record).len() > 1).then(|| record.key.clone())
 }
@@ -58,7 +58,7 @@ pub(crate) fn meant(index: &Index, key: &Key) -> Key {
     let Some(finding) = index.finding(key) else { return key.clone() };
     let target =
         action_of(finding.remedy).and_then(|action| of_finding(index, finding, action).into_iter().next());
-    let of_story = || finding.yields().first().or(finding.subjects().first()).cloned();
+    let of_story = || finding.yields().first().or(finding.subjects.first()).cloned();
     target.or_else(of_story).unwrap_or_else(|| key.clone())
 }
 
@@ -75,7 +75,7 @@ fn of_finding(index: &Index, finding: &Finding, action: Action) -> Vec<Key> {
     }
     let is_target = |key: &&Key| is_target(index, key, action);
     let yields: Vec<Key> = finding.yields().iter().filter(is_target).cloned().collect();
-    let first = || finding.subjects().iter().find(is_target).cloned().into_iter().collect();
+    let first = || finding.subjects.iter().find(is_target).cloned().into_iter().collect();
     if yields.is_empty() { first() } else { yields }
 }
 
@@ -88,8 +88,7 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     };
     let helped = index.findings_at(&window.key).into_iter();
     let helped = helped.filter(|finding| action_of(finding.remedy) == Some(action));
-    let own: Vec<Key> =
-        helped.filter_map(|finding| finding.subjects().iter().find(is_its).cloned()).collect();
+    let own: Vec<Key> = helped.filter_map(|finding| finding.subjects.iter().find(is_its).cloned()).collect();
     match (own.is_empty(), action) {
         (true, Action::Release) => window.claims.clone(),
         (true, Action::Migrate | Action::Park | Action::Undo) | (false, _) => own,
@@ -112,9 +111,9 @@ pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
         (None, Some(pid)) => format!(" of PID {pid}"),
         (None, None) => String::new(),
     };
-    match (record, index.findings_at(key).first().and_then(|finding| finding.evidence().first().cloned())) {
+    match (record, index.findings_at(key).first().and_then(|finding| finding.evidence.first().cloned())) {
         // A file that is no record has no name but its path.
-        (None, Some(evidence)) => outside(Some(&evidence.fact().source)),
+        (None, Some(evidence)) => outside(Some(&evidence.source)),
         (Some(_), _) | (None, None) => index.name(key) + &holder,
     }
 }

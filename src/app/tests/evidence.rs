@@ -50,7 +50,7 @@ fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
     let mut state = seen(report);
     press(&mut state, "2\n");
     assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process tells)"));
-    assert_eq!(Evidence::Pid(4711, Role::Shell).fact().value.raw(), "4711 (a shell's)");
+    assert_eq!(Evidence::pid(4711, Role::Shell).value.raw(), "4711 (a shell's)");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn the_map_has_the_sign_of_each_claim_that_the_claims_view_has() {
     press(&mut state, "v");
     let lines = state.panel.as_ref().map(|panel| panel.page.lines.clone()).unwrap_or_default();
     for claim in testing::busy().claims {
-        let what = format!("{} {}", claim.resource().kind.name(), claim.resource().id);
+        let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id);
         let line = lines.iter().find(|line| line.plain().ends_with(&what)).expect(&what);
         let sign = line.0.iter().rev().find_map(Span::mark);
         assert_eq!(sign, Some(of_claim(claim.status).0), "{what}");

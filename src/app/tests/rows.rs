@@ -60,7 +60,7 @@ fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
     for number in [10, 2, 1] {
         let subjects = [key(&format!("r-{}", 99 - number))];
         let message = format!("dead-{number}: gone");
-        let finding = Finding::new(dead.code, subjects, message, dead.evidence(), dead.remedy);
+        let finding = Finding::new(dead.code, subjects, message, dead.evidence.clone(), dead.remedy);
         report.findings.insert(3, finding);
     }
     let mut state = seen(report);

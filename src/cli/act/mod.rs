@@ -124,7 +124,7 @@ pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
     let mut hand = opened(settings, consent)?;
     let report = hand.report();
     let legacy = report.findings.iter().filter(|finding| finding.remedy == Remedy::Migrate);
-    let keys: BTreeSet<_> = legacy.filter_map(|finding| finding.subjects().first().cloned()).collect();
+    let keys: BTreeSet<_> = legacy.filter_map(|finding| finding.subjects.first().cloned()).collect();
     let requests: Vec<_> =
         keys.into_iter().map(|key| Request::Act { key, action: Action::Migrate }).collect();
     carry_out(settings, &mut hand, &report, &requests, consent)
@@ -150,7 +150,7 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
         .findings
         .iter()
         .filter(|finding| finding.code == Code::OrphanCompanion)
-        .filter_map(|finding| finding.subjects().first())
+        .filter_map(|finding| finding.subjects.first())
         .collect();
     let known = Known::new(report);
     report.records().filter(move |record| {

@@ -35,7 +35,7 @@ pub(crate) fn describe(report: &Report, subject: Subject<'_>) -> String {
             format!("record {} {} {}", record.format.name(), record.title, record.location)
         }
         Subject::Claim(claim) => {
-            format!("claim {} {}", claim.resource().kind.name(), full_name(report, claim))
+            format!("claim {} {}", claim.resource.kind.name(), full_name(report, claim))
         }
         Subject::Broken(_) => "a file or source that could not be read".to_owned(),
     };

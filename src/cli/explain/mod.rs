@@ -108,9 +108,9 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
 fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
     let is_claim = |key: &Key| report.claims.iter().any(|claim| claim.key == *key);
     let is_about = |finding: &&Finding| match subject {
-        _ if finding.subjects().contains(subject.key()) => true,
+        _ if finding.subjects.contains(subject.key()) => true,
         Subject::Claim(claim) => {
-            finding.subjects().contains(&claim.record.key) && !finding.subjects().iter().any(is_claim)
+            finding.subjects.contains(&claim.record.key) && !finding.subjects.iter().any(is_claim)
         }
         Subject::Window(_) | Subject::Record(_) | Subject::Broken(_) => false,
     };

@@ -96,12 +96,12 @@ pub(crate) fn claims(report: &Report) -> Laid {
         columns.row([
             Cell::new(&claim.key),
             Cell::new(status).toned(tone),
-            Cell::new(claim.resource().kind.name()),
+            Cell::new(claim.resource.kind.name()),
             Cell::maybe(holder(claim, report)),
-            Cell::maybe(claim.since().map(|since| age::between(report.taken_at, since))),
+            Cell::maybe(claim.since.map(|since| age::between(report.taken_at, since))),
             Cell::new(words::releasable(claim.releasable, Medium::Text)),
             Cell::new(&claim.record.key),
-            Cell::new(&claim.resource().id),
+            Cell::new(&claim.resource.id),
         ]);
     }
     let nothing =
@@ -123,9 +123,9 @@ pub(crate) fn problems(findings: &[Finding]) -> Laid {
         columns.row([
             Cell::new(severity).toned(tone),
             Cell::new(finding.code.name()),
-            Cell::maybe(finding.subjects().first()),
+            Cell::maybe(finding.subjects.first()),
             Cell::maybe(words::remedy(finding.remedy)),
-            Cell::new(crate::core::model::text::shown(&finding.message().to_string())),
+            Cell::new(crate::core::model::text::shown(&finding.message.to_string())),
         ]);
     }
     let nothing =

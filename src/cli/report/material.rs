@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
-use crate::core::model::finding::Finding;
 use crate::core::model::report::Report;
 use crate::core::model::story::Known;
 use crate::present::lookup::window_and_pid;
@@ -44,11 +43,10 @@ impl Material {
     }
 
     fn told(&self) -> impl Iterator<Item = Moment> {
-        let stories = self.report.findings.iter().filter_map(Finding::story);
+        let stories = self.report.findings.iter().filter_map(|finding| finding.story.as_ref());
         let events = stories.flat_map(|story| &story.events).filter(|event| event.known == Known::Observed);
         let told = events.filter_map(|event| {
-            let from =
-                event.evidence.first().map_or_else(String::new, |evidence| evidence.fact().source.shown());
+            let from = event.evidence.first().map_or_else(String::new, |evidence| evidence.source.shown());
             Some(Moment { at: event.at?, told: event.told.clone(), from })
         });
         let started = self.report.windows.iter().filter_map(|window| {

@@ -49,7 +49,7 @@ fn text(material: &Material, paint: Paint) -> String {
     for finding in &material.report.findings {
         page.gap();
         finding::write_entry(&mut page, finding);
-        if let Some(story) = finding.story() {
+        if let Some(story) = &finding.story {
             story::write(&mut page, story);
         }
     }

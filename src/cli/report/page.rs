@@ -74,8 +74,8 @@ fn problem(page: &mut Html, finding: &Finding) {
     page.raw(&format!("<article class=\"{severity}\">\n"));
     page.element("span", "severity", severity);
     page.element("h3", "", finding.code.name());
-    page.element("p", "", &finding.message().to_string());
-    if let Some(told) = finding.story() {
+    page.element("p", "", &finding.message.to_string());
+    if let Some(told) = &finding.story {
         story(page, told);
     }
     if let Some(remedy) = words::remedy(finding.remedy) {
@@ -107,10 +107,7 @@ fn event(page: &mut Html, event: &Event) {
         page.element("b", "", "so: ");
     }
     page.text(&event.told);
-    let said = |evidence: &Evidence| {
-        let fact = evidence.fact();
-        format!("{} {} ({})", fact.fact, fact.value, fact.source)
-    };
+    let said = |evidence: &Evidence| format!("{} {} ({})", evidence.fact, evidence.value, evidence.source);
     let sources: Vec<String> = event.evidence.iter().map(said).collect();
     page.element("span", "from", &format!("{word} {}", sources.join("; ")));
     page.raw("</li>\n");
@@ -144,7 +141,7 @@ fn draw(page: &mut Html, report: &Report) {
     }
     let told = |(letter, at): (usize, &usize)| {
         let finding = report.findings.get(*at)?;
-        Some(vec![letters(letter), finding.code.name().to_owned(), finding.message().to_string()])
+        Some(vec![letters(letter), finding.code.name().to_owned(), finding.message.to_string()])
     };
     page.table(&["Mark", "Collision", "What"], map.collisions.iter().enumerate().filter_map(told));
 }

@@ -10,7 +10,6 @@ use crate::core::model::key::Key;
 use crate::core::model::record::claim::Resource;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::location::Location;
-use crate::core::model::shared::Shared;
 use crate::core::model::text::{Untrusted, shown};
 use crate::core::model::verdict::{Reason, VerdictState};
 use crate::core::model::window::{WindowState, WindowView};
@@ -70,7 +69,7 @@ pub enum Subject {
         /// How bad it is.
         severity: Severity,
         /// What it is about.
-        subjects: Shared<Key>,
+        subjects: Vec<Key>,
         /// What is wrong.
         message: Sentence,
     },
@@ -142,7 +141,7 @@ pub(crate) fn of_record(record: &RecordView) -> Subject {
 pub(crate) fn of_claim(claim: &ClaimView, status: Option<ClaimStatus>, was: Option<ClaimStatus>) -> Subject {
     Subject::Claim {
         key: claim.key.clone(),
-        resource: claim.resource().clone(),
+        resource: claim.resource.clone(),
         status,
         was,
         record: claim.record.key.clone(),
@@ -153,7 +152,7 @@ pub(crate) fn of_finding(finding: &Finding) -> Subject {
     Subject::Finding {
         code: finding.code,
         severity: finding.severity,
-        subjects: finding.subjects().iter().cloned().collect(),
-        message: finding.message(),
+        subjects: finding.subjects.clone(),
+        message: finding.message.clone(),
     }
 }

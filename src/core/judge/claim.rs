@@ -27,11 +27,12 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     let views = facts.records.iter().flat_map(|judged| {
         let window = holder_window(judged).and_then(|pid| facts.window_keys.get(&pid).cloned());
         let contested = &contested;
-        ClaimView::of(judged, move |claim| {
+        judged.record.claims.iter().map(move |claim| {
             let status = status(judged, claim, facts);
             let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
             let is_contested = is_live && contested.contains(&thing(&claim.resource));
-            (window.clone(), if is_contested { ClaimStatus::Contested } else { status })
+            let status = if is_contested { ClaimStatus::Contested } else { status };
+            ClaimView::new(judged, claim, (window.clone(), status))
         })
     });
     let mut all = Vec::with_capacity(facts.records.iter().map(|judged| judged.record.claims.len()).sum());

@@ -6,9 +6,8 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::key::{Key, KeyKind};
+use crate::core::model::record::claim::{Resource, StatedClaim, Surface, SurfaceState};
 
 /// How a claim stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -57,93 +56,55 @@ pub enum Releasable {
     No,
 }
 
-/// One judged claim. What is held and where that is written stands in its record.
-#[derive(Clone, Debug, PartialEq)]
+/// One judged claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimView {
     /// Stable for as long as the record and the resource are.
     pub key: Key,
+    /// What is held.
+    pub resource: Resource,
     /// The record that states it.
+    #[serde(serialize_with = "key_only")]
     pub record: Arc<RecordView>,
-    /// Which of that record's claims it is.
-    at: u32,
     /// The window that holds it, if one is known.
     pub window: Option<Key>,
+    /// Since when it is held, if that is known.
+    pub since: Option<Timestamp>,
     /// How it stands.
     pub status: ClaimStatus,
+    /// The places where it is written.
+    pub surfaces: Vec<Surface>,
     /// Whether it can be released.
     pub releasable: Releasable,
 }
 
 impl ClaimView {
-    /// Views every claim of a record, each as its function says: who holds it and how it stands.
-    pub fn of(
+    /// Views a claim of a record; whether it can be released is known once there is a report to plan on.
+    pub fn new(
         record: &Arc<RecordView>,
-        mut judge: impl FnMut(&StatedClaim) -> (Option<Key>, ClaimStatus),
-    ) -> impl Iterator<Item = Self> {
-        let all = (0..).zip(&record.claims);
-        all.map(move |(at, stated)| {
-            let (window, status) = judge(stated);
-            let key = key_of(record, stated);
-            // Its plan says whether it can be released, once there is a report to plan on.
-            Self { key, record: Arc::clone(record), at, window, status, releasable: Releasable::No }
-        })
-    }
-
-    /// Returns what its record states.
-    fn stated(&self) -> Option<&StatedClaim> {
-        self.record.claims.get(usize::try_from(self.at).ok()?)
-    }
-
-    /// Returns what is held.
-    pub fn resource(&self) -> &Resource {
-        static NOTHING: Resource = Resource { kind: ResourceKind::Lock, id: Untrusted::fixed("") };
-        self.stated().map_or(&NOTHING, |stated| &stated.resource)
-    }
-
-    /// Returns since when it is held, if that is known.
-    pub fn since(&self) -> Option<Timestamp> {
-        self.stated().and_then(|stated| stated.since).or(self.record.started_at)
-    }
-
-    /// Returns the places where it is written.
-    pub fn surfaces(&self) -> &[Surface] {
-        self.stated().map_or(&[], |stated| &stated.surfaces)
+        stated: &StatedClaim,
+        (window, status): (Option<Key>, ClaimStatus),
+    ) -> Self {
+        let StatedClaim { resource, since, surfaces } = stated.clone();
+        let parts = [record.key.as_str(), resource.kind.name(), resource.id.raw()];
+        Self {
+            key: Key::derive(KeyKind::Claim, &parts),
+            resource,
+            record: Arc::clone(record),
+            window,
+            since: since.or(record.started_at),
+            status,
+            surfaces,
+            releasable: Releasable::No,
+        }
     }
 
     /// Returns whether any place that was read says that it is held.
     pub fn is_known(&self) -> bool {
-        self.surfaces().iter().any(|surface| surface.state == SurfaceState::Agrees)
+        self.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
     }
 }
 
-impl Serialize for ClaimView {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Shape<'a> {
-            key: &'a Key,
-            resource: &'a Resource,
-            record: &'a Key,
-            window: Option<&'a Key>,
-            since: Option<Timestamp>,
-            status: ClaimStatus,
-            surfaces: &'a [Surface],
-            releasable: Releasable,
-        }
-        Shape {
-            key: &self.key,
-            resource: self.resource(),
-            record: &self.record.key,
-            window: self.window.as_ref(),
-            since: self.since(),
-            status: self.status,
-            surfaces: self.surfaces(),
-            releasable: self.releasable,
-        }
-        .serialize(serializer)
-    }
-}
-
-/// Returns the key of a claim: its record and its resource.
-fn key_of(record: &RecordView, claim: &StatedClaim) -> Key {
-    Key::derive('c', &[record.key.as_str(), claim.resource.kind.name(), claim.resource.id.raw()])
+fn key_only<S: Serializer>(record: &RecordView, serializer: S) -> Result<S::Ok, S::Error> {
+    record.key.serialize(serializer)
 }

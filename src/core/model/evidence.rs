@@ -1,28 +1,18 @@
 //! Evidence: one fact, where it was read, and when.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::core::model::record::Record;
 use crate::core::model::record::holder::Role;
 use crate::core::model::text::Untrusted;
 
-/// One fact that a verdict or finding rests on. Thousands of them say where a record stands and
-/// which PID it states: those are put into words when somebody reads them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// In words of its own, which copies share.
-    Told(Arc<Fact>),
-    /// In our own words alone.
-    Fixed(&'static Fact),
-    /// A PID that a record states, and which process that is.
-    Pid(u32, Role),
-    /// A record: what it is and where it stands.
-    Record(Arc<Record>),
-}
+/// One fact that a verdict or finding rests on. Copies share it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Evidence(Arc<Fact>);
 
 /// What a piece of evidence states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,18 +27,6 @@ pub struct Fact {
     pub at: Option<Timestamp>,
 }
 
-impl Fact {
-    /// States a fact in our own words alone.
-    pub const fn fixed(fact: &'static str, value: &'static str, source: &'static str) -> Self {
-        Self {
-            fact: Untrusted::fixed(fact),
-            value: Untrusted::fixed(value),
-            source: Untrusted::fixed(source),
-            at: None,
-        }
-    }
-}
-
 impl Evidence {
     /// States a fact without a time.
     pub fn new(
@@ -56,35 +34,25 @@ impl Evidence {
         value: impl Into<Untrusted>,
         source: impl Into<Untrusted>,
     ) -> Self {
-        Self::Told(Arc::new(Fact { fact: fact.into(), value: value.into(), source: source.into(), at: None }))
+        Self(Arc::new(Fact { fact: fact.into(), value: value.into(), source: source.into(), at: None }))
     }
 
-    /// Returns the fact with the moment at which it was read or written, where that is known.
-    pub fn at(self, at: impl Into<Option<Timestamp>>) -> Self {
-        Self::Told(Arc::new(Fact { at: at.into(), ..self.fact().into_owned() }))
+    /// States a PID that a record names, and which process that is.
+    pub fn pid(pid: u32, role: Role) -> Self {
+        Self::new("pid", format!("{pid} ({})", role.whose()), "record")
     }
 
-    /// Puts it into words.
-    pub fn fact(&self) -> Cow<'_, Fact> {
-        match self {
-            Self::Told(fact) => Cow::Borrowed(fact),
-            Self::Fixed(fact) => Cow::Borrowed(fact),
-            Self::Pid(pid, role) => Cow::Owned(Fact {
-                value: format!("{pid} ({})", role.whose()).into(),
-                ..Fact::fixed("pid", "", "record")
-            }),
-            Self::Record(record) => Cow::Owned(Fact {
-                fact: format!("{} {}", record.format.name(), record.variant).into(),
-                value: record.title.clone(),
-                source: record.location.text().clone(),
-                at: Some(record.written_at),
-            }),
-        }
+    /// Adds the moment at which the fact was read or written, where that is known.
+    pub fn at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
+        Arc::make_mut(&mut self.0).at = at.into();
+        self
     }
 }
 
-impl Serialize for Evidence {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.fact().serialize(serializer)
+impl Deref for Evidence {
+    type Target = Fact;
+
+    fn deref(&self) -> &Fact {
+        &self.0
     }
 }

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::core::model::list::List;
 use crate::core::model::text::Untrusted;
 
 /// A word of our own; a name for the type, so that reading one is never taken for borrowing.
@@ -33,13 +32,13 @@ pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
 ///
 /// # Errors
 /// As [`word`].
-pub(crate) fn facts<'de, D>(deserializer: D) -> Result<List<(&'static str, Untrusted)>, D::Error>
+pub(crate) fn facts<'de, D>(deserializer: D) -> Result<Vec<(&'static str, Untrusted)>, D::Error>
 where
     D: Deserializer<'de>,
 {
     let facts = Vec::<(String, Untrusted)>::deserialize(deserializer)?;
     let named = facts.into_iter().map(|(name, value)| Some((keep(&name)?, value)));
-    let all: Option<List<_>> = named.collect();
+    let all: Option<Vec<_>> = named.collect();
     all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
 }
 

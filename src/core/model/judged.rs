@@ -13,7 +13,6 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::Role;
 use crate::core::model::record::kind::{Generation, RecordKind};
 use crate::core::model::record::location::Location;
-use crate::core::model::shared::Shared;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::Verdict;
 
@@ -81,11 +80,11 @@ impl RecordView {
 
     /// Returns what it is and where it stands, as evidence.
     pub fn evidence(&self) -> Evidence {
-        Evidence::Record(Arc::clone(&self.record))
+        self.record.evidence()
     }
 
     /// Returns why its holder lives or not, and where the record stands.
-    pub fn all_evidence(&self) -> Shared<Evidence> {
+    pub fn all_evidence(&self) -> Vec<Evidence> {
         self.verdict.evidence.iter().cloned().chain([self.evidence()]).collect()
     }
 

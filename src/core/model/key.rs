@@ -2,62 +2,68 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use lean_string::LeanStr;
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The most bytes of a key; derived ones have 10, and some are numbered. No key begins with what is
-/// left of a longer text that a person types.
-const MOST: usize = 15;
-
-/// The stable key of a window (`w-…`), a record (`r-…`) or a claim (`c-…`).
-///
-/// Every record has several and every finding names some, so it holds its text itself.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
-    text: [u8; MOST],
-    length: u8,
+/// What a key names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// A window: `w-…`.
+    Window,
+    /// A record: `r-…`.
+    Record,
+    /// A claim: `c-…`.
+    Claim,
+    /// A source: `s-…`.
+    Source,
+    /// A finding, in a list: `p-…`.
+    Finding,
 }
 
+impl KeyKind {
+    const ALL: [Self; 5] = [Self::Window, Self::Record, Self::Claim, Self::Source, Self::Finding];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Window => "w-",
+            Self::Record => "r-",
+            Self::Claim => "c-",
+            Self::Source => "s-",
+            Self::Finding => "p-",
+        }
+    }
+}
+
+/// The stable key of a thing, such as `r-0f21ab3c`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Key(LeanStr);
+
 impl Key {
-    /// Derives a key from what names the thing: a one-letter sort and its identifying parts.
-    pub fn derive(sort: char, parts: &[&str]) -> Self {
+    /// Derives a key from what names the thing: its kind and its identifying parts.
+    pub fn derive(kind: KeyKind, parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
         let start = hash.finalize().first_chunk().copied().unwrap_or_default();
-        Self::typed(&format!("{sort}-{:08x}", u32::from_be_bytes(start)))
+        Self::typed(&format!("{}{:08x}", kind.prefix(), u32::from_be_bytes(start)))
     }
 
-    /// Takes a key as a person typed it, cut where it is longer than any key.
+    /// Takes a key as a person typed it.
     pub fn typed(text: &str) -> Self {
-        let mut key = Self { text: [0; MOST], length: 0 };
-        for c in text.chars() {
-            let from = usize::from(key.length);
-            let Some(room) = key.text.get_mut(from..from + c.len_utf8()) else { break };
-            c.encode_utf8(room);
-            key.length += u8::try_from(room.len()).unwrap_or_default();
-        }
-        key
+        Self(text.into())
     }
 
     /// Returns the key's text.
     pub fn as_str(&self) -> &str {
-        let text = self.text.get(..usize::from(self.length)).unwrap_or_default();
-        std::str::from_utf8(text).unwrap_or_default()
+        &self.0
     }
-}
 
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Key").field(&self.as_str()).finish()
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+    /// Returns what it names; `None` for one that claimtop has not derived.
+    pub fn kind(&self) -> Option<KeyKind> {
+        KeyKind::ALL.into_iter().find(|kind| self.0.starts_with(kind.prefix()))
     }
 }
 
@@ -69,6 +75,6 @@ impl<'de> Deserialize<'de> for Key {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+        f.pad(&self.0)
     }
 }

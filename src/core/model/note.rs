@@ -95,7 +95,7 @@ impl BoundSession {
     pub fn evidence(&self) -> Evidence {
         let value =
             format!("session {} is run by PID {}, as its own hook told", self.session_id.raw(), self.pid);
-        Evidence::new(Untrusted::fixed("binding"), value, self.source()).at(self.written_at)
+        Evidence::new("binding", value, self.source()).at(self.written_at)
     }
 
     /// Returns where the note stands, within claimtop's own folder.

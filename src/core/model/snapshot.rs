@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::home::HomeFolder;
 use crate::core::model::host::Host;
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::note::Notes;
 use crate::core::model::path::{FilePath, as_text as path_text};
 use crate::core::model::process::{ProcessId, ProcessTable};
@@ -17,7 +17,6 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::ownership::Ownership;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::session::SessionFile;
-use crate::core::model::shared::Shared;
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
 use crate::core::model::work::WorkItem;
@@ -51,7 +50,7 @@ pub struct Snapshot {
     /// The agents' own session files that may belong to a window.
     pub session_files: Vec<SessionFile>,
     /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
-    pub tombstones: Shared<Tombstone>,
+    pub tombstones: Arc<[Tombstone]>,
     /// The folders that windows work in and that lie in no repository, as far as may be looked.
     pub plain_folders: Vec<Untrusted>,
 }
@@ -96,7 +95,7 @@ pub struct BrokenFile {
 impl BrokenFile {
     /// Returns what its findings call it.
     pub fn key(&self) -> Key {
-        Key::derive('r', &[self.format.name(), self.path.text().raw()])
+        Key::derive(KeyKind::Record, &[self.format.name(), self.path.text().raw()])
     }
 }
 
@@ -179,7 +178,7 @@ pub struct Database {
     pub file: Option<DatabaseFile>,
     /// What can be worked on, where the database says who owns it.
     #[serde(default)]
-    pub work: Shared<WorkItem>,
+    pub work: Arc<[WorkItem]>,
 }
 
 /// What is known of a database that is a file, beside its rows.

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::core::model::evidence::Evidence;
 use crate::core::model::key::Key;
-use crate::core::model::shared::Shared;
 
 /// What brought a collision about; the causes that the systems' formats are known for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -95,7 +94,7 @@ pub struct Event {
     /// Whether it was read or concluded.
     pub known: Known,
     /// What says so.
-    pub evidence: Shared<Evidence>,
+    pub evidence: Vec<Evidence>,
 }
 
 /// How a collision came to be.

@@ -53,7 +53,7 @@ impl Tombstone {
             self.id.start_ticks,
             self.reason.name()
         );
-        Evidence::new("tombstone", value, Untrusted::fixed("claimtop's own notes")).at(self.proven_at)
+        Evidence::new("tombstone", value, "claimtop's own notes").at(self.proven_at)
     }
 }
 

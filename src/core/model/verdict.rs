@@ -1,7 +1,6 @@
 //! Whether a holder lives, and why.
 
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use crate::core::model::evidence::Evidence;
 
@@ -85,9 +84,6 @@ impl Reason {
     }
 }
 
-/// The facts of a verdict: nearly always three, which take no memory of their own.
-pub type Weighed = SmallVec<[Evidence; 3]>;
-
 /// Whether a holder lives, why, and by what evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
@@ -95,8 +91,11 @@ pub struct Verdict {
     pub state: VerdictState,
     /// The rule that decided.
     pub reason: Reason,
+    /// Whether the recorded PID counts, or may count, in another PID namespace of this machine.
+    #[serde(skip)]
+    pub in_other_namespace: bool,
     /// The facts, in the order in which they were weighed.
-    pub evidence: Weighed,
+    pub evidence: Vec<Evidence>,
 }
 
 impl VerdictState {

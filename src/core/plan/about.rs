@@ -5,7 +5,6 @@ use crate::core::model::action::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BA
 use crate::core::model::claim::{ClaimView, Releasable};
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::Key;
 use crate::core::model::path::FilePath;
@@ -25,9 +24,9 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let Some(record) = report.records().find(|record| &record.key == wanted) else {
         return broken(report, key, action);
     };
-    let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource().id.shown());
+    let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
     let is_foreign =
-        report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects().contains(&record.key));
+        report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects.contains(&record.key));
     let user = Known::new(report).user_of(record);
     let window = holder::window(report, record, claim);
     let name = holder::full_name(report, record, window, name);
@@ -137,8 +136,7 @@ impl About<'_> {
 /// Plans to put aside a file that could not be read as a record; only when that is asked for.
 fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
-    let finding =
-        report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects().first() == Some(key));
+    let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
     let file = report.broken.iter().find(|file| file.key == *key).filter(|_| action == Action::Park);
     let (Some(finding), Some(BrokenPath { path, .. })) = (finding, file) else {
         return Plan::refused(key, "this is no record and no claim", "select a record or a claim");
@@ -146,7 +144,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     Plan {
         name: path.text().shown(),
         what: format!("park the file {}, which claimtop cannot read", path.text()),
-        why: vec![finding.message().to_string()],
+        why: vec![finding.message.to_string()],
         steps: vec![Step::Park { path: path.clone() }],
         inverse: PUT_BACK.to_owned(),
         refuses_when: OF_BROKEN.to_vec(),
@@ -219,7 +217,7 @@ fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
         VerdictState::Dead => "the holder is proven dead",
         VerdictState::Unknown => "it cannot be told whether the holder lives",
     };
-    let facts = verdict.evidence.iter().map(Evidence::fact);
+    let facts = verdict.evidence.iter();
     let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
     std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(user).chain(facts).collect()
 }

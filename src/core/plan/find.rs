@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::core::model::claim::ClaimView;
 use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::core::model::text::Untrusted;
@@ -81,7 +81,7 @@ fn all(report: &Report) -> Vec<Subject<'_>> {
     let mut all: Vec<Subject<'_>> = report.windows.iter().map(Subject::Window).collect();
     all.extend(report.records().map(Subject::Record));
     all.extend(report.claims.iter().map(Subject::Claim));
-    for key in report.findings.iter().flat_map(|finding| finding.subjects()) {
+    for key in report.findings.iter().flat_map(|finding| &finding.subjects) {
         if !all.iter().any(|subject| subject.key() == key) {
             all.push(Subject::Broken(key));
         }
@@ -98,7 +98,7 @@ fn by_place<'a>(report: &'a Report, all: &[Subject<'a>], path: &Path) -> Vec<Sub
         return records;
     }
     let text = Untrusted::from_path(path);
-    let keys = Format::ALL.map(|format| Key::derive('r', &[format.name(), text.raw()]));
+    let keys = Format::ALL.map(|format| Key::derive(KeyKind::Record, &[format.name(), text.raw()]));
     all.iter().filter(|subject| keys.contains(subject.key())).copied().collect()
 }
 
@@ -124,7 +124,7 @@ fn by_name<'a>(report: &'a Report, asked: &str, path: &Path) -> Vec<Subject<'a>>
         .collect();
     let is_of_window = |key: Option<&Key>| windows.iter().any(|window| Some(&window.key) == key);
     let is_claimed = |claim: &&ClaimView| {
-        let resource = claim.resource();
+        let resource = &claim.resource;
         says(Some(&resource.id))
             || format!("{} {}", resource.kind.name(), resource.id.shown()) == asked
             || full_name(report, claim) == asked

@@ -38,7 +38,7 @@ pub(crate) fn full_name(
 /// Returns what must be typed to take a claim from whoever holds it.
 pub fn full_name_of(report: &Report, claim: &ClaimView) -> String {
     let window = window(report, &claim.record, Some(claim));
-    full_name(report, &claim.record, window, claim.resource().id.shown())
+    full_name(report, &claim.record, window, claim.resource.id.shown())
 }
 
 /// How many characters of a window's name a person may be asked to type.

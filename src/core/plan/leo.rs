@@ -80,7 +80,7 @@ fn claims<'a>(
 ) -> impl Iterator<Item = &'a ClaimView> {
     report.claims.iter().filter(move |claim| {
         claim.record.key == record.key
-            && claim.resource().kind == ResourceKind::WorkItem
+            && claim.resource.kind == ResourceKind::WorkItem
             && (*key == record.key || *key == claim.key)
     })
 }
@@ -95,8 +95,8 @@ pub(crate) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step
     }
     let mut steps = Vec::new();
     for claim in claims(report, record, key) {
-        for surface in claim.surfaces().iter().filter(|surface| surface.state == SurfaceState::Agrees) {
-            let item = &claim.resource().id;
+        for surface in claim.surfaces.iter().filter(|surface| surface.state == SurfaceState::Agrees) {
+            let item = &claim.resource.id;
             steps.extend(match surface.name.split_once('.') {
                 Some((table, _)) if surface.name == MIRROR => mirror(record, database, table, item),
                 Some((table, column)) => Some(owner(record, database, table, column, item)),
@@ -181,6 +181,6 @@ pub(crate) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     if is_file_lock(record) {
         return format!("let go of the file {} that session {holder} keeps in LEO's database", record.title);
     }
-    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource().id.shown()).collect();
+    let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource.id.shown()).collect();
     format!("release {} from session {holder} in LEO's database", items.join(" and "))
 }

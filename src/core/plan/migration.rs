@@ -54,9 +54,9 @@ impl About<'_> {
 /// Names the windows that could own a legacy record.
 fn candidates(report: &Report, record: &RecordView) -> String {
     let ambiguous = report.findings.iter().find(|finding| {
-        finding.code == Code::AmbiguousLegacy && finding.subjects().first() == Some(&record.key)
+        finding.code == Code::AmbiguousLegacy && finding.subjects.first() == Some(&record.key)
     });
-    let windows = ambiguous.map_or(&[] as &[Key], |finding| finding.subjects().get(1..).unwrap_or_default());
+    let windows = ambiguous.map_or(&[] as &[Key], |finding| finding.subjects.get(1..).unwrap_or_default());
     let pids: Vec<String> = windows
         .iter()
         .filter_map(|key| report.windows.iter().find(|window| &window.key == key))
@@ -74,9 +74,9 @@ fn candidates(report: &Report, record: &RecordView) -> String {
 /// Returns the one window that the machine-wide file can belong to, if it is exactly one.
 fn only_heir(report: &Report, record: &RecordView) -> Option<Key> {
     let legacy = report.findings.iter().find(|finding| {
-        finding.code == Code::LegacyRecord && finding.subjects().first() == Some(&record.key)
+        finding.code == Code::LegacyRecord && finding.subjects.first() == Some(&record.key)
     })?;
-    match legacy.subjects() {
+    match &*legacy.subjects {
         [_, window] => Some(window.clone()),
         _ => None,
     }

@@ -8,7 +8,6 @@ use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Sur
 use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::record::problem::Problem;
-use crate::core::model::shared::Shared;
 use crate::core::model::text::Untrusted;
 use crate::format::draft;
 
@@ -82,7 +81,7 @@ impl Reservation {
         (!self.pattern.raw().is_empty()).then(|| StatedClaim {
             resource: Resource { kind: ResourceKind::Files, id },
             since: self.created_at,
-            surfaces: Shared::from([Surface { name: self.surface, state: SurfaceState::Agrees }]),
+            surfaces: vec![Surface { name: self.surface, state: SurfaceState::Agrees }],
         })
     }
 }

@@ -3,14 +3,13 @@
 use jiff::Timestamp;
 
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use crate::core::model::shared::Shared;
 use crate::core::model::text::Untrusted;
 
 pub(crate) fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
     StatedClaim {
         resource: Resource { kind: ResourceKind::Task, id },
         since,
-        surfaces: Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: surface, state: SurfaceState::Agrees }],
     }
 }
 

@@ -16,7 +16,6 @@ use super::json::{self, Object, parsed};
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::ResourceKind;
 use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
@@ -151,7 +150,7 @@ fn role(object: &Object<'_>) -> Role {
     }
 }
 
-fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,
@@ -170,7 +169,7 @@ fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
     ])
 }
 
-fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> List<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, None);
     if record.session_id.is_none() {
         problems.push(Problem::new(Code::UnknownSession, "states no usable session ID"));

@@ -35,7 +35,7 @@ pub(crate) fn claim(
     id: Option<Untrusted>,
     surface: &'static str,
     record: &Record,
-) -> Box<[StatedClaim]> {
+) -> Vec<StatedClaim> {
     let stated = |id| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,

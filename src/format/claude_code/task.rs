@@ -9,7 +9,6 @@ use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::shared::Shared;
 use crate::core::model::text::{Untrusted, is_uuid};
 use crate::format::draft;
 use crate::format::json::{self, Object};
@@ -57,7 +56,7 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Parsed {
 }
 
 fn claim(kind: ResourceKind, id: Untrusted, surface: &'static str) -> StatedClaim {
-    let surfaces = Shared::from([Surface { name: surface, state: SurfaceState::Agrees }]);
+    let surfaces = vec![Surface { name: surface, state: SurfaceState::Agrees }];
     StatedClaim { resource: Resource { kind, id }, since: None, surfaces }
 }
 

@@ -9,7 +9,6 @@ use crate::core::model::record::detail::{Entire, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -68,6 +67,6 @@ fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Opti
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::Session, id: record.session_id.clone()? },
         since: Some(since),
-        surfaces: Shared::fixed(&[Surface { name: "live registry", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "live registry", state: SurfaceState::Agrees }],
     })
 }

@@ -6,7 +6,6 @@ use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Sur
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::shared::Shared;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::{draft, json};
 
@@ -28,7 +27,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: id.into() },
         since: None,
-        surfaces: Shared::fixed(&[Surface { name: "flock", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "flock", state: SurfaceState::Agrees }],
     }]
     .into();
     Parsed::Record(record.into())

@@ -4,7 +4,6 @@ use super::names;
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 use crate::core::model::record::detail::{Entire, RecordDetail};
@@ -13,7 +12,6 @@ use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
 use crate::core::model::record::kind::{Generation, RecordKind};
 use crate::core::model::record::lease::{Deletion, Expiry, Spares};
 use crate::core::model::record::problem::Problem;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -151,14 +149,14 @@ fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>
 
 /// A session that has not ended holds its working tree, and its shadow branch once it has
 /// checkpoints; the branch is shared by all sessions of one base and tree.
-fn claims(object: &Object<'_>, record: &Record) -> Box<[StatedClaim]> {
+fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     if record.has_ended {
-        return Box::default();
+        return Vec::new();
     }
     let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: Shared::fixed(&[Surface { name: "state file", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "state file", state: SurfaceState::Agrees }],
     };
     let tree = record.cwd.as_deref().map(|path| stated(ResourceKind::Worktree, Untrusted::from_path(path)));
     let branch = is_uncondensed(object).then(|| shadow_branch(object)).flatten();
@@ -172,7 +170,7 @@ fn shadow_branch(object: &Object<'_>) -> Option<Untrusted> {
     names::shadow_branch(object.str("base_commit")?, tree).map(Untrusted::from)
 }
 
-fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let number = |name: &str| object.int(name).map(|number| Untrusted::from(number.to_string()));
     draft::known([
         ("phase", object.text("phase")),
@@ -204,7 +202,7 @@ fn open_tasks(object: &Object<'_>) -> usize {
     tasks.iter().filter(is_open).count()
 }
 
-fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'_>) -> List<Problem> {
+fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, Some(0o600));
     if generation(object, id) == Generation::Legacy {
         problems.push(Problem::new(
@@ -232,7 +230,7 @@ fn problems(file: &FileImage, object: &Object<'_>, id: &str, reading: &Reading<'
     problems
 }
 
-fn times(object: &Object<'_>, reading: &Reading<'_>) -> List<Problem> {
+fn times(object: &Object<'_>, reading: &Reading<'_>) -> Vec<Problem> {
     let stated = ["started_at", "last_interaction_time", "ended_at"].into_iter();
     let stated = stated.filter_map(|name| Some((name, object.str(name)?))).filter(|(_, text)| !is_zero(text));
     let bad = stated.filter_map(|(name, text)| {

@@ -15,7 +15,6 @@ use crate::core::model::record::detail::{GitLock, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::draft;
@@ -133,7 +132,7 @@ fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
     record.claims = [StatedClaim {
         resource: Resource { kind: ResourceKind::Lock, id: record.title.clone() },
         since: record.started_at,
-        surfaces: Shared::fixed(&[Surface { name: "lock file", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "lock file", state: SurfaceState::Agrees }],
     }]
     .into();
     record.problems = json::ownership_problems(file, reading, None);

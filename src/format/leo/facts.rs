@@ -1,6 +1,5 @@
 //! Facts that are shown as they stand.
 
-use crate::core::model::list::List;
 use crate::core::model::text::Untrusted;
 use crate::format::json::Object;
 use crate::format::value::Value;
@@ -12,7 +11,7 @@ const EXCERPT: usize = 80;
 pub(super) fn of(
     object: &Object<'_>,
     fields: &[(&'static str, &'static str)],
-) -> List<(&'static str, Untrusted)> {
+) -> Vec<(&'static str, Untrusted)> {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
 

@@ -2,7 +2,6 @@
 
 use super::facts;
 use crate::core::model::code::Code;
-use crate::core::model::list::List;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
 use crate::format::json::Object;
@@ -30,7 +29,7 @@ pub(super) fn judged(text: &str) -> Result<Untrusted, Problem> {
 }
 
 /// Reads the session ID of a file that must have one.
-pub(super) fn required(object: &Object<'_>, name: &str, problems: &mut List<Problem>) -> Option<Untrusted> {
+pub(super) fn required(object: &Object<'_>, name: &str, problems: &mut Vec<Problem>) -> Option<Untrusted> {
     if facts::stated(object, name).is_none() {
         problems.push(unknown(format!("states no {name}")));
         return None;
@@ -39,7 +38,7 @@ pub(super) fn required(object: &Object<'_>, name: &str, problems: &mut List<Prob
 }
 
 /// Reads the session ID of a file that may have one.
-pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut List<Problem>) -> Option<Untrusted> {
+pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut Vec<Problem>) -> Option<Untrusted> {
     let stated = facts::stated(object, name)?;
     let judged = match object.str(name) {
         Some(text) => judged(text),

@@ -4,7 +4,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::facts;
 use crate::core::model::code::Code;
-use crate::core::model::list::List;
 use crate::core::model::record::problem::Problem;
 use crate::format::json::Object;
 use crate::format::time;
@@ -17,7 +16,7 @@ pub(super) fn past(
     object: &Object<'_>,
     name: &str,
     now: Timestamp,
-    problems: &mut List<Problem>,
+    problems: &mut Vec<Problem>,
 ) -> Option<Timestamp> {
     let text = facts::stated(object, name)?;
     let problem = match time::rfc3339(&text) {
@@ -39,7 +38,7 @@ mod tests {
     fn check(value: &str, expected: Result<&str, &str>) {
         let text = format!("{{\"at\":{value}}}");
         let object = json::parse(text.as_bytes()).unwrap();
-        let mut problems = List::default();
+        let mut problems = Vec::new();
         let at = past(&object, "at", "2026-11-20T21:00:00Z".parse().unwrap(), &mut problems);
         let told = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
         assert_eq!(at.map(|at| at.to_string()).ok_or(told.as_str()), expected.map(str::to_owned));

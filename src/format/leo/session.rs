@@ -4,7 +4,6 @@ use super::terminal::Terminal;
 use super::{facts, id, machine, moment, names, work};
 use crate::core::model::code::Code;
 use crate::core::model::file::FileImage;
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
@@ -105,7 +104,7 @@ fn holder(record: &Record, object: &Object<'_>, reading: &Reading<'_>) -> Holder
     Holder { pid: object.pid("pid", true), role, binding: Binding::File, start_ticks: None, names }
 }
 
-fn known(record: &Record, object: &Object<'_>) -> List<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let terminal = terminal(record);
     let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),

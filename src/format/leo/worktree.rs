@@ -4,7 +4,6 @@ use jiff::Timestamp;
 
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage};
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::{Leo, RecordDetail};
 use crate::core::model::record::format::Format;
@@ -93,7 +92,7 @@ fn still_protects(sheet: Sheet, file: &FileImage, broken: BrokenFile) -> Result<
 
 /// Returns the session that a sheet names. A protection may also be a role's, such as the
 /// coordinator's.
-fn session(sheet: Sheet, object: &Object<'_>, problems: &mut List<Problem>) -> Option<Untrusted> {
+fn session(sheet: Sheet, object: &Object<'_>, problems: &mut Vec<Problem>) -> Option<Untrusted> {
     match sheet {
         Sheet::Origin | Sheet::Work | Sheet::Legacy => id::optional(object, "sessionId", problems)
             .or_else(|| id::optional(object, "session_id", problems)),

@@ -6,8 +6,7 @@ use super::moment::{self, Moment};
 use crate::core::model::code::Code;
 use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
 use crate::core::model::file::FileImage;
-use crate::core::model::list::List;
-use crate::core::model::path::SharedPath;
+use crate::core::model::path::FilePath;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 use crate::core::model::record::format::Format;
@@ -15,7 +14,6 @@ use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::{Deletion, Expiry, Spares};
 use crate::core::model::record::problem::Problem;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object};
@@ -99,13 +97,13 @@ fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
     Some(StatedClaim {
         resource: Resource { kind: ResourceKind::AgentRole, id: object.text("current_agent")? },
         since: started.at,
-        surfaces: Shared::fixed(&[Surface { name: "file", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "file", state: SurfaceState::Agrees }],
     })
 }
 
-fn working_directory(object: &Object<'_>) -> Option<SharedPath> {
+fn working_directory(object: &Object<'_>) -> Option<FilePath> {
     let repository = object.object("repository")?;
-    repository.str("working_directory").filter(|path| !path.is_empty()).map(SharedPath::from)
+    repository.str("working_directory").filter(|path| !path.is_empty()).map(FilePath::from)
 }
 
 /// Returns whether a clean-up would lose what Maia captures into its memory on closing.
@@ -163,7 +161,7 @@ fn legacy(form: Form, record: &Record) -> Option<Problem> {
 }
 
 /// Returns what is wrong with the names in and of a session.
-fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> List<Problem> {
+fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     match context {
         None if form == Form::Global => {}
@@ -180,7 +178,7 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> List<Prob
     problems.into_iter().map(|message| Problem::new(Code::UnknownSession, message)).collect()
 }
 
-fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> List<Problem> {
+fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Vec<Problem> {
     let mut problems = json::ownership_problems(file, reading, Some(MODE));
     if object.has("last_heartbeat") {
         for wide in problems.iter_mut().filter(|problem| problem.code == Code::WideMode) {
@@ -191,7 +189,7 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Li
     problems
 }
 
-fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let cut = |name| {
         object
             .str(name)

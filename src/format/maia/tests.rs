@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileMeta, Refusal};
-use crate::core::model::list::List;
 use crate::core::model::record::holder::{Role, StatedPid};
 use crate::core::model::record::lease::{Expiry, Spares};
 use crate::core::model::record::ownership::Ownership;
@@ -187,7 +186,7 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
     }
     let soon =
         session("swarm_session_9.json", r#"{"session_start": "2026-11-21T08:00:00Z", "current_agent": "a"}"#);
-    assert_eq!((soon.problems, soon.started_at.is_some()), (List::default(), true));
+    assert_eq!((soon.problems, soon.started_at.is_some()), (Vec::new(), true));
 }
 
 #[test]

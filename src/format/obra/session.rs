@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::pairs::{Pairs, is_run};
 use super::tables::{SESSION, Tables, is_active};
 use crate::core::model::code::Code;
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 use crate::core::model::record::detail::{ObraRow, RecordDetail};
@@ -115,7 +114,7 @@ fn expiry(row: &Cells) -> Option<Expiry> {
 }
 
 /// Returns what a row holds: a task or an epic, and where it is the run's own row, the project.
-fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Box<[StatedClaim]> {
+fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Vec<StatedClaim> {
     let project = tables.project(row.number("project_id"));
     let folder = project.and_then(|project| project.text("working_directory"));
     let since = row.time("started_at");
@@ -147,8 +146,8 @@ fn surfaces(task: i64, tables: &Tables) -> Vec<Surface> {
     surfaces
 }
 
-fn problems(row: &Cells, tables: &Tables, now: Timestamp) -> List<Problem> {
-    let mut problems = List::default();
+fn problems(row: &Cells, tables: &Tables, now: Timestamp) -> Vec<Problem> {
+    let mut problems = Vec::new();
     if row.text("session_id").is_none_or(str::is_empty) {
         problems.push(Problem::new(Code::UnknownSession, "the row has no session ID"));
     }

@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp};
 use super::stamp;
 use crate::core::model::code::Code;
 use crate::core::model::file::FileImage;
-use crate::core::model::list::List;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
@@ -83,7 +82,7 @@ fn limits(at: Timestamp) -> (Option<Expiry>, Option<Deletion>) {
     (Some(Expiry { at, rule: "past its ttl" }), Some(Deletion { at, rule, spares: Spares::Nobody }))
 }
 
-fn facts(object: &Object<'_>) -> List<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
     let cut = |name| object.text(name).map(|text| crate::format::excerpt::excerpt(text.raw(), EXCERPT));
     let names: Vec<&str> = object.strings("tools_granted").collect();
     draft::known([

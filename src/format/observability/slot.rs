@@ -11,7 +11,6 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::{Deletion, Spares};
 use crate::core::model::record::problem::Problem;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::observability::marker;
@@ -70,7 +69,7 @@ fn claim(project: &str, record: &Record) -> StatedClaim {
     StatedClaim {
         resource: Resource { kind: ResourceKind::Project, id: project.into() },
         since: record.started_at,
-        surfaces: Shared::fixed(&[Surface { name: "file", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "file", state: SurfaceState::Agrees }],
     }
 }
 

@@ -13,7 +13,6 @@ use crate::core::model::record::holder::{Binding, Holder, HolderNames, StatedPid
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::record::problem::Problem;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::Untrusted;
 use crate::format::json::{self, Object, Value};
@@ -190,6 +189,6 @@ fn claim(facts: &Facts<'_>, record: &Record) -> Option<StatedClaim> {
     Some(StatedClaim {
         resource: Resource { kind, id },
         since: record.started_at,
-        surfaces: Shared::from([Surface { name: "file", state: SurfaceState::Agrees }]),
+        surfaces: vec![Surface { name: "file", state: SurfaceState::Agrees }],
     })
 }

@@ -10,12 +10,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::model::file::FileMeta;
-use crate::core::model::list::{List, Newest};
-use crate::core::model::path::SharedPath;
 use crate::core::model::record::Record;
 use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
 use crate::format::FileKind;
 use crate::source::os::open::folder::FolderId;
 use crate::source::os::open::meta::is_sure;
@@ -28,15 +24,6 @@ pub const MAX_KEPT: usize = 16_384;
 pub(crate) struct Kept {
     folders: HashMap<FolderId, Files>,
     files: usize,
-    alike: Alike,
-}
-
-/// The newest of what many files say in the same words.
-#[derive(Clone, Default)]
-struct Alike {
-    problems: Newest<List<Problem>>,
-    facts: Newest<List<(&'static str, Untrusted)>>,
-    cwds: Newest<Option<SharedPath>>,
 }
 
 /// The files of one folder by name. They are read in that order, so that a list takes less room
@@ -152,20 +139,6 @@ impl Kept {
     /// Returns whether something is kept of one file.
     pub(crate) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
         self.folders.get(&folder).is_some_and(|files| files.place(name).is_ok())
-    }
-
-    /// Returns what the next look begins with.
-    pub(crate) fn next(&self) -> Self {
-        Self { alike: self.alike.clone(), ..Self::default() }
-    }
-
-    /// Lets a record that was just read share what others say as well.
-    pub(crate) fn share(&mut self, record: &mut Arc<Record>) {
-        if let Some(record) = Arc::get_mut(record) {
-            self.alike.problems.share(&mut record.problems);
-            self.alike.facts.share(&mut record.facts);
-            self.alike.cwds.share(&mut record.cwd);
-        }
     }
 
     /// Makes room for the files of a folder.

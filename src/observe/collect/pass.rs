@@ -70,7 +70,7 @@ impl<'a> Pass<'a> {
         Self {
             reading,
             layout,
-            kept: before.next(),
+            kept: Kept::default(),
             before,
             media,
             locks: None,
@@ -196,8 +196,7 @@ impl<'a> Pass<'a> {
         };
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
-            Parsed::Record(mut record) => {
-                self.kept.share(&mut record);
+            Parsed::Record(record) => {
                 let known = before.as_ref().and_then(KeptFile::record).filter(|known| **known == record);
                 self.has_news |= known.is_none();
                 Some(known.cloned().unwrap_or(record))

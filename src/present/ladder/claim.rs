@@ -20,14 +20,14 @@ pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
     page.sign("Status", of_claim(claim.status), words::claim_status(claim.status));
     page.field(
         "Holds",
-        &format!("{} {}", claim.resource().kind.name(), outside(Some(&claim.resource().id))),
+        &format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id))),
         Tone::Strong,
     );
     if let Some(window) = &claim.window {
         page.field("Window", &index.name(window), Tone::Plain);
     }
-    page.moment("Since", claim.since());
-    for surface in claim.surfaces() {
+    page.moment("Since", claim.since);
+    for surface in &claim.surfaces {
         let tone = match surface.state {
             SurfaceState::Agrees => Tone::Plain,
             SurfaceState::Disagrees | SurfaceState::Missing => Tone::Warning,

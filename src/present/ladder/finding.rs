@@ -18,7 +18,7 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     for finding in findings {
         page.gap();
         write(page, finding);
-        if let (Medium::Text, Some(story)) = (page.medium(), finding.story()) {
+        if let (Medium::Text, Some(story)) = (page.medium(), &finding.story) {
             story::write(page, story);
         }
     }
@@ -26,8 +26,8 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
 
 /// Writes a finding with its evidence and what helps.
 pub(crate) fn write(page: &mut Page, finding: &Finding) {
-    page.problem(finding.severity, finding.code.name(), &finding.message().to_string());
-    for evidence in &finding.evidence() {
+    page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+    for evidence in &finding.evidence {
         page.evidence(evidence);
     }
     write_remedy(page, finding);
@@ -35,8 +35,8 @@ pub(crate) fn write(page: &mut Page, finding: &Finding) {
 
 /// Writes a finding as one of a list: what it is about instead of its evidence.
 pub(crate) fn write_entry(page: &mut Page, finding: &Finding) {
-    page.problem(finding.severity, finding.code.name(), &finding.message().to_string());
-    let keys: Vec<&str> = finding.subjects().iter().map(Key::as_str).collect();
+    page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+    let keys: Vec<&str> = finding.subjects.iter().map(Key::as_str).collect();
     page.field("About", &keys.join(" "), Tone::Dim);
     write_remedy(page, finding);
 }

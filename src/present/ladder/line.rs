@@ -8,7 +8,7 @@ use crate::present::tone::of_claim;
 /// Writes a claim in one line.
 pub(crate) fn claim(page: &mut Page, claim: &ClaimView) {
     let (mark, tone, word) = of_claim(claim.status);
-    let (key, resource) = (page.key(&claim.key), claim.resource());
+    let (key, resource) = (page.key(&claim.key), &claim.resource);
     let what = format!("{key}{} {} · {word}", resource.kind.name(), outside(Some(&resource.id)));
     page.bullet(mark, &what, tone);
 }

@@ -35,10 +35,10 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 /// Writes a finding with what it is about.
 fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
     finding::write(page, finding);
-    if let Some(story) = finding.story() {
+    if let Some(story) = &finding.story {
         story::write(page, story);
     }
-    for key in finding.subjects().iter().take(8) {
+    for key in finding.subjects.iter().take(8) {
         page.heading(&format!("About {}", index.name(key)));
         if let Some(window) = index.window(key) {
             window::facts(page, index, window);

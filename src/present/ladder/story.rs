@@ -26,7 +26,7 @@ fn write_event(page: &mut Page, event: &Event) {
     page.dated(&label, &told);
     let mut sources: Vec<String> = Vec::new();
     for evidence in &event.evidence {
-        let source = outside(Some(&evidence.fact().source));
+        let source = outside(Some(&evidence.source));
         if !source.is_empty() && !sources.contains(&source) {
             sources.push(source);
         }

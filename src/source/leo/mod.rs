@@ -19,7 +19,6 @@ use self::read::Read;
 use super::postgres::Target;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::{Database, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
 use crate::core::model::work::WorkItem;
@@ -64,7 +63,7 @@ struct Made {
     version: u64,
     at: Timestamp,
     records: Vec<Arc<Record>>,
-    work: Shared<WorkItem>,
+    work: Arc<[WorkItem]>,
 }
 
 /// The database as one look found it.
@@ -73,7 +72,7 @@ pub(crate) struct Seen {
     known: Known,
     is_complete: bool,
     pub(crate) records: Vec<Arc<Record>>,
-    work: Shared<WorkItem>,
+    work: Arc<[WorkItem]>,
 }
 
 impl Reader {
@@ -124,7 +123,7 @@ impl Reader {
                 known,
                 is_complete: false,
                 records: Vec::new(),
-                work: Shared::default(),
+                work: <_>::default(),
             };
         };
         let is_made = |made: &Made| {

@@ -23,7 +23,6 @@ use crate::core::model::process::ProcessTable;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::ownership::Ownership;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
 use crate::format::obra::{self, Tables};
@@ -165,7 +164,7 @@ impl Reader {
                 name: seen.name.clone(),
                 is_complete: seen.lacks.is_none(),
                 opened_by,
-                work: Shared::default(),
+                work: <_>::default(),
                 file: Some(DatabaseFile {
                     runners: used.runners.clone(),
                     journal_since: seen.files.journal_since(),

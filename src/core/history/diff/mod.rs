@@ -142,7 +142,7 @@ fn missing<'a>(findings: &'a [Finding], others: &'a [Finding]) -> impl Iterator<
 type Identity<'a> = (Code, Cow<'a, [Key]>);
 
 fn identity(finding: &Finding) -> Identity<'_> {
-    let mut subjects = Cow::Borrowed(finding.subjects());
+    let mut subjects = Cow::Borrowed(&*finding.subjects);
     if !subjects.is_sorted() {
         subjects.to_mut().sort_unstable();
     }

@@ -18,8 +18,7 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
 use crate::core::model::record::ownership::Ownership;
 use crate::core::model::report::{Report, ReportHost, SCHEMA};
-use crate::core::model::shared::Shared;
-use crate::core::model::verdict::{Reason, Verdict, VerdictState, Weighed};
+use crate::core::model::verdict::{Reason, Verdict, VerdictState};
 use crate::core::model::window::{ContextId, ContextSource, WindowState, WindowView};
 
 fn report() -> Report {
@@ -70,8 +69,14 @@ fn claim(status: ClaimStatus) -> ClaimView {
     let sort = (Format::Leo, RecordKind::Session);
     let mut record = Record::blank(sort, location, Ownership::default(), Timestamp::UNIX_EPOCH);
     let resource = Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() };
-    record.claims = [StatedClaim { resource, since: None, surfaces: Shared::default() }].into();
-    let verdict = Verdict { state: VerdictState::Unknown, reason: Reason::NoPid, evidence: Weighed::new() };
+    let stated = StatedClaim { resource, since: None, surfaces: Vec::new() };
+    record.claims = vec![stated.clone()];
+    let verdict = Verdict {
+        state: VerdictState::Unknown,
+        reason: Reason::NoPid,
+        in_other_namespace: false,
+        evidence: Vec::new(),
+    };
     let record = RecordView {
         key: Key::typed("r-1"),
         record: Arc::new(record),
@@ -82,7 +87,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
         window_pid: None,
         lives_in: None,
     };
-    ClaimView::of(&Arc::new(record), |_| (None, status)).next().unwrap()
+    ClaimView::new(&Arc::new(record), &stated, (None, status))
 }
 
 fn finding(message: &str) -> Finding {

@@ -17,7 +17,6 @@ use crate::core::model::process::{Process, ProcessTable};
 use crate::core::model::record::Record;
 use crate::core::model::record::let_go::LetGo;
 use crate::core::model::session::SessionFile;
-use crate::core::model::shared::Shared;
 use crate::core::model::snapshot::{BrokenFile, Database, Repo, SeenAgent, Snapshot, SourceHealth};
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
@@ -34,7 +33,7 @@ pub(crate) struct Parts {
     bound: Notes,
     homes: Vec<HomeFolder>,
     session_files: Vec<SessionFile>,
-    tombstones: Shared<Tombstone>,
+    tombstones: Arc<[Tombstone]>,
     plain_folders: Vec<Untrusted>,
     sources: Vec<SourceHealth>,
     seen: Vec<SeenAgent>,

@@ -5,24 +5,13 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::{PossibleAgent, World};
-use crate::core::model::evidence::Fact;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::note::BoundSession;
 use crate::core::model::process::Process;
 use crate::core::model::record::Record;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::Reason;
-
-static NO_PROCESS: Fact =
-    Fact::fixed("process", "no process has this PID", "complete scan of /proc after the record was read");
-
-static OTHER_NAMESPACE: Fact = Fact::fixed(
-    "namespace",
-    "claimtop is not in the machine's first PID namespace; the number may count in another one",
-    "/proc/self/ns/pid",
-);
 
 /// Judges a PID that is not in the table.
 pub(crate) fn absent(
@@ -34,14 +23,14 @@ pub(crate) fn absent(
 ) -> Option<Answer> {
     let table = &world.snapshot.processes;
     if table.listed.contains(&pid) {
-        ladder.add("process", Untrusted::fixed("there, but it may not be read"), "/proc");
+        ladder.add("process", "there, but it may not be read", "/proc");
         return unknown(Reason::NoPermission);
     }
     if let Some(why) = table.partial.as_ref() {
         ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
         return unknown(Reason::PartialScan);
     }
-    ladder.add_fixed(&NO_PROCESS);
+    ladder.add("process", "no process has this PID", "complete scan of /proc after the record was read");
     gone(record, holder, pid, Reason::NoProcess, world, ladder)
 }
 
@@ -106,8 +95,7 @@ pub(crate) fn named_elsewhere(
     ladder: &mut Ladder,
 ) -> Option<Answer> {
     let process = world.inner(pid).iter().find(|process| may_be(holder, process))?;
-    ladder.add(
-        "other namespace",
+    ladder.add_other_namespace(
         format!("process {} here is {pid} in its own PID namespace", process.id.pid),
         "NSpid of /proc/<pid>/status",
     );
@@ -120,8 +108,7 @@ pub(crate) fn named_elsewhere(
 /// Decides whether the number may count in a PID namespace that cannot be seen into from here.
 fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
-        ladder.add(
-            "other namespace",
+        ladder.add_other_namespace(
             format!("{} may have this number in its own PID namespace", who.name()),
             "/proc",
         );
@@ -132,7 +119,11 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
     if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
         return None;
     }
-    ladder.add_fixed(&OTHER_NAMESPACE);
+    ladder.add(
+        "namespace",
+        "claimtop is not in the machine's first PID namespace; the number may count in another one",
+        "/proc/self/ns/pid",
+    );
     unknown(Reason::OtherNamespace)
 }
 
@@ -200,7 +191,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
     if let Some(note) = noted {
         ladder.add_from(
             "role",
-            Untrusted::fixed("the agent's own hook named this PID, and it was there at the last write"),
+            "the agent's own hook named this PID, and it was there at the last write",
             note.source(),
         );
         return true;
@@ -220,9 +211,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
     if let Some(other) = registry {
         ladder.add_from(
             "role",
-            Untrusted::fixed(
-                "the agent's own registry names this PID for the session, and was written later",
-            ),
+            "the agent's own registry names this PID for the session, and was written later",
             other.location.text().clone(),
         );
     }

@@ -17,7 +17,6 @@ use crate::core::judge::world::{Born, PossibleAgent, World};
 use crate::core::model::process::{Process, has_exited};
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::GitLock;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one lock.
@@ -58,12 +57,12 @@ fn by_users(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<A
         return None;
     }
     if !record.medium().is_this_machines() {
-        let words = Untrusted::fixed("other machines may work in it: it lies on no disk of this one");
+        let words = "other machines may work in it: it lies on no disk of this one";
         ladder.add("repository", words, "file system");
         return unknown(Reason::NoPid);
     }
     let Some(users) = repo_of(record, &world.snapshot.repos).and_then(|repo| repo.users.as_ref()) else {
-        ladder.add("repository", Untrusted::fixed("who works in it was not read"), "/proc");
+        ladder.add("repository", "who works in it was not read", "/proc");
         return unknown(Reason::NoPid);
     };
     let could_make = |pid: &&u32| could_make(**pid, record, world);
@@ -117,10 +116,10 @@ fn hidden(world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
 }
 
 fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    ladder.add("git", Untrusted::fixed("no process of git's lives"), "complete scan of /proc");
+    ladder.add("git", "no process of git's lives", "complete scan of /proc");
     if lock_of(record) == GitLock::Command {
-        ladder.add("open file", Untrusted::fixed("no process has the lock open"), "/proc/<pid>/fd");
-        let words = Untrusted::fixed("nobody who works in it was there when the lock was written");
+        ladder.add("open file", "no process has the lock open", "/proc/<pid>/fd");
+        let words = "nobody who works in it was there when the lock was written";
         ladder.add("repository", words, "working folders and open files in /proc");
     }
     let is_before = is_before_boot(record, world, ladder);
@@ -156,7 +155,7 @@ fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mu
         Some(answer) => spared(answer, record, world, ladder),
         None if ladder.helper_gone.is_some() => Answer(VerdictState::Unknown, Reason::WrongRole),
         None => {
-            ladder.add("owner", Untrusted::fixed("its reason names no process"), "record");
+            ladder.add("owner", "its reason names no process", "record");
             Answer(VerdictState::Unknown, Reason::NoPid)
         }
     }

@@ -1,29 +1,31 @@
 //! The facts of a verdict in the order in which they were weighed.
 
-use crate::core::model::evidence::{Evidence, Fact};
+use crate::core::model::evidence::Evidence;
 use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, Verdict, VerdictState, Weighed};
+use crate::core::model::verdict::{Reason, Verdict, VerdictState};
 
 /// The facts, in the order in which they were weighed.
 #[derive(Default)]
 pub(crate) struct Ladder {
-    pub(crate) facts: Weighed,
+    pub(crate) facts: Vec<Evidence>,
     /// Why the process behind a helper's PID is over, should nothing living own the record.
     pub(crate) helper_gone: Option<Reason>,
+    in_other_namespace: bool,
 }
 
 impl Ladder {
     pub(crate) fn add(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: &'static str) {
-        self.add_from(fact, value, Untrusted::fixed(source));
+        self.facts.push(Evidence::new(fact, value, source));
     }
 
-    /// Adds a fact in our own words, which thousands of records may share.
-    pub(crate) fn add_fixed(&mut self, fact: &'static Fact) {
-        self.facts.push(Evidence::Fixed(fact));
+    /// Adds that the PID counts, or may count, in another PID namespace.
+    pub(crate) fn add_other_namespace(&mut self, value: impl Into<Untrusted>, source: &'static str) {
+        self.in_other_namespace = true;
+        self.add("other namespace", value, source);
     }
 
     pub(crate) fn add_from(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: Untrusted) {
-        self.facts.push(Evidence::new(Untrusted::fixed(fact), value, source));
+        self.facts.push(Evidence::new(fact, value, source));
     }
 }
 
@@ -33,7 +35,12 @@ pub(crate) struct Answer(pub(crate) VerdictState, pub(crate) Reason);
 
 impl Answer {
     pub(crate) fn with(self, ladder: Ladder) -> Verdict {
-        Verdict { state: self.0, reason: self.1, evidence: ladder.facts }
+        Verdict {
+            state: self.0,
+            reason: self.1,
+            in_other_namespace: ladder.in_other_namespace,
+            evidence: ladder.facts,
+        }
     }
 }
 

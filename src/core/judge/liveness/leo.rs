@@ -13,7 +13,6 @@ use crate::core::judge::world::World;
 use crate::core::model::record::Record;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one row of a session, of an item of work or of a file's lock.
@@ -51,7 +50,7 @@ fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answ
     let Some(holder) = record.holder.as_ref() else {
         // Only the session's own row says on which machine a file's lock is held.
         if record.kind == RecordKind::Lock {
-            ladder.add("session", Untrusted::fixed("it has no row: its machine is not known"), "PostgreSQL");
+            ladder.add("session", "it has no row: its machine is not known", "PostgreSQL");
             return Answer(VerdictState::Unknown, Reason::OtherHost);
         }
         return by_possible_owners(record, world, ladder);
@@ -60,11 +59,7 @@ fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answ
         return answer;
     }
     if holder.host().is_none() && !is_known_here(record, world) {
-        ladder.add(
-            "host",
-            Untrusted::fixed("the row names none, and no file of this machine names it"),
-            "row",
-        );
+        ladder.add("host", "the row names none, and no file of this machine names it", "row");
         return Answer(VerdictState::Unknown, Reason::OtherHost);
     }
     let own = holder.pid.as_ref().and_then(|_| by_stated_pid(record, world, ladder));
@@ -90,13 +85,13 @@ fn by_sign(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<An
 fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, ladder: &mut Ladder) -> Answer {
     let Location::Row(row) = &asked.location else { return answer };
     if !world.database(row).is_some_and(|database| database.is_complete) {
-        ladder.add("database", Untrusted::fixed("it could not be read whole by this look"), "PostgreSQL");
+        ladder.add("database", "it could not be read whole by this look", "PostgreSQL");
         return Answer(VerdictState::Unknown, Reason::Unreadable);
     }
     let is_young = |row: &Record| row.expiry.as_ref().is_some_and(|it| it.at > world.snapshot.taken_at);
     let has_no_age = asked.kind == RecordKind::Lock && asked.expiry.is_none();
     if is_young(asked) || is_young(session) || has_no_age {
-        ladder.add("heartbeat", Untrusted::fixed("none that is old enough for LEO itself to let go"), "row");
+        ladder.add("heartbeat", "none that is old enough for LEO itself to let go", "row");
         return Answer(VerdictState::Unknown, Reason::SignOfLife);
     }
     answer

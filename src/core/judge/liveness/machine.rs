@@ -7,25 +7,11 @@
 use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere};
 use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
 use crate::core::judge::world::{World, may_live_here};
-use crate::core::model::evidence::Fact;
 use crate::core::model::process::has_exited;
 use crate::core::model::record::Record;
 use crate::core::model::record::domain::Domain;
 use crate::core::model::record::holder::Holder;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::Reason;
-
-static OTHER_MACHINE: Fact =
-    Fact::fixed("pid domain", "the PID counts on another machine, or it is not said on which", "record");
-
-static OTHER_NAMESPACE: Fact = Fact::fixed(
-    "pid domain",
-    "the PID counts in another PID namespace of this machine: a container, or one before the last start",
-    "record",
-);
-
-static SHARED_HOME: Fact =
-    Fact::fixed("file system", "shared between machines: that no process fits here proves nothing", "statfs");
 
 /// Judges what a record says about machine, boot and PID namespace; `None` where its PID counts here.
 pub(crate) fn elsewhere(
@@ -56,7 +42,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Lad
     if holder_may_live_here(holder, world) {
         let value = "another than this one, and yet a process here has that PID and start, or may have them: a \
                      container can have a boot ID of its own";
-        ladder.add("other boot", Untrusted::fixed(value), "/proc");
+        ladder.add("other boot", value, "/proc");
         return unknown(Reason::OtherNamespace);
     }
     if is_of_earlier_boot(record, world, ladder) {
@@ -64,7 +50,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Lad
     }
     let value = "another than this one, but the record may have been written since this machine booted: by a \
                  container, or by a machine of the same name";
-    ladder.add("other boot", Untrusted::fixed(value), "file time and boot clock");
+    ladder.add("other boot", value, "file time and boot clock");
     unknown(Reason::OtherHost)
 }
 
@@ -85,11 +71,15 @@ fn is_of_earlier_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
 fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     match home_of(holder.domain()?, world) {
         Home::Elsewhere => {
-            ladder.add_fixed(&OTHER_MACHINE);
+            ladder.add(
+                "pid domain",
+                "the PID counts on another machine, or it is not said on which",
+                "record",
+            );
             unknown(Reason::OtherHost)
         }
         Home::OtherNamespace => {
-            ladder.add_fixed(&OTHER_NAMESPACE);
+            ladder.add("pid domain", "the PID counts in another PID namespace of this machine: a container, or one before the last start", "record");
             if is_of_earlier_boot(record, world, ladder) {
                 return dead(Reason::OtherBoot);
             }
@@ -98,7 +88,11 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut L
         }
         Home::Here if record.medium().is_this_machines() => None,
         Home::Here => {
-            ladder.add_fixed(&SHARED_HOME);
+            ladder.add(
+                "file system",
+                "shared between machines: that no process fits here proves nothing",
+                "statfs",
+            );
             if is_the_process(holder, world) {
                 alive(Reason::SameProcess)
             } else {

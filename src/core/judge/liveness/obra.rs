@@ -58,21 +58,21 @@ fn by_database(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Optio
     let Some((database, file)) =
         world.database(row).and_then(|database| Some((database, database.file.as_ref()?)))
     else {
-        ladder.add("database", Untrusted::fixed("it was not read"), "this look");
+        ladder.add("database", "it was not read", "this look");
         return unknown(Reason::Unreadable);
     };
     if let Some(answer) = by_orchestrator(record, database, file, world, ladder) {
         return Some(answer);
     }
     if !database.is_complete {
-        ladder.add("database", Untrusted::fixed("it could not be read whole by this look"), "SQLite");
+        ladder.add("database", "it could not be read whole by this look", "SQLite");
         return unknown(Reason::Unreadable);
     }
     if database.opened_by.is_none() {
-        ladder.add("open files", Untrusted::fixed("those of some processes may not be looked at"), "/proc");
+        ladder.add("open files", "those of some processes may not be looked at", "/proc");
         return unknown(Reason::NoPermission);
     }
-    ladder.add("open files", Untrusted::fixed("no process has the database open"), "/proc/<pid>/fd");
+    ladder.add("open files", "no process has the database open", "/proc/<pid>/fd");
     None
 }
 
@@ -121,7 +121,7 @@ fn by_others(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<
     }
     ladder.add(
         "possible owners",
-        Untrusted::fixed("no process of Obra lives, and no agent that could run the session"),
+        "no process of Obra lives, and no agent that could run the session",
         "complete scan of /proc",
     );
     dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { Reason::NoProcess })

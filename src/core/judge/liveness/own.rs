@@ -7,30 +7,19 @@ use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::window::window_of;
 use crate::core::judge::world::{Born, World};
-use crate::core::model::evidence::{Evidence, Fact};
+use crate::core::model::evidence::Evidence;
 use crate::core::model::process::{Process, has_exited};
 use crate::core::model::record::Record;
 use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::Reason;
 
-static OTHER_CLOCK: Fact = Fact::fixed(
-    "file system",
-    "on a network, shared or carried about: its times may be by another machine's clock",
-    "statfs",
-);
-
-static KERNELS: Fact = Fact::fixed(
-    "kernel",
-    "the process is a thread of the kernel, which runs no program and holds nothing",
-    "flags of /proc/<pid>/stat",
-);
-
-static TAKEN: Fact = Fact::fixed(
-    "other namespace",
-    "the PID was this process's before the recorded one began, so it counts elsewhere",
-    "start ticks",
-);
+/// Decides on a PID that its process had before the recorded one began.
+fn counts_elsewhere(ladder: &mut Ladder) -> Option<Answer> {
+    let value = "the PID was this process's before the recorded one began, so it counts elsewhere";
+    ladder.add_other_namespace(value, "start ticks");
+    unknown(Reason::OtherNamespace)
+}
 
 /// Judges by the record's own PID; `None` when that PID cannot decide.
 pub(crate) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
@@ -51,7 +40,7 @@ pub(crate) fn by_stated_pid(record: &Record, world: &World<'_>, ladder: &mut Lad
             return unknown(Reason::BadPid);
         }
     };
-    ladder.facts.push(Evidence::Pid(pid, holder.role));
+    ladder.facts.push(Evidence::pid(pid, holder.role));
     if let Some(answer) = buried(holder, pid, world, ladder) {
         return Some(answer);
     }
@@ -66,7 +55,7 @@ pub(crate) fn by_stated_pid(record: &Record, world: &World<'_>, ladder: &mut Lad
 fn held(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let source = "/proc/locks and /proc/<pid>/fdinfo";
     let Some(pid) = record.pid() else {
-        ladder.add("lock", Untrusted::fixed("held by a process that is not told"), source);
+        ladder.add("lock", "held by a process that is not told", source);
         return alive(Reason::ProcessPresent);
     };
     let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process));
@@ -113,22 +102,21 @@ pub(crate) fn present(
             let Some(is_same) = process.has_start(start) else {
                 ladder.add(
                     "other clock",
-                    Untrusted::fixed("the process counts in another time namespace"),
+                    "the process counts in another time namespace",
                     "/proc/<pid>/ns/time",
                 );
                 return unknown(Reason::OtherNamespace);
             };
             if !is_same && process.id.pid != pid {
                 let value = "the PID is that of one of its threads, and a start is the process's own";
-                ladder.add_from("thread", Untrusted::fixed(value), source);
+                ladder.add_from("thread", value, source);
                 return unknown(Reason::ProcessPresent);
             }
             if !is_same && process.id.start_ticks < start {
                 if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
                     return Some(answer);
                 }
-                ladder.add_fixed(&TAKEN);
-                return unknown(Reason::OtherNamespace);
+                return counts_elsewhere(ladder);
             }
             is_same
         }
@@ -146,22 +134,14 @@ pub(crate) fn present(
         return taken_by_kernel(record, holder, process, world, ladder);
     }
     if has_exited(process) {
-        ladder.add(
-            "exited",
-            Untrusted::fixed("it has exited and waits to be reaped"),
-            "pidfd, or state Z with one thread",
-        );
+        ladder.add("exited", "it has exited and waits to be reaped", "pidfd, or state Z with one thread");
         return gone(record, holder, process.id.pid, Reason::Exited, world, ladder);
     }
     if holder.start_ticks.is_some() {
         return alive(Reason::SameProcess);
     }
     if holder.role == Role::Agent && is_of_other_user(record, process, world) {
-        ladder.add_from(
-            "user",
-            Untrusted::fixed("the process belongs to another user than the record"),
-            source,
-        );
+        ladder.add_from("user", "the process belongs to another user than the record", source);
         // The file may have been given to another owner since.
         if world.may_be_agents(process) {
             return unknown(Reason::ProcessPresent);
@@ -183,17 +163,18 @@ fn taken_by_kernel(
     world: &World<'_>,
     ladder: &mut Ladder,
 ) -> Option<Answer> {
-    ladder.add_fixed(&KERNELS);
+    ladder.add(
+        "kernel",
+        "the process is a thread of the kernel, which runs no program and holds nothing",
+        "flags of /proc/<pid>/stat",
+    );
     let pid = thread.id.pid;
     let began =
         record.started_at.filter(|_| holder.start_ticks.is_none() && record.medium().is_this_machines());
     if began.is_some_and(|began| world.is_born_after(thread, began)) {
         return gone(record, holder, pid, Reason::NotAnAgent, world, ladder);
     }
-    named_elsewhere(holder, pid, world, ladder).or_else(|| {
-        ladder.add_fixed(&TAKEN);
-        unknown(Reason::OtherNamespace)
-    })
+    named_elsewhere(holder, pid, world, ladder).or_else(|| counts_elsewhere(ladder))
 }
 
 /// Returns how the start of the PID's process stands to the record's last write.
@@ -206,7 +187,11 @@ fn born(record: &Record, process: &Process, world: &World<'_>, ladder: &mut Ladd
         ladder.add("last write", record.written_at.to_string(), "file time");
     }
     if born == Born::Unclear && !record.medium().is_this_machines() {
-        ladder.add_fixed(&OTHER_CLOCK);
+        ladder.add(
+            "file system",
+            "on a network, shared or carried about: its times may be by another machine's clock",
+            "statfs",
+        );
     }
     born
 }

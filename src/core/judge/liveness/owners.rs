@@ -5,17 +5,9 @@ use crate::core::judge::liveness::ladder::{Answer, Ladder, unknown};
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::World;
-use crate::core::model::evidence::Fact;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::record::Record;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
-
-static NO_OWNER: Fact =
-    Fact::fixed("possible owners", "no agent that lives could have written it", "complete scan of /proc");
-
-static OUT_OF_SIGHT: Fact =
-    Fact::fixed("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
@@ -23,7 +15,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mu
     let has_pid = record.holder.as_ref().is_some_and(|holder| holder.pid.is_some());
     let open = if has_pid { Reason::WrongRole } else { Reason::NoPid };
     if record.context_id.is_none() && record.session_id.is_none() {
-        ladder.add("owner", Untrusted::fixed("the record names neither a process nor a session"), "record");
+        ladder.add("owner", "the record names neither a process nor a session", "record");
         return Answer(VerdictState::Unknown, open);
     }
     if let Some(answer) = unseen(has_pid, world, ladder) {
@@ -34,7 +26,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mu
         ladder.facts.push(evidence.clone());
         return Answer(VerdictState::Unknown, open);
     }
-    ladder.add_fixed(&NO_OWNER);
+    ladder.add("possible owners", "no agent that lives could have written it", "complete scan of /proc");
     if is_before_boot(record, world, ladder) {
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }
@@ -52,7 +44,7 @@ pub(crate) fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> O
         return unknown(Reason::PartialScan);
     }
     if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
-        ladder.add_fixed(&OUT_OF_SIGHT);
+        ladder.add("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
         return unknown(Reason::OtherNamespace);
     }
     None
@@ -77,6 +69,6 @@ fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Opti
     };
     let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
     let path = named.location.text().clone();
-    ladder.add_from("session", Untrusted::fixed("the agent that another record names for it is gone"), path);
+    ladder.add_from("session", "the agent that another record names for it is gone", path);
     Some(Reason::NoProcess)
 }

@@ -12,7 +12,6 @@ use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::Binding;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
-use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges by the three steps that hold for whatever names a process or a session.
@@ -71,7 +70,7 @@ pub(crate) fn spared(answer: Answer, record: &Record, world: &World<'_>, ladder:
         (VerdictState::Dead, Some(reason)) => {
             ladder.add(
                 "binding",
-                Untrusted::fixed("the session may be run where it cannot be seen from here"),
+                "the session may be run where it cannot be seen from here",
                 "claimtop's own notes",
             );
             Answer(VerdictState::Unknown, reason)

@@ -10,9 +10,9 @@ use crate::core::judge::rules::facts::{Facts, listed};
 use crate::core::judge::rules::staleness::is_loss_near;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::finding::{Finding, Remedy, Sentence};
 use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
@@ -99,7 +99,13 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
     }
     let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
     let says = format!("works in the working tree {id}, but {what}");
-    Some(Finding::of_record(Code::StaleRecord, state.judged, How::Both, says, Remedy::Release))
+    Some(Finding::of_record(
+        Code::StaleRecord,
+        state.judged,
+        says,
+        state.judged.all_evidence(),
+        Remedy::Release,
+    ))
 }
 
 /// A session that has ended with checkpoints which no commit has taken (mode E3).
@@ -116,7 +122,7 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
         "has ended with checkpoints that no commit has taken; they are on {branch} until the next commit \
          there, or entire doctor"
     );
-    Some(Finding::of_record(Code::StaleRecord, state.judged, How::Both, says, Remedy::None))
+    Some(Finding::of_record(Code::StaleRecord, state.judged, says, state.judged.all_evidence(), Remedy::None))
 }
 
 /// Returns whether a record is an entry of the live registry that says it is not over.
@@ -146,7 +152,7 @@ fn registered(entry: &Judged, repo: &Repo, own: &[&State<'_>], snapshot: &Snapsh
         Some(_) | None => return None,
     };
     let says = format!("active in entire's live registry, but in its repository the session {what}");
-    Some(Finding::of_record(code, entry, How::Both, says, Remedy::None))
+    Some(Finding::of_record(code, entry, says, entry.all_evidence(), Remedy::None))
 }
 
 /// Branches of checkpoints that belong to no session (mode E11).
@@ -162,7 +168,7 @@ fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Findi
     let folder = Untrusted::from_path(&repo.common_dir);
     let message = Sentence::about(&folder, format!("no session of entire's stands for {}", listed(&left)));
     let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
-    let key = Key::derive('s', &[folder.raw()]);
+    let key = Key::derive(KeyKind::Source, &[folder.raw()]);
     Some(Finding::new(Code::OrphanCompanion, [key], message, evidence, Remedy::None))
 }
 

@@ -3,13 +3,12 @@
 use crate::core::judge::rules::facts::Facts;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::finding::{Finding, Remedy, Sentence};
 use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::record::holder::StatedPid;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::{BrokenFile, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
 
 /// Finds what reading itself showed.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
@@ -29,7 +28,8 @@ fn of_records(facts: &Facts<'_>) -> impl Iterator<Item = Finding> {
         .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
     problems.filter(|(_, problem)| problem.code != Code::LegacyRecord).map(
         |(judged, Problem { code, message })| {
-            Finding::of_record(*code, judged, How::Written, message.clone(), remedy(*code))
+            let message = Sentence::about(judged.path(), &**message);
+            Finding::new(*code, [judged.key.clone()], message, [judged.evidence()], remedy(*code))
         },
     )
 }
@@ -39,7 +39,7 @@ fn of_pid(judged: &Judged) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
     let says = format!("states {pid} as a PID, which no agent can have");
     let message = Sentence::about(judged.path(), says);
-    let evidence = [judged.evidence(), Evidence::new("pid", pid.clone(), Untrusted::fixed("record"))];
+    let evidence = [judged.evidence(), Evidence::new("pid", pid.clone(), "record")];
     let code = Code::CorruptRecord;
     Some(Finding::new(code, [judged.key.clone()], message, evidence, remedy(code)))
 }
@@ -66,7 +66,7 @@ fn of_source(source: &SourceHealth) -> Option<Finding> {
         }
         SourceState::Ok | SourceState::Absent | SourceState::Partial => return None,
     };
-    let key = Key::derive('s', &[&source.id]);
+    let key = Key::derive(KeyKind::Source, &[&source.id]);
     let evidence = Evidence::new("source", source.detail.clone(), source.id.as_str());
     Some(Finding::new(Code::SourceFailed, [key], message, [evidence], Remedy::None))
 }
@@ -77,7 +77,7 @@ fn partial(facts: &Facts<'_>) -> Option<Finding> {
     let evidence = Evidence::new("process scan", why.as_str(), "/proc");
     Some(Finding::new(
         Code::PartialScan,
-        [Key::derive('s', &["processes"])],
+        [Key::derive(KeyKind::Source, &["processes"])],
         message,
         [evidence],
         Remedy::None,

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use lean_string::LeanStr;
-
 use crate::core::judge::rules::entire::left_undone;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::finding::{Finding, Remedy, Sentence};
 use crate::core::model::judged::{Judged, RecordView};
 use crate::core::model::process::{ProcessState, has_exited};
 use crate::core::model::record::format::Format;
@@ -86,7 +84,7 @@ fn tell_dead(code: Code, members: &[&Judged], facts: &Facts<'_>) -> Option<Findi
     let heir = members.iter().find_map(|judged| facts.heirs.of(judged));
     let heir = heir.map_or_else(String::new, |heir| format!("; but {}", heir.words()));
     if members.len() == 1 {
-        return Some(Finding::of_record(code, first, How::Both, says_dead(first) + &heir, remedy));
+        return Some(Finding::of_record(code, first, says_dead(first) + &heir, first.all_evidence(), remedy));
     }
     let (why, undone) = (why_dead(first), left_undone(first) + &heir);
     let subjects = members.iter().map(|judged| judged.key.clone());
@@ -165,7 +163,7 @@ fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let file = file_name(judged);
     let says =
         format!("PID {pid} in {file} is gone, but the session lives in PID {lives_in}: do not release");
-    Some(Finding::of_record(Code::WrongPid, judged, How::Judged, says, Remedy::None))
+    Some(Finding::of_record(Code::WrongPid, judged, says, judged.verdict.evidence.clone(), Remedy::None))
 }
 
 /// Tells a stopped holder: it keeps what it has.
@@ -179,7 +177,13 @@ fn suspended(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let says = format!("PID {pid} is stopped; it keeps its claims and can be continued");
-    Some(Finding::of_record(Code::SuspendedHolder, judged, How::Judged, says, Remedy::None))
+    Some(Finding::of_record(
+        Code::SuspendedHolder,
+        judged,
+        says,
+        judged.verdict.evidence.clone(),
+        Remedy::None,
+    ))
 }
 
 /// Tells a living holder whose sign of life is past its system's limit.
@@ -189,7 +193,7 @@ fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let says = format!("alive but quiet ({}); busy or waiting, do not release", expiry.rule);
-    Some(Finding::of_record(Code::QuietHolder, judged, How::Judged, says, Remedy::None))
+    Some(Finding::of_record(Code::QuietHolder, judged, says, judged.verdict.evidence.clone(), Remedy::None))
 }
 
 /// Tells a holder on another host or in another PID namespace.
@@ -201,13 +205,11 @@ fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
                 || "on another machine or in a container".to_owned(),
                 |host| format!("on host {host}"),
             );
-            format!("held {place}; its processes cannot be seen from here").into()
+            format!("held {place}; its processes cannot be seen from here")
         }
-        Reason::OtherNamespace => {
-            LeanStr::from_static_str("held in another PID namespace, perhaps a container")
-        }
+        Reason::OtherNamespace => "held in another PID namespace, perhaps a container".to_owned(),
         Reason::SameProcess if is_inner(judged) => {
-            LeanStr::from_static_str("held in another PID namespace of this machine, and alive there")
+            "held in another PID namespace of this machine, and alive there".to_owned()
         }
         Reason::SameProcess
         | Reason::ProcessPresent
@@ -226,7 +228,7 @@ fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
         | Reason::WrongRole
         | Reason::Unreadable => return None,
     };
-    Some(Finding::of_record(Code::ForeignHolder, judged, How::Judged, what, Remedy::None))
+    Some(Finding::of_record(Code::ForeignHolder, judged, what, judged.verdict.evidence.clone(), Remedy::None))
 }
 
 fn is_our_name(host: &Untrusted, facts: &Facts<'_>) -> bool {
@@ -235,5 +237,5 @@ fn is_our_name(host: &Untrusted, facts: &Facts<'_>) -> bool {
 
 fn is_inner(judged: &Judged) -> bool {
     judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
-        && judged.verdict.evidence.iter().any(|evidence| evidence.fact().fact.raw() == "other namespace")
+        && judged.verdict.in_other_namespace
 }

@@ -37,30 +37,12 @@ const FAMILIES: [Family; 12] = [
     leo::findings,
 ];
 
-/// Finds everything, worst first, in a stable order; what an earlier report has found just so is
-/// taken from there.
-pub fn findings(facts: &Facts<'_>, earlier: &[Finding]) -> Vec<Finding> {
-    let mut all = Vec::with_capacity(earlier.len());
-    for family in FAMILIES {
-        let from = all.len();
-        family(facts, &mut all);
-        let found = all.get_mut(from..).unwrap_or_default();
-        found.sort_unstable_by(Finding::order);
-        share(found, earlier);
-    }
+/// Finds everything, worst first, in a stable order.
+pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut all = Vec::new();
+    FAMILIES.iter().for_each(|family| family(facts, &mut all));
     staleness::leave_out_users(&mut all);
     all.sort_unstable_by(Finding::order);
     all.shrink_to_fit();
     all
-}
-
-/// Puts those of an earlier report, which are in order as well, in the place of equal ones.
-fn share(found: &mut [Finding], earlier: &[Finding]) {
-    let mut earlier = earlier.iter().peekable();
-    for finding in found {
-        while earlier.next_if(|one| one.order(finding).is_lt()).is_some() {}
-        if let Some(same) = earlier.peek().filter(|one| **one == finding) {
-            *finding = Finding::clone(same);
-        }
-    }
 }

@@ -10,7 +10,7 @@ use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::record::claim::ResourceKind;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
@@ -94,7 +94,7 @@ fn tell_concurrent(folder: &Path, runs: &[&Judged], facts: &Facts<'_>) -> Option
         Untrusted::from_path(folder)
     );
     let of_runs = |key: &Key| runs.iter().any(|run| run.key == *key);
-    let claims = facts.claims.iter().filter(|claim| claim.resource().kind == ResourceKind::Project);
+    let claims = facts.claims.iter().filter(|claim| claim.resource.kind == ResourceKind::Project);
     let subjects = claims.filter(|claim| of_runs(&claim.record.key)).map(|claim| claim.key.clone());
     let evidence: Vec<Evidence> = runs.iter().map(|run| run.evidence()).collect();
     Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::None))
@@ -128,6 +128,6 @@ fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
     );
     let evidence =
         Evidence::new("journal", database.name.clone(), format!("{}-journal", database.name.raw()));
-    let key = Key::derive('s', &[&format!("obra:{}", database.name.raw())]);
+    let key = Key::derive(KeyKind::Source, &[&format!("obra:{}", database.name.raw())]);
     Some(Finding::new(Code::StuckWriter, [key], message, [evidence.at(since)], Remedy::None))
 }

@@ -241,7 +241,7 @@ fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
     let claims: Vec<_> = facts
         .claims
         .iter()
-        .filter(|claim| thing(claim.resource()) == *resource && claim.window.is_some())
+        .filter(|claim| thing(&claim.resource) == *resource && claim.window.is_some())
         .collect();
     let holders: Vec<&Judged> = claims.iter().map(|claim| &claim.record).collect();
     let windows = distinct(holders.iter().filter_map(|judged| judged.window_pid));

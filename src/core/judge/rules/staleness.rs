@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::{SignedDuration, Timestamp};
-use lean_string::LeanStr;
-
 use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence, window_name};
 use crate::core::model::claim::ClaimStatus;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, How, Remedy, Sentence};
+use crate::core::model::finding::{Finding, Remedy, Sentence};
 use crate::core::model::home::{HomeFolder, HomePart, NamedHome};
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
@@ -20,6 +17,7 @@ use crate::core::model::record::let_go::LetGo;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
 use crate::core::model::window::WindowView;
+use jiff::{SignedDuration, Timestamp};
 
 /// From how many records of helpers' PIDs on a system counts as flooded.
 const FLOOD: usize = 20;
@@ -30,9 +28,7 @@ const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
-    let mut says = Behind::new(", and no process proves it alive");
-    let stale = |judged| stale(judged, facts, &mut says);
-    found.extend(facts.records.iter().filter_map(stale));
+    found.extend(facts.records.iter().filter_map(|judged| stale(judged, facts)));
     found.extend(facts.records.iter().filter_map(|judged| deletion_ahead(judged, facts)));
     found.extend(expired(facts));
     found.extend(flood(facts));
@@ -40,24 +36,8 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
     found.extend(no_record(facts));
 }
 
-/// Says the same behind each rule: thousands of findings share the few sentences that come of it.
-struct Behind {
-    words: &'static str,
-    said: BTreeMap<&'static str, LeanStr>,
-}
-
-impl Behind {
-    fn new(words: &'static str) -> Self {
-        Self { words, said: BTreeMap::new() }
-    }
-
-    fn of(&mut self, rule: &'static str) -> LeanStr {
-        self.said.entry(rule).or_insert_with(|| format!("{rule}{}", self.words).into()).clone()
-    }
-}
-
 /// A record past its own system's limit whose holder is not known to live.
-fn stale(judged: &Judged, facts: &Facts<'_>, says: &mut Behind) -> Option<Finding> {
+fn stale(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
     let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
@@ -67,7 +47,13 @@ fn stale(judged: &Judged, facts: &Facts<'_>, says: &mut Behind) -> Option<Findin
     if is_told_elsewhere {
         return None;
     }
-    Some(Finding::of_record(Code::StaleRecord, judged, How::Both, says.of(expiry.rule), Remedy::Park))
+    Some(Finding::of_record(
+        Code::StaleRecord,
+        judged,
+        format!("{}, and no process proves it alive", expiry.rule),
+        judged.all_evidence(),
+        Remedy::Park,
+    ))
 }
 
 /// Returns whether a record is of a system that claimtop only reads: what runs out there is in
@@ -88,7 +74,7 @@ fn deletion_ahead(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     }
     let whose = if is_live { "a live window's record" } else { "a record with unsaved work" };
     let says = format!("{whose}, {} ({})", when(deletion.at, now), deletion.rule);
-    Some(Finding::of_record(Code::DeletionAhead, judged, How::Both, says, Remedy::None))
+    Some(Finding::of_record(Code::DeletionAhead, judged, says, judged.all_evidence(), Remedy::None))
 }
 
 /// Returns whether unsaved work of a record is told to be deleted soon.
@@ -126,15 +112,14 @@ fn is_spared(judged: &Judged, deletion: &Deletion, facts: &Facts<'_>) -> bool {
 
 /// Claims past their own lease that nobody proves to hold.
 fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let mut says = Behind::new("; no holder is proven");
-    facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(move |claim| {
+    facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(|claim| {
         let judged = &claim.record;
         if runs_out_alone(judged) {
             return None;
         }
         let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
-        let what = format!("{} {}", claim.resource().kind.name(), claim.resource().id.raw()).into();
-        let message = Sentence::about(&what, says.of(rule));
+        let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw()).into();
+        let message = Sentence::about(&what, format!("{rule}; no holder is proven"));
         Some(Finding::new(
             Code::ExpiredClaim,
             [claim.key.clone()],
@@ -273,8 +258,8 @@ pub(crate) fn leave_out_users(found: &mut Vec<Finding>) {
         )
     };
     let users: BTreeSet<Key> =
-        found.iter().filter(says_so).flat_map(|finding| finding.subjects().iter().cloned()).collect();
+        found.iter().filter(says_so).flat_map(|finding| finding.subjects.iter().cloned()).collect();
     found.retain(|finding| {
-        finding.code != Code::NoRecord || !finding.subjects().iter().any(|window| users.contains(window))
+        finding.code != Code::NoRecord || !finding.subjects.iter().any(|window| users.contains(window))
     });
 }

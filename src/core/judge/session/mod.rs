@@ -38,7 +38,7 @@ fn noted(pid: u32, world: &World<'_>) -> Option<SessionView> {
 fn registered(pid: u32, world: &World<'_>) -> Option<SessionView> {
     let session = *world.sessions.get(&pid)?;
     let record = world.registered(pid).first()?;
-    let fact = Untrusted::fixed("registry");
+    let fact = "registry";
     let evidence = Evidence::new(fact, "PID and start are this process's", record.location.text().clone());
     Some(view(session, Strength::Exact, evidence.at(record.written_at)))
 }
@@ -57,8 +57,7 @@ fn tied(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
             }
             Tie::Locked(_) | Tie::Opened(_) | Tie::Named(_) | Tie::Folder(_) => return None,
         };
-        let evidence =
-            Evidence::new(Untrusted::fixed(fact), Untrusted::fixed(says), file.path.text().clone());
+        let evidence = Evidence::new(fact, says, file.path.text().clone());
         Some((strength, file.written_at, view(&file.session, strength, evidence.at(file.written_at))))
     });
     ties.max_by_key(|(strength, written_at, _)| (*strength, *written_at)).map(|(_, _, view)| view)
@@ -71,7 +70,7 @@ fn by_argument(window: &Window<'_>) -> Option<SessionView> {
     Some(view(
         &session,
         Strength::Strong,
-        Evidence::new(Untrusted::fixed("argument"), "it was started with this session", source),
+        Evidence::new("argument", "it was started with this session", source),
     ))
 }
 
@@ -81,7 +80,7 @@ fn by_environment(pid: u32, world: &World<'_>) -> Option<SessionView> {
     let (heir, session) = heirs
         .filter_map(|process| Some((process, process.details.as_ref()?.env.get(SESSION_VARIABLE)?)))
         .find(|(process, _)| nearest_claude(process, world) == Some(pid))?;
-    let fact = Untrusted::fixed("environment");
+    let fact = "environment";
     let says = format!("process {} below it inherited {SESSION_VARIABLE}", heir.id.pid);
     let source = format!("/proc/{}/environ", heir.id.pid);
     Some(view(session, Strength::Strong, Evidence::new(fact, says, source)))
@@ -107,7 +106,7 @@ fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
         file.agent == window.agent && is_here && !world.is_born_after(window.process, file.written_at)
     };
     let newest = world.snapshot.session_files.iter().filter(fits).max_by_key(|file| file.written_at)?;
-    let fact = Untrusted::fixed("folder");
+    let fact = "folder";
     let says = "the newest session of this folder, written since the window started";
     let evidence = Evidence::new(fact, says, newest.path.text().clone()).at(newest.written_at);
     Some(view(&newest.session, Strength::Guess, evidence))

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use crate::core::model::evidence::Evidence;
-use crate::core::model::shared::Shared;
 use crate::core::model::story::{Cause, Event, Known, Story};
 
 /// The most events that a story has; the oldest and the newest say the most.
@@ -21,7 +20,7 @@ impl Chain {
         &mut self,
         at: Option<Timestamp>,
         told: impl Into<String>,
-        evidence: impl Into<Shared<Evidence>>,
+        evidence: impl Into<Vec<Evidence>>,
     ) {
         self.push(at, told.into(), Known::Observed, evidence.into());
     }
@@ -31,12 +30,12 @@ impl Chain {
         &mut self,
         at: Option<Timestamp>,
         told: impl Into<String>,
-        evidence: impl Into<Shared<Evidence>>,
+        evidence: impl Into<Vec<Evidence>>,
     ) {
         self.push(at, told.into(), Known::Inferred, evidence.into());
     }
 
-    fn push(&mut self, at: Option<Timestamp>, told: String, known: Known, evidence: Shared<Evidence>) {
+    fn push(&mut self, at: Option<Timestamp>, told: String, known: Known, evidence: Vec<Evidence>) {
         self.events.push(Event { at, told, known, evidence });
     }
 
@@ -78,6 +77,6 @@ impl Ending {
 }
 
 /// Makes the last event: what follows from all the others.
-pub(crate) fn so(told: impl Into<String>, evidence: impl Into<Shared<Evidence>>) -> Event {
+pub(crate) fn so(told: impl Into<String>, evidence: impl Into<Vec<Evidence>>) -> Event {
     Event { at: None, told: told.into(), known: Known::Inferred, evidence: evidence.into() }
 }

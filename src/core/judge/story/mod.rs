@@ -20,9 +20,7 @@ use crate::core::model::story::Story;
 pub(crate) fn tell(findings: &mut [Finding], facts: &Facts<'_>) {
     let stage = Stage::new(facts);
     for finding in findings {
-        if let Some(story) = story(finding, &stage) {
-            finding.tell(story);
-        }
+        finding.story = story(finding, &stage).map(Box::new);
     }
 }
 

@@ -156,11 +156,11 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
 /// Two live holders of one resource.
 pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
-    let resource = scene.claims.first()?.resource();
+    let resource = &scene.claims.first()?.resource;
     let what = format!("{} {}", resource.kind.name(), resource.id);
     let since = |judged: &Judged| {
         let claim = scene.claims.iter().find(|claim| claim.record.key == judged.key);
-        claim.and_then(|claim| claim.since()).unwrap_or_else(|| began_at(judged))
+        claim.and_then(|claim| claim.since).unwrap_or_else(|| began_at(judged))
     };
     for judged in &scene.records {
         if let Some(window) = scene.window_of(judged) {

@@ -13,12 +13,11 @@ pub(crate) fn swept(scene: &Scene<'_>) -> Option<Story> {
     for window in &scene.windows {
         scene.tell_start(&mut chain, window);
         let gone = gone_entry(window, scene.facts)?;
-        let at = gone.fact().at;
+        let at = gone.at;
         chain.saw(at, format!("{} was in the registry", window_name(window)), [gone]);
     }
     let now = scene.facts.world.snapshot.taken_at;
-    let left: Vec<Evidence> =
-        entries(scene.facts).map(|entry| Evidence::Record(std::sync::Arc::new(entry.clone()))).collect();
+    let left: Vec<Evidence> = entries(scene.facts).map(|entry| entry.evidence()).collect();
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
     let (first, who) = match scene.windows.as_slice() {
         [_] => ("its entry has", "it"),

@@ -36,7 +36,7 @@ impl<'a> Stage<'a> {
 
     /// Calls up what a finding is about, in the order in which it began.
     pub(crate) fn scene(&'a self, finding: &'a Finding) -> Scene<'a> {
-        let subjects = || finding.subjects().iter();
+        let subjects = || finding.subjects.iter();
         let mut windows: Vec<&WindowView> =
             subjects().filter_map(|key| self.windows.get(key).copied()).collect();
         windows.sort_by_key(|window| (window.start_ticks, window.pid));

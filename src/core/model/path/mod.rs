@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::core::model::path::as_text::{deserialize, serialize};
 use crate::core::model::text::Untrusted;
 
 /// Where a file is: one text for a file, its record, its view and its findings.
@@ -17,7 +16,7 @@ use crate::core::model::text::Untrusted;
 pub struct FilePath(Form);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+enum Form {
     /// The path as text.
     Text(Untrusted),
     /// As text and as it is, where that is not UTF-8, so that the text is not the path.
@@ -57,45 +56,10 @@ impl<'de> Deserialize<'de> for FilePath {
     }
 }
 
-impl From<PathBuf> for FilePath {
-    fn from(path: PathBuf) -> Self {
+impl<T: Into<PathBuf>> From<T> for FilePath {
+    fn from(path: T) -> Self {
+        let path = path.into();
         let text = Untrusted::from_path(&path);
         Self(if path.to_str().is_some() { Form::Text(text) } else { Form::Exact(Arc::new((text, path))) })
-    }
-}
-
-impl From<&str> for FilePath {
-    fn from(path: &str) -> Self {
-        Self(Form::Text(path.into()))
-    }
-}
-
-/// A path of one word, whose copies share its text: many records name the same few folders.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedPath(Arc<PathBuf>);
-
-impl Deref for SharedPath {
-    type Target = Path;
-
-    fn deref(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl<T: Into<PathBuf>> From<T> for SharedPath {
-    fn from(path: T) -> Self {
-        Self(Arc::new(path.into()))
-    }
-}
-
-impl Serialize for SharedPath {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(self, serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for SharedPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserialize(deserializer).map(Self::from)
     }
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::fixed;
 use crate::core::model::fixed::Word;
-use crate::core::model::shared::Shared;
 use crate::core::model::text::Untrusted;
 
 /// What a claim holds. The names are the interface's.
@@ -90,5 +89,5 @@ pub struct StatedClaim {
     /// Since when, if stored.
     pub since: Option<Timestamp>,
     /// The places where it is written.
-    pub surfaces: Shared<Surface>,
+    pub surfaces: Vec<Surface>,
 }

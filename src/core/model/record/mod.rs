@@ -16,10 +16,10 @@ pub mod problem;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::evidence::Evidence;
 use crate::core::model::fixed;
 use crate::core::model::fixed::Word;
-use crate::core::model::list::{List, Rare};
-use crate::core::model::path::SharedPath;
+use crate::core::model::path::FilePath;
 use crate::core::model::record::claim::StatedClaim;
 use crate::core::model::record::detail::{RecordDetail, Texts};
 use crate::core::model::record::format::Format;
@@ -63,31 +63,31 @@ pub struct Record {
     pub written_at: Timestamp,
     /// What else keeps it alive, each for a time.
     #[serde(default)]
-    pub signs: Rare<Sign>,
+    pub signs: Vec<Sign>,
     /// When its own system calls it stale.
     pub expiry: Option<Expiry>,
     /// When some clean-up will delete it.
     pub deletion: Option<Deletion>,
     /// The claims that it states.
-    pub claims: Box<[StatedClaim]>,
+    pub claims: Vec<StatedClaim>,
     /// The terminal ID, if the format has one.
     pub terminal_id: Option<Box<Untrusted>>,
     /// The working directory or worktree that it names.
-    pub cwd: Option<SharedPath>,
+    pub cwd: Option<FilePath>,
     /// The files that it says it touches, relative to `cwd`'s repository.
-    pub files: Rare<Untrusted>,
+    pub files: Vec<Untrusted>,
     /// Whether the session says that it has ended.
     pub has_ended: bool,
     /// Whether it says something that only this record holds and a clean-up would lose.
     pub has_unsaved_work: bool,
     /// What is wrong with it.
-    pub problems: List<Problem>,
+    pub problems: Vec<Problem>,
     /// What only its system's records state, where a rule decides by it.
     #[serde(default, skip_serializing_if = "RecordDetail::is_none")]
     pub detail: RecordDetail,
     /// Further facts for the evidence view, name and value, which no rule reads.
     #[serde(deserialize_with = "fixed::facts")]
-    pub facts: List<(&'static str, Untrusted)>,
+    pub facts: Vec<(&'static str, Untrusted)>,
     /// Who owns the file, with which permission bits, and on what kind of file system it lies.
     pub ownership: Ownership,
 }
@@ -113,18 +113,18 @@ impl Record {
             started_at: None,
             heartbeat_at: None,
             written_at,
-            signs: Rare::default(),
+            signs: Vec::new(),
             expiry: None,
             deletion: None,
-            claims: Box::default(),
+            claims: Vec::new(),
             terminal_id: None,
             cwd: None,
-            files: Rare::default(),
+            files: Vec::new(),
             has_ended: false,
             has_unsaved_work: false,
-            problems: List::default(),
+            problems: Vec::new(),
             detail: RecordDetail::None,
-            facts: List::default(),
+            facts: Vec::new(),
             ownership,
         }
     }
@@ -146,6 +146,12 @@ impl Record {
             self.problems.iter_mut().for_each(|problem| problem.message = (*hidden(&problem.message)).into());
         }
         self
+    }
+
+    /// Returns what it is and where it stands, as evidence.
+    pub fn evidence(&self) -> Evidence {
+        let what = format!("{} {}", self.format.name(), self.variant);
+        Evidence::new(what, self.title.clone(), self.location.text().clone()).at(self.written_at)
     }
 
     /// Returns the PID that it states, if that can be one.

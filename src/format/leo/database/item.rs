@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS, Tables, is_session, mirrored, owner};
 use crate::core::model::code::Code;
-use crate::core::model::key::Key;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
 use crate::core::model::record::kind::RecordKind;
@@ -121,7 +121,7 @@ pub(super) fn lonely(work: &[WorkItem]) -> impl Iterator<Item = &WorkItem> {
 
 fn key_of(item: &WorkItem, source: &Source) -> Key {
     let text = format!("{}:{}:{}", source.database.raw(), item.table, item.key.raw());
-    Key::derive('r', &["leo", &text])
+    Key::derive(KeyKind::Record, &["leo", &text])
 }
 
 /// Reads the record of an item that no session's record stands for.

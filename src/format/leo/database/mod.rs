@@ -25,7 +25,6 @@ pub use self::tables::{
 };
 pub use self::trees::tell_gone_trees;
 use crate::core::model::record::Record;
-use crate::core::model::shared::Shared;
 use crate::core::model::work::WorkItem;
 use crate::format::draft;
 use crate::format::leo::database::held::Held;
@@ -39,7 +38,7 @@ pub struct Rows {
     /// record stands for.
     pub records: Vec<Arc<Record>>,
     /// What is claimed, or should be.
-    pub work: Shared<WorkItem>,
+    pub work: Arc<[WorkItem]>,
 }
 
 /// Reads the rows of one database: total, for any values.

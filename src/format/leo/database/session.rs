@@ -6,7 +6,6 @@ use super::item::{claim, surfaces};
 use super::release::is_ours;
 use super::tables::{SESSIONS, Tables, mirrored};
 use crate::core::model::code::Code;
-use crate::core::model::list::{List, Rare};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::StatedClaim;
 use crate::core::model::record::detail::{Leo, LeoRow, RecordDetail};
@@ -92,13 +91,7 @@ fn is_lively(record: &Record, reading: &Reading<'_>) -> bool {
 }
 
 /// States what the session's own row names, and what names the session.
-fn claims(
-    row: &Cells,
-    session: &str,
-    tables: &Tables,
-    held: &Held<'_>,
-    source: &Source,
-) -> Box<[StatedClaim]> {
+fn claims(row: &Cells, session: &str, tables: &Tables, held: &Held<'_>, source: &Source) -> Vec<StatedClaim> {
     let mirrored = mirrored(row);
     let own = mirrored.and_then(|key| held.by_key.get(key)).copied();
     let owned = held.owned.get(session).into_iter().flatten().copied();
@@ -162,7 +155,7 @@ fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>
 }
 
 /// Returns what LEO itself takes for life.
-fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Rare<Sign> {
+fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Vec<Sign> {
     let lively = LIVELY.iter().filter_map(|(column, what, seconds)| {
         let at = match *column {
             "heartbeat_at" => record.heartbeat_at,
@@ -254,7 +247,7 @@ fn facts(
     session: &str,
     metadata: Option<&Object<'_>>,
     tables: &Tables,
-) -> List<(&'static str, Untrusted)> {
+) -> Vec<(&'static str, Untrusted)> {
     let own = SHOWN.iter().filter_map(|(name, column)| Some((*name, shown(row, column)?)));
     let ours = is_ours(row).then(|| ("released by", "claimtop; the heartbeat is the release's own".into()));
     let meta = metadata.map(|object| facts::of(object, &METADATA)).unwrap_or_default();

@@ -3,7 +3,6 @@
 use super::*;
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, Refusal};
-use crate::core::model::list::List;
 use crate::core::model::record::claim::ResourceKind;
 
 #[test]
@@ -51,7 +50,7 @@ fn a_sheet_that_names_a_session_keeps_the_worktree_in_use_for_10_minutes() {
         assert_eq!(expiry, Some(("2026-11-20T21:56:00Z".to_owned(), "not written for 10 min")));
     }
     let unused = record(WORKTREE, ".ehg-session.json", r#"{"workKey": "QF-20260822-001"}"#);
-    assert_eq!((unused.session_id, unused.expiry.is_none(), unused.problems), (None, true, List::default()));
+    assert_eq!((unused.session_id, unused.expiry.is_none(), unused.problems), (None, true, Vec::new()));
 }
 
 #[test]

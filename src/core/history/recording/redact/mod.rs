@@ -20,8 +20,7 @@ use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::home::HomeFolder;
 use crate::core::model::host::Host;
-use crate::core::model::key::Key;
-use crate::core::model::list::List;
+use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::note::{BoundSession, Notes};
 use crate::core::model::path::FilePath;
 use crate::core::model::process::{Details, Process, ProcessTable};
@@ -265,7 +264,7 @@ impl Redactor {
         names.into_iter().for_each(|name| self.untrusted(name));
     }
 
-    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> List<(&'static str, Untrusted)> {
+    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> Vec<(&'static str, Untrusted)> {
         let redacted = |(name, value): &(&'static str, Untrusted)| {
             let is_plain = PLAIN_FACTS.contains(name);
             let value = if is_plain { self.0.fact(value.raw()) } else { self.0.text(value.raw()) };
@@ -389,7 +388,7 @@ impl Redactor {
 }
 
 fn record_key(record: &Record) -> Key {
-    Key::derive('r', &[record.format.name(), record.location.text().raw()])
+    Key::derive(KeyKind::Record, &[record.format.name(), record.location.text().raw()])
 }
 
 /// Leaves out a sentence that can quote a file.

@@ -45,7 +45,7 @@ impl<'a> Book<'a> {
             Location::Row(_) | Location::File(_) => None,
         };
         let rows: Vec<_> = facts.records.iter().filter_map(row).collect();
-        let claims = facts.claims.iter().map(|claim| ((&claim.record.key, &claim.resource().id), claim));
+        let claims = facts.claims.iter().map(|claim| ((&claim.record.key, &claim.resource.id), claim));
         let sessions = rows.iter().copied().collect();
         let work: &'a [WorkItem] = &database.work;
         let held_parts = work.iter().filter(|part| part.owner.is_some());
@@ -88,7 +88,7 @@ pub(crate) fn named(judged: &Judged, claim: Option<&ClaimView>) -> String {
     let session = judged.record.session_id.as_ref().map_or_else(|| judged.path().shown(), Untrusted::shown);
     let callsign = judged.record.detail.leo_row().and_then(|row| row.callsign.as_ref());
     let callsign = callsign.map_or_else(String::new, |name| format!("{name}, "));
-    let since = claim.and_then(|claim| claim.since());
+    let since = claim.and_then(|claim| claim.since);
     let since = since.map_or_else(String::new, |at| format!(" (since {})", at.strftime("%Y-%m-%d %H:%MZ")));
     let window = judged.window_pid.map_or_else(String::new, |pid| format!(" in PID {pid}"));
     format!("{callsign}session {session}{window}{since}")
