@@ -98,7 +98,7 @@
 //! again; the intent is journalled and brought to the disk; each file is renamed away without
 //! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
 //! more; on any difference it is renamed back. What follows an action as a part of it
-//! ([`act::follow`]) takes the same road by itself once that is done, and is undone with it. What is
+//! ([`act::follow_up`]) takes the same road by itself once that is done, and is undone with it. What is
 //! parked never leaves its file system, so whoever still writes into it writes into the parked file.
 //! Nothing is deleted but what a person prunes by name.
 //!

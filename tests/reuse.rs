@@ -21,9 +21,9 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::Answer;
-use claimtop::act::system::System;
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::rules::Answer;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::code::Code;
 use claimtop::core::model::verdict::VerdictState;

@@ -16,7 +16,7 @@ use claimtop::app::msg::{Effect, Msg, Press};
 use claimtop::app::state::{Options, State};
 use claimtop::app::update;
 use claimtop::config::{Glyphs, Theme};
-use claimtop::core::model::action::{Offer, Request};
+use claimtop::core::model::action::{ErrorKind, Obstacle, Offer, Request};
 use claimtop::core::plan::about::plan_for;
 use claimtop::ui::svg::{DARK, Ground, LIGHT, to_svg};
 use claimtop::ui::theme::{Colors, Palette};
@@ -89,7 +89,7 @@ fn offer(state: &State, request: &Request) -> Offer {
     let plan = match (request, state.report()) {
         (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),
         (Request::Act { .. } | Request::Left { .. } | Request::Undo { .. }, _) => {
-            Err("nothing was done yet".to_owned())
+            Err(Obstacle { kind: ErrorKind::Never, text: "nothing was done yet".to_owned() })
         }
     };
     Offer { request: request.clone(), plan }

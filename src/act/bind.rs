@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::disk::{Disk, Side, Spot};
-use super::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::core::model::json;
 use crate::core::model::note::BoundSession;
 
@@ -19,37 +19,37 @@ use crate::core::model::note::BoundSession;
 ///
 /// # Errors
 /// The folder or the file cannot be made.
-pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(), Trouble> {
+pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(), ActionError> {
     let name = OsString::from(note.file_name());
     let path = folder.join(&name);
-    let bytes = json::to_line(note).map_err(|error| Trouble::Never(error.to_string()))?;
+    let bytes = json::to_line(note).map_err(|error| ActionError::Never(error.to_string()))?;
     let opened = open(disk, folder)?;
     // A hook that runs twice at once writes two of these; the name is this process's own.
     let draft = OsString::from(format!(".{}.{}.new", note.file_name(), std::process::id()));
     let (from, to) = ((&opened, draft.as_os_str()), (&opened, name.as_os_str()));
-    let mut file = disk.create(from).map_err(Trouble::at("make", &path))?;
+    let mut file = disk.create(from).map_err(ActionError::at("make", &path))?;
     let written = disk.write(&mut file, bytes.as_bytes());
     written.and_then(|()| replace(disk, from, to)).map_err(|errno| {
         // What is left of an own draft helps nobody.
         let _ = disk.remove(from);
-        Trouble::at("write", &path)(errno)
+        ActionError::at("write", &path)(errno)
     })
 }
 
-pub(super) fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Trouble> {
+pub(crate) fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, ActionError> {
     match disk.folder(folder) {
         Err(Errno::NOENT) => {
-            disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
+            disk.make_folder(folder).map_err(ActionError::at("make", folder))?;
             disk.folder(folder)
         }
         opened => opened,
     }
-    .map_err(Trouble::at("open", folder))
+    .map_err(ActionError::at("open", folder))
 }
 
 /// Moves a draft to its name; where the window's earlier note has it, the two change places and
 /// that one goes.
-pub(super) fn replace<D: Disk>(
+pub(crate) fn replace<D: Disk>(
     disk: &D,
     (folder, draft): Spot<'_, D::Folder>,
     to: Spot<'_, D::Folder>,

@@ -8,16 +8,16 @@ use jiff::Timestamp;
 use rustix::io::Errno;
 use serde_json::value::RawValue;
 
-use super::disk::{Disk, Patience};
-use super::movement::Hands;
-use super::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Patience};
+use crate::act::fs::files::Files;
 
 /// The fields of a state, each as it stands in the text.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
 /// Returns a session state that has ended: the phase and the end change, every other byte stays.
 /// `None` when it is not of the form that the CLI writes.
-pub(super) fn ended(bytes: &[u8], now: Timestamp) -> Option<Vec<u8>> {
+pub(crate) fn ended(bytes: &[u8], now: Timestamp) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let fields: Fields<'_> = serde_json::from_str(text).ok()?;
     let seen = fields.get("last_interaction_time").map(|raw| raw.get()).filter(|raw| raw.starts_with('"'));
@@ -52,7 +52,7 @@ fn span(text: &str, raw: &RawValue) -> Option<std::ops::Range<usize>> {
 }
 
 /// Returns the lock file of a session state: beside its folder, in one of its own.
-pub(super) fn lock_of(path: &Path) -> Option<PathBuf> {
+pub(crate) fn lock_of(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| folder.ends_with("entire-sessions"))?;
     let name = format!("{}.lock", path.file_stem()?.to_str()?);
     Some(folder.parent()?.join("entire-session-locks").join(name))
@@ -60,17 +60,17 @@ pub(super) fn lock_of(path: &Path) -> Option<PathBuf> {
 
 /// Takes the lock of a session state. Older versions of the CLI have no folder for locks, and
 /// then there is none to take.
-pub(super) fn take_lock<D: Disk>(hands: &Hands<'_, D>, path: &Path) -> Result<Option<D::Lock>, Trouble> {
-    let at = match hands.at(path) {
-        Err(Trouble::Failed { errno: Errno::NOENT, .. }) => return Ok(None),
+pub(crate) fn take_lock<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<D::Lock>, ActionError> {
+    let at = match files.at(path) {
+        Err(ActionError::Failed { errno: Errno::NOENT, .. }) => return Ok(None),
         at => at?,
     };
-    match hands.disk.lock(at.spot(), Patience::None) {
+    match files.disk.lock(at.spot(), Patience::None) {
         Ok(lock) => Ok(Some(lock)),
         Err(Errno::WOULDBLOCK) => {
-            Err(Trouble::Changed("the entire CLI is at work on this session; try again".to_owned()))
+            Err(ActionError::Changed("the entire CLI is at work on this session; try again".to_owned()))
         }
-        Err(errno) => Err(Trouble::at("lock", path)(errno)),
+        Err(errno) => Err(ActionError::at("lock", path)(errno)),
     }
 }
 

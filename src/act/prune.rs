@@ -2,10 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::disk::{Disk, Keeping};
-use super::lock::Lock;
-use super::movement::{Hands, print_of};
-use super::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Durability};
+use crate::act::fs::files::Files;
+use crate::act::fs::print::print_of;
+use crate::act::journal_store::Lock;
 use crate::core::history::journal;
 use crate::core::history::journal::{Entry, Line, Movement, Print, Says};
 
@@ -25,16 +26,16 @@ pub struct Parked {
 }
 
 /// Returns what is parked for longer than `kept_for`.
-pub(super) fn outdated<D: Disk>(
+pub(crate) fn outdated<D: Disk>(
     lock: &Lock<'_, D>,
     now: Timestamp,
     kept_for: SignedDuration,
-) -> Result<Vec<Parked>, Trouble> {
-    let hands = lock.hands();
+) -> Result<Vec<Parked>, ActionError> {
+    let files = lock.files();
     let mut found = Vec::new();
     for entry in lock.history.entries.iter().filter(|entry| now.duration_since(entry.at) > kept_for) {
         for (parked, print) in parked(entry) {
-            found.extend(looked_at(&hands, entry, &parked, print)?);
+            found.extend(looked_at(&files, entry, &parked, print)?);
         }
     }
     found.sort();
@@ -43,19 +44,20 @@ pub(super) fn outdated<D: Disk>(
 
 /// Looks at one parked file; `None` when there is none, or none that is ours to touch.
 fn looked_at<D: Disk>(
-    hands: &Hands<'_, D>,
+    files: &Files<'_, D>,
     entry: &Entry,
     parked: &journal::Parked,
     print: Option<&Print>,
-) -> Result<Option<Parked>, Trouble> {
-    let park = match hands.park_if_any(parked) {
+) -> Result<Option<Parked>, ActionError> {
+    let park = match files.park_if_any(parked) {
         Ok(Some(park)) => park,
-        Ok(None) | Err(Trouble::Never(_)) => return Ok(None),
-        Err(trouble) => return Err(trouble),
+        Ok(None) | Err(ActionError::Never(_)) => return Ok(None),
+        Err(error) => return Err(error),
     };
-    let Some(image) = hands.look(park.spot(), &park.path)? else { return Ok(None) };
+    let Some(image) = files.look(park.spot(), &park.path)? else { return Ok(None) };
     let Some(meta) = image.meta else { return Ok(None) };
-    let opener = hands.disk.opener_of(park.spot()).map_err(Trouble::at("ask who has open", &park.path))?;
+    let opener =
+        files.disk.opener_of(park.spot()).map_err(ActionError::at("ask who has open", &park.path))?;
     let has_changed = |print: &Print| print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256);
     let kept = match opener {
         Some(pid) => Some(format!("PID {pid} has it open")),
@@ -74,12 +76,12 @@ pub fn removable(outdated: &[Parked]) -> impl Iterator<Item = &Parked> {
 
 /// Removes what was shown, if it is still outdated and can be removed. Each entry is journalled
 /// first.
-pub(super) fn prune<D: Disk>(
+pub(crate) fn prune<D: Disk>(
     lock: &mut Lock<'_, D>,
     shown: &[Parked],
     now: Timestamp,
     kept_for: SignedDuration,
-) -> Result<(), Trouble> {
+) -> Result<(), ActionError> {
     let outdated = outdated(lock, now, kept_for)?;
     let is_chosen = |name: &str, number| {
         let is_it = |one: &&Parked| one.entry == number && one.name == name && shown.contains(one);
@@ -91,11 +93,11 @@ pub(super) fn prune<D: Disk>(
         if chosen.is_empty() {
             continue;
         }
-        lock.say(Line { entry: entry.number, at: now, says: Says::Pruned }, Keeping::Synced)?;
-        let hands = lock.hands();
+        lock.say(Line { entry: entry.number, at: now, says: Says::Pruned }, Durability::Synced)?;
+        let files = lock.files();
         for parked in chosen {
-            let park = hands.park(&parked)?;
-            hands.disk.remove(park.spot()).map_err(Trouble::at("remove", &park.path))?;
+            let park = files.park(&parked)?;
+            files.disk.remove(park.spot()).map_err(ActionError::at("remove", &park.path))?;
         }
     }
     Ok(())

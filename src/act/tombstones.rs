@@ -7,8 +7,8 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::bind::{open, replace};
-use super::disk::{Disk, Patience, Spot};
-use super::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Patience, Spot};
 use crate::core::judge::tombstone::learn::Lesson;
 use crate::core::model::host::Host;
 use crate::core::model::json;
@@ -22,7 +22,7 @@ const LOCK: &str = "tombstones.lock";
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
-pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), Trouble> {
+pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), ActionError> {
     change(disk, path, || {
         let all = merged(kept(path, host)?, &lesson.learnt).into_iter();
         Ok(all.filter(|stone| !lesson.refuted.contains(&stone.id)).collect())
@@ -33,7 +33,7 @@ pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Res
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
-pub fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), Trouble> {
+pub fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError> {
     change(disk, path, || Ok(Vec::new()))
 }
 
@@ -41,19 +41,20 @@ fn change<D: Disk>(
     disk: &D,
     path: &Path,
     stones: impl FnOnce() -> Result<Vec<Tombstone>, Errno>,
-) -> Result<(), Trouble> {
+) -> Result<(), ActionError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let opened = open(disk, folder)?;
-    let _lock = disk.lock((&opened, OsStr::new(LOCK)), Patience::None).map_err(Trouble::at("lock", path))?;
-    let stones = stones().map_err(Trouble::at("read", path))?;
+    let _lock =
+        disk.lock((&opened, OsStr::new(LOCK)), Patience::None).map_err(ActionError::at("lock", path))?;
+    let stones = stones().map_err(ActionError::at("read", path))?;
     let lines = stones.iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
-    let lines = lines.map_err(|error| Trouble::Never(error.to_string()))?;
+    let lines = lines.map_err(|error| ActionError::Never(error.to_string()))?;
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
     let draft = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
     write(disk, (&opened, OsStr::new(&draft)), text.as_bytes(), (&opened, name)).map_err(|errno| {
         // What is left of an own draft helps nobody.
         let _ = disk.remove((&opened, OsStr::new(&draft)));
-        Trouble::at("write", path)(errno)
+        ActionError::at("write", path)(errno)
     })
 }
 
@@ -75,7 +76,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::act::system::System;
+    use crate::act::fs::system::System;
     use crate::core::model::process::ProcessId;
     use crate::core::model::verdict::Reason;
     use crate::source::os::{clock, host};
@@ -109,7 +110,7 @@ mod tests {
             }
         }
 
-        fn keep(&self, learnt: &[u32], refuted: &[u32]) -> Result<(), Trouble> {
+        fn keep(&self, learnt: &[u32], refuted: &[u32]) -> Result<(), ActionError> {
             let learnt = learnt.iter().map(|pid| self.stone(*pid)).collect();
             let refuted = refuted.iter().map(|pid| ProcessId { pid: *pid, start_ticks: 1 }).collect();
             keep(&System, &self.path(), &Lesson { learnt, refuted }, &self.host)

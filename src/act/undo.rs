@@ -5,67 +5,69 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::disk::Disk;
-use super::lock::Lock;
-use super::movement::{Hands, ParkPlace, far, print_of, shown};
-use super::planned::{Modified, Planned, Target};
-use super::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::Disk;
+use crate::act::fs::files::{Files, shown};
+use crate::act::fs::park::ParkPlace;
+use crate::act::fs::print::print_of;
+use crate::act::fs::put::far;
+use crate::act::journal_store::Lock;
+use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::core::history::journal::{Entry, Movement, Parked, Print};
-pub use crate::core::model::action::Place;
-use crate::core::model::action::{Confirmation, Plan, Step};
+use crate::core::model::action::{Confirmation, Place, Plan, Step};
 use crate::core::model::key::Key;
 use crate::core::model::record::format::Format;
 use crate::core::model::row::{RowChange, is_in};
 
 /// Plans to take an entry back.
-pub(super) fn plan<D: Disk>(
+pub(crate) fn plan<D: Disk>(
     lock: &Lock<'_, D>,
     number: u64,
     place: Place,
     now: Timestamp,
-) -> Result<(Plan, Vec<Planned>), Trouble> {
+) -> Result<(Plan, Vec<PreparedStep>), ActionError> {
     let entry = lock.history.entry(number);
-    let entry = entry.ok_or_else(|| Trouble::Never(format!("the journal has no entry {number}")))?;
+    let entry = entry.ok_or_else(|| ActionError::Never(format!("the journal has no entry {number}")))?;
     if !entry.can_be_undone() {
-        return Err(Trouble::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
+        return Err(ActionError::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
     }
     if !lock.history.holds_anything(entry) {
-        return Err(Trouble::Never(format!("nothing of entry {number} is left to undo")));
+        return Err(ActionError::Never(format!("nothing of entry {number} is left to undo")));
     }
-    let hands = lock.hands();
-    let (mut planned, mut late) = (Vec::new(), Vec::new());
+    let files = lock.files();
+    let (mut prepared, mut late) = (Vec::new(), Vec::new());
     let mut movements = entry.intent.movements.iter().rev();
     while let Some(movement) = movements.next() {
         match movement {
             Movement::Take { from, parked, print } => {
-                let to = free(&hands, from, place)?;
-                planned.push(restore(&hands, parked, to, print, &mut late)?);
+                let to = free(&files, from, place)?;
+                prepared.push(restore(&files, parked, to, print, &mut late)?);
             }
             Movement::Put { to, print, .. } => {
                 // What was put was taken by the movement before it.
                 let Some(Movement::Take { from, .. }) = movements.next() else {
-                    return Err(Trouble::Never(format!("entry {number} is not of a known form")));
+                    return Err(ActionError::Never(format!("entry {number} is not of a known form")));
                 };
-                let (there, park) = content_of(&hands, to, &print.sha256)?;
-                let (path, free) = (to.clone(), free(&hands, from, place)?);
-                let modified_at = Modified::At(print.modified_at);
-                planned.push(Planned::Move { path, print: there, place: park, to: free, modified_at });
+                let (there, park) = content_of(&files, to, &print.sha256)?;
+                let (path, free) = (to.clone(), free(&files, from, place)?);
+                let modified_at = NewTime::FileRef(print.modified_at);
+                prepared.push(PreparedStep::Move { path, print: there, place: park, to: free, modified_at });
             }
             Movement::Exchange { path, parked, print, new_sha256 } => {
-                let (there, park) = content_of(&hands, path, new_sha256)?;
-                planned.push(Planned::Park { path: path.clone(), print: there, place: park });
-                planned.push(restore(&hands, parked, path.clone(), print, &mut late)?);
+                let (there, park) = content_of(&files, path, new_sha256)?;
+                prepared.push(PreparedStep::Park { path: path.clone(), print: there, place: park });
+                prepared.push(restore(&files, parked, path.clone(), print, &mut late)?);
             }
             Movement::Rows { format, database, changes, .. } => {
                 for change in changes {
-                    planned.push(row_back(&hands, *format, database, change)?);
+                    prepared.push(row_back(&files, *format, database, change)?);
                 }
             }
         }
     }
-    let mut plan = shown_plan(entry, &planned, now);
+    let mut plan = shown_plan(entry, &prepared, now);
     plan.why.extend(late);
-    Ok((plan, planned))
+    Ok((plan, prepared))
 }
 
 fn why_not(entry: &Entry) -> String {
@@ -81,51 +83,51 @@ fn why_not(entry: &Entry) -> String {
 /// Plans to bring back what is parked, as it is now: whoever had it open could still write into it,
 /// which is told in `late`.
 fn restore<D: Disk>(
-    hands: &Hands<'_, D>,
+    files: &Files<'_, D>,
     parked: &Parked,
     to: PathBuf,
     print: &Print,
     late: &mut Vec<String>,
-) -> Result<Planned, Trouble> {
-    let park = hands.park(parked)?;
-    if !hands.reaches(&park.folder, to.parent().unwrap_or(&to))? {
+) -> Result<PreparedStep, ActionError> {
+    let park = files.park(parked)?;
+    if !files.reaches(&park.folder, to.parent().unwrap_or(&to))? {
         return Err(far(&park.path, &to));
     }
-    let lies = hands.lies(parked)?;
+    let lies = files.lies(parked)?;
     if lies.sha256 != print.sha256 {
         let told = format!("{} was written to after it was parked: what is there now comes back", shown(&to));
         late.push(told);
     }
-    Ok(Planned::Restore { parked: parked.clone(), print: lies, to })
+    Ok(PreparedStep::Restore { parked: parked.clone(), print: lies, to })
 }
 
 /// Plans to give a row the values back that it had, if it still has those that it was given.
 fn row_back<D: Disk>(
-    hands: &Hands<'_, D>,
+    files: &Files<'_, D>,
     format: Format,
     database: &str,
     change: &RowChange,
-) -> Result<Planned, Trouble> {
-    let now = hands.stores.of(format)?.row(database, &change.table, &change.id)?;
+) -> Result<PreparedStep, ActionError> {
+    let now = files.stores.of(format)?.row(database, &change.table, &change.id)?;
     if !is_in(now.as_ref(), &change.after) {
         let row = format!("{} {}", change.table, change.id);
-        return Err(Trouble::Never(format!("{row} has moved on since; the entry is overtaken")));
+        return Err(ActionError::Never(format!("{row} has moved on since; the entry is overtaken")));
     }
-    Ok(Planned::Row {
+    Ok(PreparedStep::Row {
         format,
         database: database.to_owned(),
         table: change.table.clone(),
         id: change.id.clone(),
         before: change.after.clone(),
-        to: Target::State(change.before.clone()),
+        to: RowTarget::State(change.before.clone()),
     })
 }
 
 /// Returns where to put something back: its own place when nothing lies there.
-fn free<D: Disk>(hands: &Hands<'_, D>, path: &Path, place: Place) -> Result<PathBuf, Trouble> {
-    let there = match hands.at(path) {
-        Err(Trouble::Failed { errno: rustix::io::Errno::NOENT, .. }) => None,
-        at => hands.look(at?.spot(), path)?,
+fn free<D: Disk>(files: &Files<'_, D>, path: &Path, place: Place) -> Result<PathBuf, ActionError> {
+    let there = match files.at(path) {
+        Err(ActionError::Failed { errno: rustix::io::Errno::NOENT, .. }) => None,
+        at => files.look(at?.spot(), path)?,
     };
     match (there.and_then(|image| image.meta), place) {
         (None, _) => Ok(path.to_path_buf()),
@@ -134,7 +136,7 @@ fn free<D: Disk>(hands: &Hands<'_, D>, path: &Path, place: Place) -> Result<Path
             name.push(".restored");
             Ok(path.with_file_name(name))
         }
-        (Some(meta), Place::Own) => Err(Trouble::Taken(format!(
+        (Some(meta), Place::Own) => Err(ActionError::Taken(format!(
             "there is a file at {}, {} bytes of {}; it can be restored beside it (--beside)",
             shown(path),
             meta.size,
@@ -145,23 +147,29 @@ fn free<D: Disk>(hands: &Hands<'_, D>, path: &Path, place: Place) -> Result<Path
 
 /// Returns what lies at a path, if it still has this content, and where it can be parked.
 fn content_of<D: Disk>(
-    hands: &Hands<'_, D>,
+    files: &Files<'_, D>,
     path: &Path,
     sha256: &str,
-) -> Result<(Print, ParkPlace), Trouble> {
-    let at = hands.at(path)?;
-    let there = hands.look(at.spot(), path)?.and_then(|image| print_of(&image));
+) -> Result<(Print, ParkPlace), ActionError> {
+    let at = files.at(path)?;
+    let there = files.look(at.spot(), path)?.and_then(|image| print_of(&image));
     let there = there.filter(|there| there.sha256 == sha256);
-    let written = || Trouble::Never(format!("{} was written since; the entry is overtaken", shown(path)));
-    Ok((there.ok_or_else(written)?, hands.place_for(&at)?))
+    let written = || ActionError::Never(format!("{} was written since; the entry is overtaken", shown(path)));
+    Ok((there.ok_or_else(written)?, files.place_for(&at)?))
 }
 
-fn shown_plan(entry: &Entry, planned: &[Planned], now: Timestamp) -> Plan {
-    let steps = planned.iter().map(|planned| match planned {
-        Planned::Park { path, .. } | Planned::End { path, .. } => Step::Park { path: path.clone().into() },
-        Planned::Move { path, to, .. } => Step::Move { path: path.clone().into(), to: to.clone().into() },
-        Planned::Restore { parked, to, .. } => Step::Restore { parked: parked.text(), to: to.clone().into() },
-        Planned::Row { format, database, table, id, before, to } => Step::Row {
+fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan {
+    let steps = prepared.iter().map(|prepared| match prepared {
+        PreparedStep::Park { path, .. } | PreparedStep::End { path, .. } => {
+            Step::Park { path: path.clone().into() }
+        }
+        PreparedStep::Move { path, to, .. } => {
+            Step::Move { path: path.clone().into(), to: to.clone().into() }
+        }
+        PreparedStep::Restore { parked, to, .. } => {
+            Step::Restore { parked: parked.text(), to: to.clone().into() }
+        }
+        PreparedStep::Row { format, database, table, id, before, to } => Step::Row {
             format: *format,
             database: database.as_str().into(),
             table: table.clone(),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
-use crate::core::model::action::{Offer, Request, Told};
+use crate::core::model::action::{ActionResult, Offer, Request};
 use crate::core::model::diagnosis::{Cost, Measured};
 use crate::core::model::place::PlaceView;
 use crate::core::model::process::ProcessId;
@@ -39,7 +39,7 @@ pub enum Msg {
     /// What was asked for was looked at.
     Offered(Vec<Offer>),
     /// One request is finished.
-    Told(Told),
+    Told(ActionResult),
     /// All requests are finished, or what was left was called off.
     Finished,
     /// What became of a jump, in one sentence.

@@ -17,7 +17,7 @@ use super::output::complain;
 use super::settings::{Settings, settings};
 use super::signatures;
 use crate::act::bind;
-use crate::act::system::System;
+use crate::act::fs::system::System;
 use crate::config::Access;
 use crate::core::judge::context::{agent_above, resolve};
 use crate::core::model::context::is_valid_id;

@@ -10,7 +10,7 @@ use super::act;
 use super::failure::{Exit, Outcome};
 use super::output::{Paint, Shape, print};
 use super::settings::Settings;
-use crate::act::system::System;
+use crate::act::fs::system::System;
 use crate::act::tombstones;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::json;

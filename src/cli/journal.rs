@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::act::{failure, hand, looking};
+use super::act::{executor, failure, looking};
 use super::ask::said_yes;
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome};
@@ -39,8 +39,8 @@ struct Shown<'a> {
 /// # Errors
 /// The journal cannot be read, or the output cannot be written.
 pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
-    let hand = looking(settings)?;
-    let history = hand.history().map_err(failure)?;
+    let executor = looking(settings)?;
+    let history = executor.history().map_err(failure)?;
     if json {
         let entries =
             history.entries.iter().rev().map(|entry| Shown { entry, can_be_undone: entry.can_be_undone() });
@@ -53,7 +53,7 @@ pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
         return Ok(Exit::Fine);
     }
     let paint = Paint::for_stdout(settings.effective.config.color);
-    print(&text(&history, hand.now(), paint, terminal_width()))?;
+    print(&text(&history, executor.now(), paint, terminal_width()))?;
     Ok(Exit::Fine)
 }
 
@@ -128,20 +128,20 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
     if settings.effective.config.access == Access::ReadOnly {
         return Err(Failure::new(Exit::Refused, anyhow::anyhow!("claimtop is read-only")));
     }
-    let hand = hand(settings)?;
+    let executor = executor(settings)?;
     let days = settings.effective.config.kept.days;
     let kept_for = SignedDuration::from_hours(24 * i64::from(days));
-    let outdated = hand.outdated(kept_for).map_err(failure)?;
+    let outdated = executor.outdated(kept_for).map_err(failure)?;
     let number = removable(&outdated).count();
     let is_yes = if json {
         yes
     } else {
-        print_if_heard(&listed(&outdated, days, hand.now()))?;
+        print_if_heard(&listed(&outdated, days, executor.now()))?;
         let question = format!("Remove {} for good", count(number, "file"));
         yes || (number > 0 && said_yes(&question)?)
     };
     if is_yes && number > 0 {
-        hand.prune(&outdated, kept_for).map_err(failure)?;
+        executor.prune(&outdated, kept_for).map_err(failure)?;
         tracing::info!(files = number, "pruned");
     }
     let answer = if json { pruned(&outdated, is_yes)? } else { told(number, is_yes) };

@@ -2,7 +2,7 @@
 
 use super::failure::Exit;
 use super::settings::Settings;
-use crate::act::system::System;
+use crate::act::fs::system::System;
 use crate::act::tombstones;
 use crate::core::assess::Policy;
 use crate::core::judge::agent::Signatures;

@@ -47,10 +47,9 @@ use self::failure::{Exit, Failure, Outcome};
 use self::output::{Paint, Shape, complain};
 use self::screen::About;
 use self::settings::Settings;
-use crate::act::ring::Ring;
-use crate::act::undo::Place;
+use crate::act::history_ring::HistoryRing;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::action::Action;
+use crate::core::model::action::{Action, Place};
 use crate::core::model::text::shown;
 use crate::observe::Observer;
 
@@ -192,7 +191,7 @@ fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
     let report = scene.observer.observe();
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
-    let past = Ring::read(&state.join("history.ring")).unwrap_or_default();
+    let past = HistoryRing::read(&state.join("history.ring")).unwrap_or_default();
     let acts = act::looking(&scene.settings)?.history().map_err(act::failure)?.entries;
     Ok(report::material::Material { report, past, acts })
 }

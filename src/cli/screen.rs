@@ -48,12 +48,13 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     if let Some(nudge) = observer.nudge() {
         tape.asks(Box::new(nudge));
     }
-    let hand = match settings.effective.config.access {
+    let executor = match settings.effective.config.access {
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => {
-            let hand = act::hand(settings).map(|hand| hand.only_below(stage).waiting(LOCK_PATIENCE, None));
-            Some(hand.map_err(|failure| failure.lines().join("; ")))
+            let executor = act::executor(settings)
+                .map(|executor| executor.only_below(stage).waiting(LOCK_PATIENCE, None));
+            Some(executor.map_err(|failure| failure.lines().join("; ")))
         }
     };
     let config = config(settings);
@@ -62,7 +63,7 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let history = is_kept.then(|| settings.state.join("history.ring"));
     let (badge, at_end) = (about.badge, about.at_end);
     let tape = Some((tape, settings.state.join("recordings")));
-    let options = run::Options { badge, hints: Some(hints), hand, tape, replay: None, history, at_end };
+    let options = run::Options { badge, hints: Some(hints), executor, tape, replay: None, history, at_end };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

@@ -144,8 +144,8 @@ fn paths(settings: &Settings) -> Columns {
     ] {
         row(name, path, if path.is_dir() { "" } else { "not there" });
     }
-    let hand = looking(settings).and_then(|hand| hand.history().map_err(failure));
-    for folder in hand.iter().flat_map(History::parked_folders) {
+    let executor = looking(settings).and_then(|executor| executor.history().map_err(failure));
+    for folder in executor.iter().flat_map(History::parked_folders) {
         row("parked", folder, if folder.is_dir() { "on its own file system" } else { "not there" });
     }
     for root in &places.roots {

@@ -10,14 +10,16 @@ use tokio::sync::mpsc::Sender;
 
 use super::tape::{self, Tape, Wish};
 use super::{Event, jump};
-use crate::act::follow::Carried;
-use crate::act::hand::Hand;
-use crate::act::ring::Ring;
-use crate::act::road::{Answer, Receipt, Seen};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::execute::Receipt;
+use crate::act::executor::Executor;
+use crate::act::follow_up::Completed;
+use crate::act::history_ring::HistoryRing;
+use crate::act::preflight::preview::Preview;
+use crate::act::rules::Answer;
 use crate::app::msg::{Confirmed, Jump, Msg, Taped};
 use crate::core::history::timeline::Past;
-use crate::core::model::action::{Confirmation, Ended, Offer, Request, Told};
+use crate::core::model::action::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request};
 use crate::core::model::text::{Untrusted, shown};
 use crate::source::os::clock;
 
@@ -72,7 +74,7 @@ impl Acting {
 
 /// Starts the thread. It ends when nobody asks any more.
 pub(super) fn start(
-    hand: Result<Hand, String>,
+    executor: Result<Executor, String>,
     keeping: Keeping,
     sender: Sender<Event>,
 ) -> io::Result<Acting> {
@@ -80,7 +82,7 @@ pub(super) fn start(
     let is_called_off = Arc::new(AtomicBool::new(false));
     let answers = sender.clone();
     let worker = Worker {
-        hand,
+        executor,
         ring: None,
         tape: keeping.tape,
         seen: Vec::new(),
@@ -94,12 +96,12 @@ pub(super) fn start(
 }
 
 struct Worker {
-    hand: Result<Hand, String>,
+    executor: Result<Executor, String>,
     /// Keeps what was observed, if that is wanted and goes.
-    ring: Option<Ring>,
+    ring: Option<HistoryRing>,
     tape: Option<(Tape, PathBuf)>,
     /// What was offered last and is not confirmed yet.
-    seen: Vec<Seen>,
+    seen: Vec<Preview>,
     sender: Sender<Event>,
     is_called_off: Arc<AtomicBool>,
 }
@@ -120,7 +122,7 @@ impl Worker {
 
     /// Opens what is kept and tells what it holds. Whoever cannot keep shows all the same.
     fn remembering(mut self, history: Option<PathBuf>) -> Self {
-        match history.map(|path| Ring::open(&path)) {
+        match history.map(|path| HistoryRing::open(&path)) {
             None => {}
             Some(Ok((ring, past))) => {
                 self.ring = Some(ring);
@@ -164,30 +166,33 @@ impl Worker {
     }
 
     fn read_history(&self) {
-        if let Ok(Ok(history)) = self.hand.as_ref().map(Hand::history) {
+        if let Ok(Ok(history)) = self.executor.as_ref().map(Executor::history) {
             self.tell(Msg::History(Arc::new(history)));
         }
     }
 
     fn offer(&mut self, requests: &[Request]) {
         self.seen.clear();
-        let hand = match &mut self.hand {
-            Ok(hand) => hand,
+        let executor = match &mut self.executor {
+            Ok(executor) => executor,
             Err(why) => {
-                let offer = |request: &Request| Offer { request: request.clone(), plan: Err(why.clone()) };
+                let offer = |request: &Request| Offer {
+                    request: request.clone(),
+                    plan: Err(Obstacle { kind: ErrorKind::Failed, text: why.clone() }),
+                };
                 let offers = requests.iter().map(offer).collect();
                 return self.tell(Msg::Offered(offers));
             }
         };
-        let report = hand.report();
-        let offers = match hand.see(&report, requests) {
+        let report = executor.report();
+        let offers = match executor.see(&report, requests) {
             Err(trouble) => requests.iter().map(|request| refused(request, &trouble)).collect(),
             Ok(all) => requests.iter().zip(all).map(|(request, seen)| self.offered(request, seen)).collect(),
         };
         self.tell(Msg::Offered(offers));
     }
 
-    fn offered(&mut self, request: &Request, seen: Result<Seen, Trouble>) -> Offer {
+    fn offered(&mut self, request: &Request, seen: Result<Preview, ActionError>) -> Offer {
         match seen {
             Err(trouble) => refused(request, &trouble),
             Ok(seen) => {
@@ -205,7 +210,7 @@ impl Worker {
                 continue;
             };
             if self.is_called_off.load(Ordering::Relaxed) {
-                self.tell(Msg::Told(Told {
+                self.tell(Msg::Told(ActionResult {
                     title: seen.plan.what,
                     ended: None,
                     detail: "called off".to_owned(),
@@ -214,8 +219,8 @@ impl Worker {
                 continue;
             }
             let title = seen.plan.what.clone();
-            let Ok(hand) = &mut self.hand else { return };
-            match hand.carry_out(seen, &answer) {
+            let Ok(executor) = &mut self.executor else { return };
+            match executor.carry_out(seen, &answer) {
                 Ok(carried) => self.tell_all(carried),
                 Err(trouble) => self.tell_one(not_done(title, &trouble)),
             }
@@ -225,17 +230,17 @@ impl Worker {
     }
 
     /// Tells what was done, and what followed.
-    fn tell_all(&self, carried: Carried) {
+    fn tell_all(&self, carried: Completed) {
         self.tell_one(done(carried.receipt));
         for followed in carried.followed {
             self.tell_one(match followed.end {
-                Ok(receipt) => Told { entry: None, ..done(receipt) },
+                Ok(receipt) => ActionResult { entry: None, ..done(receipt) },
                 Err(trouble) => not_done(followed.title, &trouble),
             });
         }
     }
 
-    fn tell_one(&self, told: Told) {
+    fn tell_one(&self, told: ActionResult) {
         match told.ended {
             Some(Ended::Done) => tracing::info!(ended = ?told.ended, "acted"),
             ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
@@ -245,7 +250,7 @@ impl Worker {
 }
 
 /// Returns what a person gave for this plan, if it was meant for it.
-fn answer(seen: &Seen, confirmed: &Confirmed) -> Option<Answer> {
+fn answer(seen: &Preview, confirmed: &Confirmed) -> Option<Answer> {
     match (confirmed, seen.wanted()) {
         (Confirmed::Yes, None) if seen.plan.confirmation == Confirmation::Yes => Some(Answer::Yes),
         (Confirmed::Typed { request, text }, Some(wanted))
@@ -257,15 +262,18 @@ fn answer(seen: &Seen, confirmed: &Confirmed) -> Option<Answer> {
     }
 }
 
-fn refused(request: &Request, trouble: &Trouble) -> Offer {
-    Offer { request: request.clone(), plan: Err(trouble.to_string()) }
+fn refused(request: &Request, trouble: &ActionError) -> Offer {
+    Offer {
+        request: request.clone(),
+        plan: Err(Obstacle { kind: trouble.kind(), text: trouble.to_string() }),
+    }
 }
 
-fn not_done(title: String, trouble: &Trouble) -> Told {
-    Told { title, ended: None, detail: trouble.to_string(), entry: None }
+fn not_done(title: String, trouble: &ActionError) -> ActionResult {
+    ActionResult { title, ended: None, detail: trouble.to_string(), entry: None }
 }
 
-fn done(receipt: Receipt) -> Told {
+fn done(receipt: Receipt) -> ActionResult {
     let Receipt { entry, title, outcome, .. } = receipt;
-    Told { title, ended: Some(outcome.ended), detail: outcome.detail, entry: Some(entry) }
+    ActionResult { title, ended: Some(outcome.ended), detail: outcome.detail, entry: Some(entry) }
 }

@@ -30,7 +30,7 @@ use self::acting::Keeping;
 pub use self::bounds::bounds;
 use self::looking::{Audience, Said};
 use self::tape::Tape;
-use crate::act::hand::Hand;
+use crate::act::executor::Executor;
 use crate::app::msg::{Hints, Msg, Position, Step, Taped};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
@@ -67,7 +67,7 @@ pub struct Options {
     /// Says "look again". When it is missing or closed, the world is looked at every 2 s.
     pub hints: Option<Receiver<Hint>>,
     /// What acts, or why nothing can be done.
-    pub hand: Option<Result<Hand, String>>,
+    pub executor: Option<Result<Executor, String>>,
     /// What a key records on, and the folder of its recordings.
     pub tape: Option<(Tape, PathBuf)>,
     /// A recording that is shown instead of the world.
@@ -124,7 +124,7 @@ pub fn run(
     let guard =
         terminal::Guard::enter(config.mouse, config.calls.title).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
-    let hand = options.hand.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
+    let executor = options.executor.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let tape = Switch::from_truth(options.tape.is_some());
     if let Some((tape, _)) = &options.tape {
         let sender = sender.clone();
@@ -134,7 +134,7 @@ pub fn run(
         }));
     }
     let acting =
-        acting::start(hand, Keeping { history: options.history, tape: options.tape }, sender.clone())
+        acting::start(executor, Keeping { history: options.history, tape: options.tape }, sender.clone())
             .context("failed to start acting")?;
     let say = move |said| match sender.blocking_send(event_of(said)) {
         Ok(()) => Audience::Listens,

@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-use claimtop::act::disk::Patience;
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Request};
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::undo::Place;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::fs::disk::Patience;
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::rules::Answer;
 use claimtop::core::history::journal::History;
 use claimtop::core::model::action::Action;
 use claimtop::core::model::action::Ended;
+use claimtop::core::model::action::Place;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::key::Key;
 use rustix::io::Errno;
 
@@ -142,7 +143,7 @@ impl Scene {
     }
 
     /// Does the deed on a disk; returns how many calls it made, and what kept it from being done.
-    fn attempt(&self, disk: Faulty) -> (usize, Option<Trouble>) {
+    fn attempt(&self, disk: Faulty) -> (usize, Option<ActionError>) {
         let request = match self.deed {
             Deed::Release | Deed::Migrate | Deed::End => self.forward(),
             Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd => {
@@ -264,7 +265,7 @@ fn a_refusal_of_any_call_loses_nothing() {
                 let before = scene.files();
                 let (calls, trouble) = scene.attempt(Faulty::new(at, fault, scene.far(far)));
                 let what = format!("{:?}, far {far}, {fault:?} at {at}: {trouble:?}", scene.deed);
-                let is_stuck = matches!(trouble, Some(Trouble::Stuck(_)));
+                let is_stuck = matches!(trouble, Some(ActionError::Stuck(_)));
                 assert!(trouble.is_none() || is_stuck || scene.files() == before, "{what}: not as it was");
                 scene.check(&what);
                 runs += 1;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot, Standing};
-use claimtop::act::system::System;
+use claimtop::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
+use claimtop::act::fs::system::System;
 use claimtop::core::model::file::FileImage;
 use jiff::Timestamp;
 use rustix::io::Errno;
@@ -99,9 +99,9 @@ impl Disk for Faulty {
         if self.is_far(from) == self.is_far(to) { System.reaches(from, to) } else { Ok(false) }
     }
 
-    fn standing(&self, folder: &Folder) -> Result<Standing, Errno> {
+    fn access_of(&self, folder: &Folder) -> Result<FolderAccess, Errno> {
         self.call()?;
-        System.standing(folder)
+        System.access_of(folder)
     }
 
     fn common_dir(&self, folder: &Path) -> Option<PathBuf> {
@@ -178,7 +178,7 @@ impl Disk for Faulty {
         System.remove(spot)
     }
 
-    fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
+    fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Durability) -> Result<(), Errno> {
         if let Some(half) = self.half(bytes) {
             System.append(spot, half, keeping)?;
         }
@@ -196,7 +196,7 @@ impl Disk for Faulty {
         System.lock(spot, patience)
     }
 
-    fn locker_of(&self, spot: Spot<'_, Folder>) -> Option<Locker> {
+    fn locker_of(&self, spot: Spot<'_, Folder>) -> Option<LockHolder> {
         System.locker_of(spot)
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use claimtop::act::disk::Patience;
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Seen};
-use claimtop::act::system::System;
-use claimtop::act::witness::Witness;
+use claimtop::act::fs::disk::Patience;
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::Answer;
 use claimtop::core::assess::Policy;
 use claimtop::core::history::journal::Outcome;
 use claimtop::core::model::action::Ended;
@@ -24,7 +25,7 @@ struct Late<F> {
     look: F,
 }
 
-impl<F: FnMut(&mut Observer) -> Snapshot> Witness for Late<F> {
+impl<F: FnMut(&mut Observer) -> Snapshot> Look for Late<F> {
     fn look(&mut self) -> Snapshot {
         self.eyes.look()
     }
@@ -48,7 +49,7 @@ struct Early {
     before: Option<Snapshot>,
 }
 
-impl Witness for Early {
+impl Look for Early {
     fn look(&mut self) -> Snapshot {
         self.before.take().unwrap_or_else(|| self.eyes.look())
     }
@@ -63,15 +64,15 @@ impl Witness for Early {
 }
 
 /// Releases the record of a file that was reported, with whatever answer is asked for.
-fn release_seen(stage: &Stage, name: &str, reported: &Report, witness: &mut impl Witness) -> Outcome {
+fn release_seen(stage: &Stage, name: &str, reported: &Report, observer: &mut impl Look) -> Outcome {
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let now = witness.now();
+    let now = observer.now();
     let mut lock = state.lock(Patience::Wait, now).unwrap();
     let key = record(reported, name).key.clone();
-    let seen = Seen::see(&lock, reported, release(&key), &stage.rules(), now).unwrap();
+    let seen = Preview::of(&lock, reported, release(&key), &stage.rules(), now).unwrap();
     let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
-    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, witness).unwrap();
-    verified.execute(witness).unwrap().outcome
+    let verified = seen.confirm(&answer).unwrap().verify(&mut lock, observer).unwrap();
+    verified.execute(observer).unwrap().outcome
 }
 
 /// Releases the record of a file, and looks by `look` once it was taken.

@@ -6,18 +6,21 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use claimtop::act::disk::Disk;
-use claimtop::act::hand::Hand;
-use claimtop::act::lock::StateFolder;
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::executor::Executor;
+use claimtop::act::fs::disk::Disk;
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
 use claimtop::act::prune;
-use claimtop::act::road::{Answer, Receipt, Request, Seen};
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::undo::Place;
-use claimtop::act::witness::Witness;
+use claimtop::act::rules::Answer;
 use claimtop::core::history::journal::History;
 use claimtop::core::model::action::Action;
 use claimtop::core::model::action::Ended;
+use claimtop::core::model::action::Place;
+use claimtop::core::model::action::Request;
 use jiff::SignedDuration;
 
 use crate::faulty::{Fault, Faulty};
@@ -50,15 +53,15 @@ fn seen<D: Disk>(
     stage: &Stage,
     path: &Path,
     action: Action,
-) -> Result<Seen, Trouble> {
+) -> Result<Preview, ActionError> {
     let mut eyes = stage.eyes();
     let report = report(&mut eyes);
     let key = record(&report, name(path)).key.clone();
     let lock = state.lock(state.patience, eyes.now()).unwrap();
-    Seen::see(&lock, &report, Request::Act { key, action }, &stage.rules(), eyes.now())
+    Preview::of(&lock, &report, Request::Act { key, action }, &stage.rules(), eyes.now())
 }
 
-fn released<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path) -> Result<Receipt, Trouble> {
+fn released<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path) -> Result<Receipt, ActionError> {
     let mut eyes = stage.eyes();
     let key = record(&report(&mut eyes), name(path)).key.clone();
     act(state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes)
@@ -127,7 +130,7 @@ fn a_file_in_a_folder_like_tmp_is_parked_there_and_the_sheet_says_who_may_take_i
         let key = record(&report(&mut eyes), name(&legacy)).key.clone();
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
         let lock = state.lock(state.patience, eyes.now()).unwrap();
-        let seen = Seen::see(&lock, &report(&mut eyes), release(&key), &stage.rules(), eyes.now()).unwrap();
+        let seen = Preview::of(&lock, &report(&mut eyes), release(&key), &stage.rules(), eyes.now()).unwrap();
         drop(lock);
         let answer = seen.wanted().map_or(answer, Answer::Typed);
         let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap();
@@ -160,7 +163,10 @@ fn what_is_to_move_to_another_file_system_is_left_where_it_is() {
     let key = record(&report(&mut eyes), &file).key.clone();
     let migrate = Request::Act { key: key.clone(), action: Action::Migrate };
     let refused = act(&state, &mut eyes, &stage.rules(), migrate, &Answer::Yes).unwrap_err();
-    assert!(matches!(&refused, Trouble::Never(why) if why.contains("claimtop does not copy")), "{refused}");
+    assert!(
+        matches!(&refused, ActionError::Never(why) if why.contains("claimtop does not copy")),
+        "{refused}"
+    );
     assert!(tmp.join(&file).exists());
     end(agent);
 }
@@ -171,7 +177,7 @@ fn undo_brings_back_what_a_late_writer_has_written_and_says_so() {
     let path = dead_window(&stage);
     let text = std::fs::read_to_string(&path).unwrap();
     let mut writer = std::fs::File::options().append(true).open(&path).unwrap();
-    let mut hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
     let report = hand.report();
     let request = release(&record(&report, name(&path)).key);
     let seen = hand.see(&report, &[request]).unwrap().remove(0).unwrap();
@@ -203,7 +209,7 @@ fn what_somebody_has_open_is_not_pruned_until_they_close_it() {
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     released(&state, &stage, &path).unwrap();
     let lies = parked(&stage.state_path());
-    let hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
     let at_once = SignedDuration::from_secs(-1);
     let outdated = hand.outdated(at_once).unwrap();
     assert_eq!(outdated[0].kept, Some(format!("PID {} has it open", opener.id())));
@@ -261,7 +267,7 @@ fn bound() {
     bind(&sessions);
     let refused = released(&state, &stage, &path).unwrap_err();
     assert!(
-        matches!(&refused, Trouble::Never(why) if why.contains("there is no folder there to park it in")),
+        matches!(&refused, ActionError::Never(why) if why.contains("there is no folder there to park it in")),
         "{refused}"
     );
     assert!(path.exists());

@@ -1,7 +1,7 @@
 //! Races with real threads over real files. The naive ways are kept as controls: they must lose,
 //! so that the tests have teeth.
 //!
-//! A whole look scans all processes, and thousands of rounds would take long; here the witness
+//! A whole look scans all processes, and thousands of rounds would take long; here the observer
 //! reads the one file and knows the one process. Everything else is the road itself.
 
 use std::collections::BTreeSet;
@@ -9,16 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use claimtop::act::disk::{Disk, Patience};
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::fs::disk::{Disk, Patience};
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::Action;
 use claimtop::core::model::action::Ended;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE};
 use claimtop::core::model::note::Notes;
 use claimtop::core::model::process::ProcessTable;
@@ -30,7 +33,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::stage::Stage;
 
-/// A witness of one folder in which nobody lives, or all whose registry says PID 2.
+/// A observer of one folder in which nobody lives, or all whose registry says PID 2.
 struct Simple {
     files: Vec<PathBuf>,
     format: Format,
@@ -46,7 +49,7 @@ impl Simple {
     }
 }
 
-impl Witness for Simple {
+impl Look for Simple {
     fn look(&mut self) -> Snapshot {
         let now = clock::now();
         let mut snapshot = Snapshot {
@@ -132,24 +135,24 @@ fn replace(path: &Path, text: &str) {
 /// Walks the road; the waiting between the station and the next one is the racer's chance.
 fn act(
     state: &StateFolder<System>,
-    witness: &mut Simple,
+    observer: &mut Simple,
     rules: &Rules,
     action: Action,
     meet: &Barrier,
-) -> Result<Receipt, Trouble> {
-    let now = witness.now();
+) -> Result<Receipt, ActionError> {
+    let now = observer.now();
     let mut lock = state.lock(Patience::Wait, now)?;
-    let snapshot = witness.look();
-    let report = assess(&snapshot, witness.policy());
+    let snapshot = observer.look();
+    let report = assess(&snapshot, observer.policy());
     let key = report.records.first().map(|record| record.key.clone());
     let Some(key) = key else {
         meet.wait();
-        return Err(Trouble::Changed("it has gone".to_owned()));
+        return Err(ActionError::Changed("it has gone".to_owned()));
     };
-    let seen = Seen::see(&lock, &report, Request::Act { key, action }, rules, now);
+    let seen = Preview::of(&lock, &report, Request::Act { key, action }, rules, now);
     let confirmed = seen.and_then(|seen| seen.confirm(&Answer::Yes));
     meet.wait();
-    confirmed?.verify(&mut lock, witness)?.execute(witness)
+    confirmed?.verify(&mut lock, observer)?.execute(observer)
 }
 
 /// State folders: a new one every hundred rounds, so that no journal becomes long.
@@ -209,8 +212,8 @@ fn a_renewed_claim_is_never_released() {
     let rules = Rules { home: "/".into(), uid, settled_for: SignedDuration::from_secs(-1) };
     let (mut done, mut changed) = (0, 0);
     let lost = release_against_renewal(4_000, |path, meet| {
-        let mut witness = Simple::new(Format::ClaudeCode, &[path]);
-        match act(&states.next(), &mut witness, &rules, Action::Release, meet) {
+        let mut observer = Simple::new(Format::ClaudeCode, &[path]);
+        match act(&states.next(), &mut observer, &rules, Action::Release, meet) {
             Ok(receipt) if receipt.outcome.ended == Ended::Done => done += 1,
             Ok(_) | Err(_) => changed += 1,
         }
@@ -277,9 +280,9 @@ fn of_two_migrators_one_wins_and_nothing_is_lost() {
     let wins = AtomicBool::new(false);
     let (double, lost) = two_migrators(3_000, |stage, old, who, meet| {
         let rules = Rules { home: stage.path("home"), uid, settled_for: SignedDuration::from_secs(-1) };
-        let mut witness = Simple::new(Format::Maia, &[old]);
+        let mut observer = Simple::new(Format::Maia, &[old]);
         let state = states.get(who).unwrap().next();
-        let won = act(&state, &mut witness, &rules, Action::Migrate, meet)
+        let won = act(&state, &mut observer, &rules, Action::Migrate, meet)
             .is_ok_and(|receipt| receipt.outcome.ended == Ended::Done);
         wins.fetch_or(won, Ordering::Relaxed);
         won
@@ -317,8 +320,8 @@ fn two_claimtops_never_both_release_one_thing() {
                 .map(|_| {
                     scope.spawn(|| {
                         let state = StateFolder::open(System, state_folder.path()).unwrap();
-                        let mut witness = Simple::new(Format::ClaudeCode, &[&path]);
-                        act(&state, &mut witness, &rules, Action::Release, &Barrier::new(1))
+                        let mut observer = Simple::new(Format::ClaudeCode, &[&path]);
+                        act(&state, &mut observer, &rules, Action::Release, &Barrier::new(1))
                             .is_ok_and(|receipt| receipt.outcome.ended == Ended::Done)
                     })
                 })

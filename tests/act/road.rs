@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 
-use claimtop::act::disk::{Disk, Patience};
-use claimtop::act::hand::Hand;
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::undo::Place;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::executor::Executor;
+use claimtop::act::fs::disk::{Disk, Patience};
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::model::action::Action;
 use claimtop::core::model::action::Ended;
+use claimtop::core::model::action::Place;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::key::Key;
 use claimtop::observe::Observer;
 use jiff::{SignedDuration, Timestamp};
@@ -34,7 +37,7 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
     let key = record(&report(&mut eyes), &name).key.clone();
 
     let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
-    assert!(matches!(refused, Trouble::Never(_)), "a live window's registry: {refused}");
+    assert!(matches!(refused, ActionError::Never(_)), "a live window's registry: {refused}");
     end(agent);
     let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
@@ -53,7 +56,7 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
 #[test]
 fn a_state_folder_that_was_deleted_or_replaced_is_made_anew() {
     let stage = Stage::new();
-    let mut hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
     for round in 1..=3 {
         let agent = stage.agent();
         let path = stage.register(agent.id(), start_ticks(agent.id()));
@@ -77,7 +80,7 @@ fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
     let agent = stage.agent();
     let path = stage.register(agent.id(), start_ticks(agent.id()));
     end(agent);
-    let mut looking = Hand::looking(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut looking = Executor::looking(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
     let report = looking.report();
     let request = release(&record(&report, path.file_name().unwrap().to_str().unwrap()).key);
     let seen = looking.see(&report, std::slice::from_ref(&request)).unwrap().remove(0).unwrap();
@@ -87,7 +90,7 @@ fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
     );
     assert!(path.exists() && !stage.state_path().exists());
 
-    let mut acting = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut acting = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
     let again = acting.see(&report, &[request]).unwrap().remove(0).unwrap();
     assert_eq!(again.code(), seen.code());
     // Whoever acts keeps nobody from looking.
@@ -111,7 +114,7 @@ fn a_taken_place_is_told_and_restored_beside() {
     std::fs::write(&path, "{\"new\":true}").unwrap();
     let undo = |place| Request::Undo { entry: receipt.entry, place };
     let taken = act(&state, &mut eyes, &stage.rules(), undo(Place::Own), &Answer::Yes).unwrap_err();
-    assert!(matches!(taken, Trouble::Taken(_)), "{taken}");
+    assert!(matches!(taken, ActionError::Taken(_)), "{taken}");
     assert!(taken.to_string().contains("12 bytes of"), "{taken}");
     act(&state, &mut eyes, &stage.rules(), undo(Place::Beside), &Answer::Yes).unwrap();
     let beside = path.with_file_name(format!("{name}.restored"));
@@ -223,12 +226,12 @@ fn a_file_that_was_written_just_now_is_planned_and_not_touched() {
     let rules = Rules { settled_for: SignedDuration::from_hours(1), ..stage.rules() };
     let now = eyes.now();
     let mut lock = state.lock(Patience::None, now).unwrap();
-    let seen = Seen::see(&lock, &report(&mut eyes), release(&key), &rules, now).unwrap();
-    let why = seen.wait.clone().unwrap();
+    let seen = Preview::of(&lock, &report(&mut eyes), release(&key), &rules, now).unwrap();
+    let why = seen.wait.clone().unwrap().to_string();
     assert!(why.contains(" was written 0.") && why.ends_with(" s ago: wait"), "{why}");
     assert!(seen.plan.why.contains(&why));
     let refused = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut eyes).err().unwrap();
-    assert!(matches!(&refused, Trouble::NotNow(why) if why.ends_with(" s ago: wait")), "{refused}");
+    assert!(matches!(&refused, ActionError::TooYoung(why) if why.ends_with(" s ago: wait")), "{refused}");
     assert!(path.exists());
     assert!(lock.history.entries.is_empty());
 }
@@ -255,12 +258,12 @@ fn another_claimtop_that_is_at_work_is_named_at_once_and_not_waited_for_long() {
     let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let (heard, limit) = (std::sync::Arc::clone(&told), std::time::Duration::from_millis(30));
     let on_wait = move |words: &str| heard.lock().unwrap().push(words.to_owned());
-    let hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
     let mut hand = hand.waiting(limit, Some(Box::new(on_wait)));
     let report = hand.report();
     let mut refused = || hand.see(&report, &[]).err().unwrap();
     let going = format!("another claimtop, PID {pid}, is at work");
-    assert_eq!(refused(), Trouble::NotNow(format!("{going}; nothing was done")));
+    assert_eq!(refused(), ActionError::Busy(format!("{going}; nothing was done")));
     assert_eq!(told.lock().unwrap().as_slice(), [format!("{going}; waiting for 0 s at most")]);
 
     let process = rustix::process::Pid::from_child(&other);
@@ -269,7 +272,7 @@ fn another_claimtop_that_is_at_work_is_named_at_once_and_not_waited_for_long() {
     while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
         std::thread::yield_now();
     }
-    assert_eq!(refused(), Trouble::NotNow(stopped));
+    assert_eq!(refused(), ActionError::Busy(stopped));
     other.kill().unwrap();
     other.wait().unwrap();
     assert!(hand.see(&report, &[]).is_ok());
@@ -287,7 +290,7 @@ fn an_entire_session_that_its_own_cli_works_on_is_left_alone() {
     let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
     flock(&lock, FlockOperation::LockExclusive).unwrap();
     let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
-    assert!(matches!(&refused, Trouble::Changed(why) if why.contains("at work")), "{refused}");
+    assert!(matches!(&refused, ActionError::Changed(why) if why.contains("at work")), "{refused}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     flock(&lock, FlockOperation::Unlock).unwrap();
     let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
@@ -306,7 +309,7 @@ fn what_is_not_asked_for_is_no_confirmation() {
     assert_eq!(wanted(&state, &mut eyes, &stage, &key).as_deref(), Some("home (claude-code)/sre_agent"));
     for answer in [Answer::Yes, Answer::Typed("y".to_owned())] {
         let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap_err();
-        assert!(matches!(refused, Trouble::NotConfirmed(_)), "{refused}");
+        assert!(matches!(refused, ActionError::NotConfirmed(_)), "{refused}");
     }
     let named = Answer::Typed("home (claude-code)/sre_agent".to_owned());
     let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &named).unwrap();
@@ -322,12 +325,12 @@ fn what_is_not_asked_for_is_no_confirmation() {
 fn wanted(state: &StateFolder<System>, eyes: &mut Observer, stage: &Stage, key: &Key) -> Option<String> {
     let now = eyes.now();
     let lock = state.lock(Patience::None, now).unwrap();
-    let seen = Seen::see(&lock, &report(eyes), release(key), &stage.rules(), now).unwrap();
+    let seen = Preview::of(&lock, &report(eyes), release(key), &stage.rules(), now).unwrap();
     seen.wanted()
 }
 
 /// Releases the registry entry of a process that has ended; returns the receipt, if there is one.
-fn release_one<D: Disk>(stage: &Stage, disk: D) -> Result<Receipt, Trouble> {
+fn release_one<D: Disk>(stage: &Stage, disk: D) -> Result<Receipt, ActionError> {
     let agent = stage.agent();
     let path = stage.register(agent.id(), start_ticks(agent.id()));
     end(agent);
@@ -344,8 +347,8 @@ fn an_entry_that_cannot_be_undone_says_why() {
     let failed = (1..).find_map(|at| release_one(&stage, refuse(at)).ok()).unwrap();
     assert_eq!(failed.outcome.ended, Ended::Failed, "{}", failed.outcome.detail);
     let (undone, pruned) = (release_one(&stage, System).unwrap(), release_one(&stage, System).unwrap());
-    let mut hand = Hand::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
-    let undo = |hand: &mut Hand, entry| {
+    let mut hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let undo = |hand: &mut Executor, entry| {
         let report = hand.report();
         hand.see(&report, &[Request::Undo { entry, place: Place::Own }]).unwrap().remove(0)
     };

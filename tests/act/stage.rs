@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use claimtop::act::disk::{Disk, Patience};
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
-use claimtop::act::trouble::Trouble;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::fs::disk::{Disk, Patience};
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::key::Key;
 use claimtop::core::model::report::Report;
@@ -164,11 +167,11 @@ pub(crate) fn act<D: Disk>(
     rules: &Rules,
     request: Request,
     answer: &Answer,
-) -> Result<Receipt, Trouble> {
+) -> Result<Receipt, ActionError> {
     let now = eyes.now();
     let mut lock = state.lock(Patience::Wait, now)?;
     let report = report(eyes);
-    let seen = Seen::see(&lock, &report, request, rules, now)?;
+    let seen = Preview::of(&lock, &report, request, rules, now)?;
     seen.confirm(answer)?.verify(&mut lock, eyes)?.execute(eyes)
 }
 

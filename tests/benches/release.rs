@@ -10,14 +10,16 @@
 use std::path::Path;
 use std::time::Instant;
 
-use claimtop::act::disk::Patience;
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Request, Rules, Seen};
-use claimtop::act::system::System;
-use claimtop::act::witness::Witness;
+use claimtop::act::fs::disk::Patience;
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Request;
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use jiff::SignedDuration;
@@ -80,7 +82,7 @@ fn release(state: &StateFolder<System>, eyes: &mut Observer, world: &Path) -> f6
     let report = assess(&snapshot, eyes.policy());
     let key = report.records.first().expect("a record").key.clone();
     let request = Request::Act { key, action: Action::Release };
-    let seen = Seen::see(&lock, &report, request, &rules, now).expect("a plan");
+    let seen = Preview::of(&lock, &report, request, &rules, now).expect("a plan");
     let confirmed = seen.confirm(&Answer::Yes).expect("a dead holder");
     timed(|| {
         let verified = confirmed.verify(&mut lock, eyes).expect("nothing has changed");

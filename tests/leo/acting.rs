@@ -1,6 +1,6 @@
 //! Releases and undos on a real database: both surfaces or none.
 
-use claimtop::act::trouble::Trouble;
+use claimtop::act::error::ActionError;
 use claimtop::core::model::action::Ended;
 
 use crate::cluster::Database;
@@ -258,7 +258,7 @@ fn check_changed(meanwhile: &str) {
     database.sql(meanwhile);
     let before = surfaces(&database, "SD-ONE-001");
     let refused = claimtop.carry_out(seen).unwrap_err();
-    assert!(matches!(refused, Trouble::Changed(_)), "{refused}");
+    assert!(matches!(refused, ActionError::Changed(_)), "{refused}");
     assert_eq!(surfaces(&database, "SD-ONE-001"), before);
 }
 

@@ -1,6 +1,6 @@
 //! A release of rows that was cut off before its end was journalled: the rows say how it ended.
 
-use claimtop::act::disk::Patience;
+use claimtop::act::fs::disk::Patience;
 use claimtop::core::model::action::Ended;
 use claimtop::source::os::clock;
 

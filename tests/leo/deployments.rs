@@ -1,9 +1,9 @@
 //! Deployments whose functions and columns are others: the claim is let go and taken back all the
 //! same, or nothing is changed and the reason told.
 
-use claimtop::act::rows::Rows;
+use claimtop::act::error::ActionError;
 use claimtop::act::rows::postgres::Postgres;
-use claimtop::act::trouble::Trouble;
+use claimtop::act::rows::store::Rows;
 use claimtop::core::model::action::Ended;
 
 use crate::client::Session;
@@ -159,5 +159,5 @@ fn a_servers_database_is_never_copied_into_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::new();
     let copied = Postgres::new(database.target()).unwrap().back_up("leo", &folder.path().join("copy"));
-    assert!(matches!(copied, Err(Trouble::Never(_))), "an empty file would look like a copy: {copied:?}");
+    assert!(matches!(copied, Err(ActionError::Never(_))), "an empty file would look like a copy: {copied:?}");
 }

@@ -1,7 +1,7 @@
 //! Locks of files that a dead session has left: let go as LEO's own sweep does, and restored exactly.
 
-use claimtop::act::disk::Patience;
-use claimtop::act::trouble::Trouble;
+use claimtop::act::error::ActionError;
+use claimtop::act::fs::disk::Patience;
 use claimtop::core::history::journal::Movement;
 use claimtop::core::model::action::Ended;
 use claimtop::core::model::row::Value;
@@ -99,7 +99,7 @@ fn check_changed(meanwhile: &str) {
     database.sql(meanwhile);
     let before = locks(&database);
     let refused = claimtop.carry_out(seen).unwrap_err();
-    assert!(matches!(refused, Trouble::Changed(_)), "{meanwhile}: {refused}");
+    assert!(matches!(refused, ActionError::Changed(_)), "{meanwhile}: {refused}");
     assert_eq!(locks(&database), before, "{meanwhile}");
 }
 
@@ -159,7 +159,7 @@ fn an_undo_takes_no_file_from_whoever_has_it_by_then() {
     keep(&database, FILE, OTHER);
     let before = locks(&database);
     let refused = claimtop.carry_out(seen).unwrap_err();
-    assert!(matches!(refused, Trouble::Changed(_)), "{refused}");
+    assert!(matches!(refused, ActionError::Changed(_)), "{refused}");
     assert_eq!(locks(&database), before);
 }
 

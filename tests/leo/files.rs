@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use claimtop::act::follow::{Carried, Followed};
+use claimtop::act::follow_up::{Completed, FollowUpResult};
 use claimtop::core::model::action::Ended;
 
 use crate::cluster::Database;
@@ -48,10 +48,9 @@ fn lie(files: &[PathBuf]) -> Vec<bool> {
 }
 
 #[track_caller]
-fn check_done(carried: &Carried, followed: usize) {
+fn check_done(carried: &Completed, followed: usize) {
     assert_eq!(carried.receipt.outcome.ended, Ended::Done, "{:?}", carried.receipt);
-    let is_done =
-        |followed: &&Followed| matches!(&followed.end, Ok(receipt) if receipt.outcome.ended == Ended::Done);
+    let is_done = |followed: &&FollowUpResult| matches!(&followed.end, Ok(receipt) if receipt.outcome.ended == Ended::Done);
     assert_eq!(carried.followed.iter().filter(is_done).count(), followed, "{:#?}", carried.followed);
 }
 

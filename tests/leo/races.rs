@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use claimtop::act::trouble::Trouble;
+use claimtop::act::error::ActionError;
 use claimtop::core::model::action::Ended;
 
 use crate::client::Session;
@@ -97,7 +97,7 @@ fn one(round: u32, session: &Session, claimtops: &mut [Claimtop; 2], tally: &Tal
         match end {
             Ok(receipt) if receipt.outcome.ended == Ended::Done => {}
             Ok(receipt) => assert_eq!(receipt.outcome.ended, Ended::Changed, "{}", receipt.outcome.detail),
-            Err(trouble) => assert!(matches!(trouble, Trouble::Changed(_)), "{trouble}"),
+            Err(trouble) => assert!(matches!(trouble, ActionError::Changed(_)), "{trouble}"),
         }
     }
     let holds = session.sql(

@@ -3,18 +3,21 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use claimtop::act::disk::Patience;
-use claimtop::act::follow::{self, Carried};
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::follow_up::{self, Completed};
+use claimtop::act::fs::disk::Patience;
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
 use claimtop::act::rows::postgres::Postgres;
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::undo::Place;
-use claimtop::act::witness::Witness;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::action::Action;
+use claimtop::core::model::action::Place;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::format::Format;
@@ -73,7 +76,7 @@ impl Eyes {
     }
 }
 
-impl Witness for Eyes {
+impl Look for Eyes {
     fn look(&mut self) -> Snapshot {
         let mut snapshot = self.collector.look();
         snapshot.processes.by_pid.clear();
@@ -125,45 +128,45 @@ impl Claimtop {
     }
 
     /// Sees the plan for a row, as a person would.
-    pub(crate) fn see(&mut self, id: &str) -> Result<Seen, Trouble> {
+    pub(crate) fn see(&mut self, id: &str) -> Result<Preview, ActionError> {
         let now = self.eyes.now();
         let report = self.eyes.report();
         let key = row(&report, id).key.clone();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Seen::see(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
+        Preview::of(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
     }
 
     /// Sees the plan for all that the window has left of which a row is one.
-    pub(crate) fn see_left(&mut self, id: &str) -> Result<Seen, Trouble> {
+    pub(crate) fn see_left(&mut self, id: &str) -> Result<Preview, ActionError> {
         let now = self.eyes.now();
         let report = self.eyes.report();
         let of = row(&report, id).key.clone();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Seen::see(&lock, &report, Request::Left { of }, &self.rules, now)
+        Preview::of(&lock, &report, Request::Left { of }, &self.rules, now)
     }
 
     /// Does what was seen, with whatever it asks for.
-    pub(crate) fn carry_out(&mut self, seen: Seen) -> Result<Receipt, Trouble> {
+    pub(crate) fn carry_out(&mut self, seen: Preview) -> Result<Receipt, ActionError> {
         self.carry_out_all(seen).map(|carried| carried.receipt)
     }
 
     /// Does what was seen, and what follows.
-    pub(crate) fn carry_out_all(&mut self, seen: Seen) -> Result<Carried, Trouble> {
+    pub(crate) fn carry_out_all(&mut self, seen: Preview) -> Result<Completed, ActionError> {
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
-        follow::carry_out(&self.state, seen, &answer, &mut self.eyes)
+        follow_up::carry_out(&self.state, seen, &answer, &mut self.eyes)
     }
 
-    pub(crate) fn release(&mut self, id: &str) -> Result<Receipt, Trouble> {
+    pub(crate) fn release(&mut self, id: &str) -> Result<Receipt, ActionError> {
         let seen = self.see(id)?;
         self.carry_out(seen)
     }
 
-    pub(crate) fn undo(&mut self, entry: u64) -> Result<Receipt, Trouble> {
+    pub(crate) fn undo(&mut self, entry: u64) -> Result<Receipt, ActionError> {
         self.undo_all(entry).map(|carried| carried.receipt)
     }
 
     /// Undoes an entry, and what followed it.
-    pub(crate) fn undo_all(&mut self, entry: u64) -> Result<Carried, Trouble> {
+    pub(crate) fn undo_all(&mut self, entry: u64) -> Result<Completed, ActionError> {
         let seen = self.see_undo(entry)?;
         self.carry_out_all(seen)
     }
@@ -176,11 +179,11 @@ impl Claimtop {
     }
 
     /// Sees the plan of an undo.
-    pub(crate) fn see_undo(&mut self, entry: u64) -> Result<Seen, Trouble> {
+    pub(crate) fn see_undo(&mut self, entry: u64) -> Result<Preview, ActionError> {
         let now = self.eyes.now();
         let report = self.eyes.report();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Seen::see(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)
+        Preview::of(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)
     }
 }
 

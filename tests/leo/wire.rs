@@ -3,8 +3,8 @@
 //!
 //! With `CLAIMTOP_CUTS` set, every write is cut in every way.
 
-use claimtop::act::disk::Patience;
-use claimtop::act::trouble::Trouble;
+use claimtop::act::error::ActionError;
+use claimtop::act::fs::disk::Patience;
 use claimtop::core::model::action::Ended;
 use claimtop::source::os::clock;
 use claimtop::source::postgres::{Given, Target};
@@ -54,7 +54,7 @@ impl Stage {
             Ok(Ended::Failed | Ended::Changed) => self.check("not done", false, cut),
             Ok(Ended::Unknown) => self.resolve(cut),
             Ok(Ended::Stuck) => panic!("{cut:?}: {end:?}"),
-            Err(Trouble::Refused(_) | Trouble::Changed(_)) => self.check("not begun", false, cut),
+            Err(ActionError::Refused(_) | ActionError::Changed(_)) => self.check("not begun", false, cut),
             Err(trouble) => panic!("{cut:?}: {trouble}"),
         }
     }

@@ -1,6 +1,6 @@
 //! A change of rows that was cut off before its end was journalled: the rows say how it ended.
 
-use claimtop::act::system::System;
+use claimtop::act::fs::system::System;
 use claimtop::core::model::action::Ended;
 
 use crate::stage::Stage;

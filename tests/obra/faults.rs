@@ -6,9 +6,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::fs::system::System;
+use claimtop::act::look::Look;
 use claimtop::core::assess::Policy;
 use claimtop::core::history::journal::History;
 use claimtop::core::model::action::Ended;
@@ -41,7 +41,7 @@ fn scene(deed: Deed) -> (Stage, Vec<String>) {
 }
 
 /// Does the deed on a disk; returns the number of calls, or none when there is no state folder.
-fn carry_out(stage: &Stage, deed: Deed, disk: Faulty) -> (Result<(), Trouble>, usize) {
+fn carry_out(stage: &Stage, deed: Deed, disk: Faulty) -> (Result<(), ActionError>, usize) {
     let state = match stage.try_state(disk) {
         Ok(state) => state,
         Err(trouble) => return (Err(trouble), 0),
@@ -153,7 +153,7 @@ impl<F: FnMut()> Disturbed<F> {
     }
 }
 
-impl<F: FnMut()> Witness for Disturbed<F> {
+impl<F: FnMut()> Look for Disturbed<F> {
     fn look(&mut self) -> Snapshot {
         self.looks.set(self.looks.get() + 1);
         if self.looks.get() == self.at {

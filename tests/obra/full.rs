@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use claimtop::act::system::System;
+use claimtop::act::fs::system::System;
 use claimtop::core::model::action::Ended;
 
 use crate::apart::is_apart;

@@ -1,8 +1,8 @@
 //! Which databases are opened for writing, and what is told where one is not.
 
-use claimtop::act::rows::Rows;
+use claimtop::act::error::ActionError;
 use claimtop::act::rows::sqlite::Sqlite;
-use claimtop::act::trouble::Trouble;
+use claimtop::act::rows::store::Rows;
 use claimtop::source::sqlite::copies::Copies;
 
 use crate::stage::Stage;
@@ -22,7 +22,10 @@ fn a_link_to_a_database_is_no_database() {
     ];
     for done in done {
         let refused = done.unwrap_err();
-        assert!(matches!(&refused, Trouble::Changed(why) if why.ends_with("is no plain file")), "{refused}");
+        assert!(
+            matches!(&refused, ActionError::Changed(why) if why.ends_with("is no plain file")),
+            "{refused}"
+        );
     }
     assert!(!copy.exists());
 }
@@ -34,9 +37,12 @@ fn a_writer_is_told_apart_from_a_database_that_cannot_be_written() {
     let writer = stage.connect();
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     let busy = rows.apply(stage.database().to_str().unwrap(), &[], &mut || Ok(())).unwrap_err();
-    assert!(matches!(&busy, Trouble::Changed(why) if why.contains("is locked by a writer")), "{busy}");
+    assert!(matches!(&busy, ActionError::Changed(why) if why.contains("is locked by a writer")), "{busy}");
     drop(writer);
     std::fs::write(stage.database(), "no database at all".repeat(100)).unwrap();
     let broken = rows.apply(stage.database().to_str().unwrap(), &[], &mut || Ok(())).unwrap_err();
-    assert!(matches!(&broken, Trouble::Refused(why) if why.contains("file is not a database")), "{broken}");
+    assert!(
+        matches!(&broken, ActionError::Refused(why) if why.contains("file is not a database")),
+        "{broken}"
+    );
 }

@@ -1,6 +1,6 @@
 //! Letting rows go, and taking it back.
 
-use claimtop::act::system::System;
+use claimtop::act::fs::system::System;
 use claimtop::core::model::action::Confirmation;
 use claimtop::core::model::action::Ended;
 use claimtop::core::model::verdict::VerdictState;

@@ -3,15 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use claimtop::act::disk::{Disk, Patience};
-use claimtop::act::lock::{Lock, StateFolder};
-use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
-use claimtop::act::system::System;
-use claimtop::act::trouble::Trouble;
-use claimtop::act::undo::Place;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::fs::disk::{Disk, Patience};
+use claimtop::act::fs::system::System;
+use claimtop::act::journal_store::{Lock, StateFolder};
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::action::Place;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::action::{Action, Confirmation, Step};
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::location::Location;
@@ -127,26 +130,26 @@ impl Stage {
         self.try_state(disk).unwrap()
     }
 
-    pub(crate) fn try_state<D: Disk>(&self, disk: D) -> Result<StateFolder<D>, Trouble> {
+    pub(crate) fn try_state<D: Disk>(&self, disk: D) -> Result<StateFolder<D>, ActionError> {
         StateFolder::open(disk, &self.root.join("state"))
     }
 
     /// Releases the cut off run, with whatever answer is asked for.
-    pub(crate) fn release<D: Disk>(&self, state: &StateFolder<D>) -> Result<Receipt, Trouble> {
+    pub(crate) fn release<D: Disk>(&self, state: &StateFolder<D>) -> Result<Receipt, ActionError> {
         self.release_by(state, &mut self.eyes())
     }
 
     pub(crate) fn release_by<D: Disk>(
         &self,
         state: &StateFolder<D>,
-        witness: &mut impl Witness,
-    ) -> Result<Receipt, Trouble> {
+        observer: &mut impl Look,
+    ) -> Result<Receipt, ActionError> {
         let report = report(&mut self.eyes());
         let key = row(&report, ITERATION).key.clone();
-        self.act(state, witness, Request::Act { key, action: Action::Release })
+        self.act(state, observer, Request::Act { key, action: Action::Release })
     }
 
-    pub(crate) fn undo<D: Disk>(&self, state: &StateFolder<D>, entry: u64) -> Result<Receipt, Trouble> {
+    pub(crate) fn undo<D: Disk>(&self, state: &StateFolder<D>, entry: u64) -> Result<Receipt, ActionError> {
         self.undo_by(state, entry, &mut self.eyes())
     }
 
@@ -154,18 +157,18 @@ impl Stage {
         &self,
         state: &StateFolder<D>,
         entry: u64,
-        witness: &mut impl Witness,
-    ) -> Result<Receipt, Trouble> {
-        self.act(state, witness, Request::Undo { entry, place: Place::Own })
+        observer: &mut impl Look,
+    ) -> Result<Receipt, ActionError> {
+        self.act(state, observer, Request::Undo { entry, place: Place::Own })
     }
 
     fn act<D: Disk>(
         &self,
         state: &StateFolder<D>,
-        witness: &mut impl Witness,
+        observer: &mut impl Look,
         request: Request,
-    ) -> Result<Receipt, Trouble> {
-        let now = witness.now();
+    ) -> Result<Receipt, ActionError> {
+        let now = observer.now();
         let mut lock = state.lock(Patience::Wait, now)?;
         let seen = self.see(&lock, request, now)?;
         let answer = match seen.plan.confirmation {
@@ -173,14 +176,19 @@ impl Stage {
             Confirmation::Code => Answer::Typed(seen.code()),
             asked @ (Confirmation::FullName | Confirmation::Refused) => panic!("asks for {asked:?}"),
         };
-        seen.confirm(&answer)?.verify(&mut lock, witness)?.execute(witness)
+        seen.confirm(&answer)?.verify(&mut lock, observer)?.execute(observer)
     }
 
-    fn see<D: Disk>(&self, lock: &Lock<'_, D>, request: Request, now: Timestamp) -> Result<Seen, Trouble> {
+    fn see<D: Disk>(
+        &self,
+        lock: &Lock<'_, D>,
+        request: Request,
+        now: Timestamp,
+    ) -> Result<Preview, ActionError> {
         let report = report(&mut self.eyes());
         let uid = rustix::process::geteuid().as_raw();
         let rules = Rules { home: self.root.join("home"), uid, settled_for: SignedDuration::from_secs(-1) };
-        Seen::see(lock, &report, request, &rules, now)
+        Preview::of(lock, &report, request, &rules, now)
     }
 
     /// Returns what an undo would change, row by row.

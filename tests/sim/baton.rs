@@ -1,7 +1,7 @@
 //! The baton: of all claimtops exactly one runs at a time, and the seed says who goes on.
 //!
 //! Each claimtop is a thread of its own, because it runs the real code. Before every call on the
-//! disk and every look it hands the baton to whoever the dice name, which may be itself. Nothing
+//! disk and every look it files the baton to whoever the dice name, which may be itself. Nothing
 //! ever depends on time or on the system's scheduler, so a seed replays step by step.
 
 use std::panic::resume_unwind;
@@ -68,7 +68,7 @@ impl Baton {
         stage
     }
 
-    /// Hands the baton on to somebody who can go on.
+    /// Files the baton on to somebody who can go on.
     fn hand_on<'a>(&'a self, me: usize, mut stage: MutexGuard<'a, Stage>) -> MutexGuard<'a, Stage> {
         let ready: Vec<usize> =
             (0..stage.actors.len()).filter(|at| stage.actors[*at] == Actor::Ready).collect();

@@ -4,15 +4,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use claimtop::act::disk::{Disk, Patience, Side};
-use claimtop::act::lock::StateFolder;
-use claimtop::act::road::{Answer, Receipt, Request, Rules, Seen};
-use claimtop::act::trouble::Trouble;
-use claimtop::act::undo::Place;
-use claimtop::act::witness::Witness;
+use claimtop::act::error::ActionError;
+use claimtop::act::execute::Receipt;
+use claimtop::act::fs::disk::{Disk, Patience, Side};
+use claimtop::act::journal_store::StateFolder;
+use claimtop::act::look::Look;
+use claimtop::act::preflight::preview::Preview;
+use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::assess;
 use claimtop::core::history::journal::Outcome;
 use claimtop::core::model::action::Ended;
+use claimtop::core::model::action::Place;
+use claimtop::core::model::action::Request;
 use claimtop::core::model::action::{Action, Confirmation};
 use claimtop::core::model::code::Code;
 use claimtop::core::model::judged::RecordView;
@@ -112,14 +115,14 @@ fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
     let what = name(&request);
     let ended = match carry_out(baton, state, eyes, report, request) {
         Ok((receipt, asked)) => format!("{:?}, {asked}", receipt.outcome.ended),
-        Err(Trouble::Never(_)) => "never".to_owned(),
-        Err(Trouble::NotConfirmed(_)) => "not confirmed".to_owned(),
-        Err(Trouble::Changed(_)) => "changed before".to_owned(),
-        Err(Trouble::NotNow(_)) => "not now".to_owned(),
-        Err(Trouble::Taken(_)) => "taken before".to_owned(),
-        Err(Trouble::Failed { .. }) => "failed before".to_owned(),
-        Err(Trouble::Stuck(_)) => "stuck before".to_owned(),
-        Err(Trouble::Refused(_) | Trouble::Unsure(_)) => unreachable!("no database is simulated"),
+        Err(ActionError::Never(_)) => "never".to_owned(),
+        Err(ActionError::NotConfirmed(_)) => "not confirmed".to_owned(),
+        Err(ActionError::Changed(_)) => "changed before".to_owned(),
+        Err(ActionError::TooYoung(_) | ActionError::Busy(_)) => "not now".to_owned(),
+        Err(ActionError::Taken(_)) => "taken before".to_owned(),
+        Err(ActionError::Failed { .. }) => "failed before".to_owned(),
+        Err(ActionError::Stuck(_)) => "stuck before".to_owned(),
+        Err(ActionError::Refused(_) | ActionError::Unsure(_)) => unreachable!("no database is simulated"),
     };
     baton.with(|world| world.tally.count(format!("{what}: {ended}")));
 }
@@ -176,7 +179,7 @@ fn carry_out(
     eyes: &mut Eyes,
     mut report: Report,
     request: Request,
-) -> Result<(Receipt, &'static str), Trouble> {
+) -> Result<(Receipt, &'static str), ActionError> {
     let rules = Rules { home: HOME.into(), uid: USER, settled_for: Rules::SETTLED_FOR };
     let chance = |permille| baton.with(|world| world.dice.happens(permille));
     let patience = if chance(700) { Patience::Wait } else { Patience::None };
@@ -184,7 +187,7 @@ fn carry_out(
     if chance(500) {
         report = look(eyes);
     }
-    let seen = Seen::see(&lock, &report, request.clone(), &rules, eyes.now())?;
+    let seen = Preview::of(&lock, &report, request.clone(), &rules, eyes.now())?;
     let (answer, asked) = match seen.plan.confirmation {
         Confirmation::Yes | Confirmation::Refused => (Answer::Yes, "asked for a yes"),
         Confirmation::Code => (Answer::Typed(seen.code()), "asked for the code"),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::act::disk::{Disk, Keeping, Locker, Patience, Side, Spot, Standing};
+use claimtop::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
 use claimtop::core::model::file::{Content, FileImage};
 use jiff::Timestamp;
 use rustix::io::Errno;
@@ -141,13 +141,13 @@ impl Disk for SimDisk {
         )
     }
 
-    fn standing(&self, folder: &PathBuf) -> Result<Standing, Errno> {
-        let standing = match folder.to_str() {
-            Some("/tmp") => Standing::Sticky,
-            Some("/" | "/home") => Standing::Others,
-            Some(_) | None => Standing::Ours,
+    fn access_of(&self, folder: &PathBuf) -> Result<FolderAccess, Errno> {
+        let access_of = match folder.to_str() {
+            Some("/tmp") => FolderAccess::Sticky,
+            Some("/" | "/home") => FolderAccess::Others,
+            Some(_) | None => FolderAccess::Ours,
         };
-        self.call(|| format!("whose is {}", folder.display()), |_| Ok(standing))
+        self.call(|| format!("whose is {}", folder.display()), |_| Ok(access_of))
     }
 
     fn common_dir(&self, folder: &Path) -> Option<PathBuf> {
@@ -274,9 +274,9 @@ impl Disk for SimDisk {
         )
     }
 
-    fn append(&self, spot: Spot<'_, PathBuf>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
+    fn append(&self, spot: Spot<'_, PathBuf>, bytes: &[u8], keeping: Durability) -> Result<(), Errno> {
         let path = path(spot);
-        let is_torn = self.lie == Lie::TearsOutcomes && keeping == Keeping::Lazy;
+        let is_torn = self.lie == Lie::TearsOutcomes && keeping == Durability::Lazy;
         let bytes = if is_torn { &bytes[..bytes.len() / 2] } else { bytes };
         let is_cut = self.baton.with(|world| {
             let crashes = world.climate.crashes;
@@ -331,7 +331,7 @@ impl Disk for SimDisk {
         Ok(SimLock { baton: Arc::clone(&self.baton), inode, hold })
     }
 
-    fn locker_of(&self, _spot: Spot<'_, PathBuf>) -> Option<Locker> {
+    fn locker_of(&self, _spot: Spot<'_, PathBuf>) -> Option<LockHolder> {
         None
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use claimtop::act::witness::Witness;
+use claimtop::act::look::Look;
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
 use claimtop::core::judge::tombstone::learn::Mourner;
@@ -104,7 +104,7 @@ impl Eyes {
     }
 }
 
-impl Witness for Eyes {
+impl Look for Eyes {
     fn look(&mut self) -> Snapshot {
         let mut snapshot = self.records();
         (snapshot.processes, snapshot.taken_at) = self.processes();

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use claimtop::act::road::Receipt;
+use claimtop::act::execute::Receipt;
 use claimtop::core::history::journal::{Entry, History, Movement};
 use claimtop::core::model::action::Action;
 use claimtop::core::model::action::Ended;

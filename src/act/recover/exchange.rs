@@ -5,29 +5,29 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::{GONE, is_same_file, parked_note, read};
-use crate::act::disk::{Disk, Spot};
-use crate::act::movement::{At, Hands, aside, back_name, shown};
-use crate::act::trouble::Trouble;
+use super::leftovers::{GONE, is_same_file, parked_note, read};
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Spot};
+use crate::act::fs::files::{FileRef, Files, aside, back_name, shown};
 use crate::core::history::journal::{Movement, Parked, Print};
 
 /// Undoes an exchange that was cut off; a note when somebody has written meanwhile.
-pub(super) fn unexchange<D: Disk>(
-    hands: &Hands<'_, D>,
+pub(crate) fn unexchange<D: Disk>(
+    files: &Files<'_, D>,
     path: &Path,
     parked: &Parked,
     print: &Print,
     new_sha256: &str,
-) -> Result<Option<String>, Trouble> {
-    let Some(at) = hands.at_if_any(path)? else { return parked_note(hands, path, parked, GONE) };
+) -> Result<Option<String>, ActionError> {
+    let Some(at) = files.at_if_any(path)? else { return parked_note(files, path, parked, GONE) };
     let own = aside(&parked.name);
     let beside = (&at.folder, OsStr::new(&own));
-    if let Some(ended) = unback(hands, &at, parked, new_sha256)? {
+    if let Some(ended) = unback(files, &at, parked, new_sha256)? {
         return Ok(ended);
     }
-    let there = read(hands, at.spot(), path)?;
+    let there = read(files, at.spot(), path)?;
     let is_original = there.as_ref().is_some_and(|there| is_same_file(there, print));
-    let Some(lies_beside) = read(hands, beside, path)? else {
+    let Some(lies_beside) = read(files, beside, path)? else {
         if is_original {
             return Ok(None);
         }
@@ -36,16 +36,16 @@ pub(super) fn unexchange<D: Disk>(
             Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
         };
         return match since {
-            Some(since) => parked_note(hands, path, parked, since),
-            None => unpark(hands, path, parked, print, new_sha256),
+            Some(since) => parked_note(files, path, parked, since),
+            None => unpark(files, path, parked, print, new_sha256),
         };
     };
     if is_same_file(&lies_beside, print) {
-        return swap_back(hands, &at, beside, new_sha256);
+        return swap_back(files, &at, beside, new_sha256);
     }
     if is_original || lies_beside.sha256 == new_sha256 {
         // What lies beside is the new content, or a part of it, and is not in use.
-        hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", path))?;
+        files.disk.remove(beside).map_err(ActionError::at("remove the new content of", path))?;
         return Ok(None);
     }
     Ok(Some(written_note(path, &own)))
@@ -53,14 +53,14 @@ pub(super) fn unexchange<D: Disk>(
 
 /// Exchanges what is parked with the new content in its place.
 fn unpark<D: Disk>(
-    hands: &Hands<'_, D>,
+    files: &Files<'_, D>,
     path: &Path,
     parked: &Parked,
     print: &Print,
     new_sha256: &str,
-) -> Result<Option<String>, Trouble> {
-    let park = hands.park_if_any(parked)?;
-    if park.map_or(Ok(None), |park| read(hands, park.spot(), path))?.is_none() {
+) -> Result<Option<String>, ActionError> {
+    let park = files.park_if_any(parked)?;
+    if park.map_or(Ok(None), |park| read(files, park.spot(), path))?.is_none() {
         return Ok(None);
     }
     let exchange = Movement::Exchange {
@@ -69,41 +69,41 @@ fn unpark<D: Disk>(
         print: print.clone(),
         new_sha256: new_sha256.to_owned(),
     };
-    hands.reverse(&exchange).map(|()| None)
+    files.reverse(&exchange).map(|()| None)
 }
 
 /// Finishes what an earlier recovery began: it had put the old content beside under a name of
 /// its own, to exchange the two. `None` when it had not come so far.
 fn unback<D: Disk>(
-    hands: &Hands<'_, D>,
-    at: &At<D::Folder>,
+    files: &Files<'_, D>,
+    at: &FileRef<D::Folder>,
     parked: &Parked,
     new_sha256: &str,
-) -> Result<Option<Option<String>>, Trouble> {
+) -> Result<Option<Option<String>>, ActionError> {
     let own = back_name(&parked.name);
     let back = (&at.folder, OsStr::new(&own));
-    let Some(lies) = read(hands, back, &at.path)? else { return Ok(None) };
+    let Some(lies) = read(files, back, &at.path)? else { return Ok(None) };
     if lies.sha256 == new_sha256 {
-        hands.disk.remove(back).map_err(Trouble::at("remove the new content of", &at.path))?;
+        files.disk.remove(back).map_err(ActionError::at("remove the new content of", &at.path))?;
         return Ok(Some(None));
     }
-    swap_back(hands, at, back, new_sha256).map(Some)
+    swap_back(files, at, back, new_sha256).map(Some)
 }
 
 /// Exchanges the old content back into its place.
 fn swap_back<D: Disk>(
-    hands: &Hands<'_, D>,
-    at: &At<D::Folder>,
+    files: &Files<'_, D>,
+    at: &FileRef<D::Folder>,
     beside: Spot<'_, D::Folder>,
     new_sha256: &str,
-) -> Result<Option<String>, Trouble> {
-    match hands.swap(at, beside, new_sha256) {
+) -> Result<Option<String>, ActionError> {
+    match files.swap(at, beside, new_sha256) {
         Ok(()) => {
-            hands.disk.remove(beside).map_err(Trouble::at("remove the new content of", &at.path))?;
+            files.disk.remove(beside).map_err(ActionError::at("remove the new content of", &at.path))?;
             Ok(None)
         }
         Err(Errno::EXIST) => Ok(Some(written_note(&at.path, &beside.1.to_string_lossy()))),
-        Err(errno) => Err(Trouble::at("exchange", &at.path)(errno)),
+        Err(errno) => Err(ActionError::at("exchange", &at.path)(errno)),
     }
 }
 

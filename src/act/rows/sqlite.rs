@@ -9,8 +9,8 @@ use rusqlite::{
     Connection, Error, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params_from_iter,
 };
 
-use super::Rows;
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::rows::store::Rows;
 use crate::core::model::row::{Columns, RowChange, Value};
 use crate::core::model::text::shown;
 use crate::format::obra;
@@ -27,21 +27,21 @@ pub struct Sqlite {
 }
 
 impl Rows for Sqlite {
-    fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, Trouble> {
+    fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, ActionError> {
         own(database)?;
         let connection = sqlite::open(Path::new(database), &self.copies);
         let connection = connection
-            .map_err(|error| Trouble::Refused(format!("failed to read {}: {error}", shown(database))))?;
+            .map_err(|error| ActionError::Refused(format!("failed to read {}: {error}", shown(database))))?;
         select(&connection, table, id).map_err(trouble("read", database))
     }
 
-    fn settle(&self, database: &str) -> Result<(), Trouble> {
+    fn settle(&self, database: &str) -> Result<(), ActionError> {
         let _alone = alone();
         let read = open(database)?.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(()));
         read.map_err(trouble("read", database))
     }
 
-    fn back_up(&self, database: &str, to: &Path) -> Result<(), Trouble> {
+    fn back_up(&self, database: &str, to: &Path) -> Result<(), ActionError> {
         let _alone = alone();
         let connection = open(database)?;
         let copied = connection.execute("VACUUM INTO ?1", [uri(to)]);
@@ -52,8 +52,8 @@ impl Rows for Sqlite {
         &self,
         database: &str,
         changes: &[RowChange],
-        agrees: &mut dyn FnMut() -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        agrees: &mut dyn FnMut() -> Result<(), ActionError>,
+    ) -> Result<(), ActionError> {
         let _alone = alone();
         let mut connection = open(database)?;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
@@ -61,7 +61,10 @@ impl Rows for Sqlite {
         for change in changes {
             let now = select(&transaction, &change.table, &change.id).map_err(trouble("read", database))?;
             if now.as_ref() != Some(&change.before) {
-                return Err(Trouble::Changed(format!("{} {} was written since", change.table, change.id)));
+                return Err(ActionError::Changed(format!(
+                    "{} {} was written since",
+                    change.table, change.id
+                )));
             }
         }
         agrees()?;
@@ -71,23 +74,23 @@ impl Rows for Sqlite {
         transaction.commit().map_err(|error| match is_busy(&error) {
             true => trouble("commit to", database)(error),
             // What became of it is read back.
-            false => Trouble::Unsure(format!("failed to commit to {}: {error}", shown(database))),
+            false => ActionError::Unsure(format!("failed to commit to {}: {error}", shown(database))),
         })
     }
 }
 
 /// Makes sure that a database is a plain file of the user's own.
-fn own(database: &str) -> Result<(), Trouble> {
+fn own(database: &str) -> Result<(), ActionError> {
     let meta = Path::new(database).symlink_metadata().ok().filter(|meta| meta.is_file());
-    let meta = meta.ok_or_else(|| Trouble::Changed(format!("{} is no plain file", shown(database))))?;
+    let meta = meta.ok_or_else(|| ActionError::Changed(format!("{} is no plain file", shown(database))))?;
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Trouble::Never(format!("{} belongs to user {}", shown(database), meta.uid())));
+        return Err(ActionError::Never(format!("{} belongs to user {}", shown(database), meta.uid())));
     }
     Ok(())
 }
 
 /// Opens a database for writing; none is made.
-fn open(database: &str) -> Result<Connection, Trouble> {
+fn open(database: &str) -> Result<Connection, ActionError> {
     own(database)?;
     let path = Path::new(database);
     let flags =
@@ -102,13 +105,13 @@ fn open(database: &str) -> Result<Connection, Trouble> {
     prepared.map_err(trouble("open", database))
 }
 
-fn trouble<'a>(verb: &'a str, database: &'a str) -> impl FnOnce(Error) -> Trouble + 'a {
+fn trouble<'a>(verb: &'a str, database: &'a str) -> impl FnOnce(Error) -> ActionError + 'a {
     move |error| match is_busy(&error) {
-        true => Trouble::Changed(format!(
+        true => ActionError::Changed(format!(
             "{} is locked by a writer: it can only be changed when that one is done or ended",
             shown(database)
         )),
-        false => Trouble::Refused(format!("failed to {verb} {}: {error}", shown(database))),
+        false => ActionError::Refused(format!("failed to {verb} {}: {error}", shown(database))),
     }
 }
 

@@ -6,7 +6,9 @@ pub(crate) mod write;
 pub(crate) use self::targets::{meant, name, requests};
 pub(crate) use self::write::write;
 use super::msg::{Confirmed, Effect, Press};
-use crate::core::model::action::{Action, Confirmation, Ended, Offer, Place, Plan, Request, Told};
+use crate::core::model::action::{
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Request,
+};
 use crate::core::model::report::Report;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -35,7 +37,7 @@ pub struct Sheet {
     /// How far it has come.
     pub stage: Stage,
     /// What became of each request that is finished.
-    pub told: Vec<Told>,
+    pub told: Vec<ActionResult>,
     /// The first line shown.
     pub scroll: usize,
 }
@@ -99,12 +101,12 @@ impl Sheet {
             Some(plan) => {
                 let name = (plan.confirmation == Confirmation::FullName).then(|| plan.name.clone());
                 let plan = match &plan.refusal {
-                    Some(refusal) => Err(refusal.to_string()),
+                    Some(refusal) => Err(never(refusal.to_string())),
                     None => Ok((plan, name)),
                 };
                 Offer { request: request.clone(), plan }
             }
-            None => Offer { request: request.clone(), plan: Err("claimtop is read-only".to_owned()) },
+            None => Offer { request: request.clone(), plan: Err(never("claimtop is read-only".to_owned())) },
         };
         self.offers = self.requests.iter().map(plan).collect();
         self.stage = Stage::ReadOnly;
@@ -146,7 +148,7 @@ impl Sheet {
     /// Returns whether what could not be put back can be put beside.
     pub fn takes_beside(&self) -> bool {
         let is_taken = |offer: &Offer| {
-            matches!(&offer.plan, Err(why) if why.starts_with("the place is taken"))
+            matches!(&offer.plan, Err(why) if why.kind == ErrorKind::Taken)
                 && matches!(offer.request, Request::Undo { place: Place::Own, .. })
         };
         self.stage == Stage::Asking && self.offers.iter().any(is_taken)
@@ -250,4 +252,8 @@ impl Sheet {
             self.stage = Stage::Moved;
         }
     }
+}
+
+fn never(text: String) -> Obstacle {
+    Obstacle { kind: ErrorKind::Never, text }
 }

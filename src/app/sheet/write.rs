@@ -1,7 +1,7 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::core::model::action::{Confirmation, Ended, Offer, Told};
+use crate::core::model::action::{ActionResult, Confirmation, Ended, Offer};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::text::safe;
@@ -35,7 +35,7 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
 /// Says in one line what becomes of one of several things.
 fn write_offer(page: &mut Page, name: &str, offer: &Offer) {
     let (mark, tone, way) = match &offer.plan {
-        Err(why) => (Mark::Warning, Tone::Notice, format!("refused: {why}")),
+        Err(why) => (Mark::Warning, Tone::Notice, format!("refused: {}", why.text)),
         Ok((plan, code)) => match (&plan.confirmation, code.as_deref().unwrap_or("a code")) {
             (Confirmation::Yes, _) => (Mark::Info, Tone::Good, "y".to_owned()),
             (Confirmation::Code, code) => (Mark::Unknown, Tone::Notice, format!("type {code}")),
@@ -118,7 +118,7 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
     }
 }
 
-fn write_told(page: &mut Page, told: &Told) {
+fn write_told(page: &mut Page, told: &ActionResult) {
     let (mark, tone, word) = match told.ended {
         Some(Ended::Done) => (Mark::Alive, Tone::Good, "Done"),
         Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),

@@ -5,7 +5,9 @@ use crate::app::msg::Confirmed;
 use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::history::journal::History;
-use crate::core::model::action::{Action, Confirmation, Ended, Offer, Place, Request, Told};
+use crate::core::model::action::{
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Request,
+};
 use crate::core::model::record::Record;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -52,8 +54,12 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
     }
     let effects = update(&mut state, Msg::Pressed(Press::Char('y')));
     assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
-    let told =
-        Told { title: "park it".to_owned(), ended: Some(Ended::Done), detail: String::new(), entry: Some(7) };
+    let told = ActionResult {
+        title: "park it".to_owned(),
+        ended: Some(Ended::Done),
+        detail: String::new(),
+        entry: Some(7),
+    };
     update(&mut state, Msg::Told(told));
     update(&mut state, Msg::Finished);
     let text = panel_text(&state);
@@ -80,8 +86,12 @@ fn a_sheet_in_which_nothing_was_done_undoes_nothing() {
         update(&mut state, msg);
         state.sheet_mut().unwrap().action = action;
         press(&mut state, "y");
-        let told =
-            Told { title: "park it".to_owned(), ended, detail: String::new(), entry: ended.map(|_| 7) };
+        let told = ActionResult {
+            title: "park it".to_owned(),
+            ended,
+            detail: String::new(),
+            entry: ended.map(|_| 7),
+        };
         update(&mut state, Msg::Told(told));
         update(&mut state, Msg::Finished);
         let text = panel_text(&state);
@@ -170,7 +180,10 @@ fn a_sheet_of_several_begins_with_what_becomes_of_each() {
             Confirmation::Yes => {}
             Confirmation::Code => *code = Some("aq7".to_owned()),
             Confirmation::FullName => *code = Some(plan.name.clone()),
-            Confirmation::Refused => offer.plan = Err(plan.refusal.as_ref().unwrap().to_string()),
+            Confirmation::Refused => {
+                offer.plan =
+                    Err(Obstacle { kind: ErrorKind::Never, text: plan.refusal.as_ref().unwrap().to_string() })
+            }
         }
     }
     update(&mut state, Msg::Offered(offers));
@@ -269,7 +282,8 @@ fn the_history_is_listed_and_its_entries_are_undone() {
     let effects = update(&mut state, Msg::Pressed(Press::Char('z')));
     let undo = Request::Undo { entry: 1, place: Place::Own };
     assert_eq!(effects, [Effect::Offer(vec![undo.clone()]), Effect::Redraw]);
-    let taken = Err("the place is taken: there is a file".to_owned());
+    let text = "the place is taken: there is a file".to_owned();
+    let taken = Err(Obstacle { kind: ErrorKind::Taken, text });
     update(&mut state, Msg::Offered(vec![Offer { request: undo, plan: taken }]));
     let effects = update(&mut state, Msg::Pressed(Press::Char('b')));
     let beside = Request::Undo { entry: 1, place: Place::Beside };

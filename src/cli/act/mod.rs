@@ -17,14 +17,14 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape, complain};
 use super::settings::Settings;
 use super::signatures;
-use crate::act::hand::Hand;
-use crate::act::road::{Answer, Request, Rules, Seen};
+use crate::act::error::ActionError;
+use crate::act::executor::Executor;
+use crate::act::preflight::preview::Preview;
 use crate::act::rows::postgres::Postgres;
-use crate::act::trouble::Trouble;
-use crate::act::undo::Place;
+use crate::act::rules::{Answer, Rules};
 use crate::cli::look;
 use crate::config::Access;
-use crate::core::model::action::{Action, Confirmation};
+use crate::core::model::action::{Action, Confirmation, ErrorKind, Place, Request};
 use crate::core::model::code::Code;
 use crate::core::model::finding::Remedy;
 use crate::core::model::judged::RecordView;
@@ -46,42 +46,42 @@ fn complain_of(wait: &str) {
     complain(&format!("claimtop: {wait}"));
 }
 
-/// Makes the hand that acts, over the world of these settings.
+/// Makes the executor that acts, over the world of these settings.
 ///
 /// # Errors
 /// The state folder cannot be made or opened, or the home is another user's.
-pub(crate) fn hand(settings: &Settings) -> Result<Hand, Failure> {
+pub(crate) fn executor(settings: &Settings) -> Result<Executor, Failure> {
     if let Some(owner) = settings.other_owner {
         let error =
             anyhow!("the home belongs to user {owner}, and root acts on nothing that others can steer");
         let hint = format!("act as that user: setpriv --reuid {owner} --init-groups claimtop ...");
         return Err(Failure::new(Exit::Refused, error).hint(hint));
     }
-    over(settings, Hand::new).map(|hand| hand.waiting(LOCK_PATIENCE, Some(Box::new(complain_of))))
+    over(settings, Executor::new).map(|executor| executor.waiting(LOCK_PATIENCE, Some(Box::new(complain_of))))
 }
 
-/// Makes the hand that only looks: it makes nothing in the state folder, and needs none.
+/// Makes the executor that only looks: it makes nothing in the state folder, and needs none.
 ///
 /// # Errors
 /// There is one, and it cannot be read.
-pub(crate) fn looking(settings: &Settings) -> Result<Hand, Failure> {
-    over(settings, Hand::looking)
+pub(crate) fn looking(settings: &Settings) -> Result<Executor, Failure> {
+    over(settings, Executor::looking)
 }
 
 fn over(
     settings: &Settings,
-    open: impl FnOnce(&Path, Observer, Rules) -> Result<Hand, Trouble>,
-) -> Result<Hand, Failure> {
+    open: impl FnOnce(&Path, Observer, Rules) -> Result<Executor, ActionError>,
+) -> Result<Executor, Failure> {
     let observer = look::observer(settings, signatures(settings)?);
     let rules = Rules {
         home: settings.places.home.clone(),
         uid: host::host(clock::now()).uid,
         settled_for: Rules::SETTLED_FOR,
     };
-    let hand = open(&settings.state, observer, rules).map_err(failure)?;
-    let Some(target) = settings.places.leo_database.clone() else { return Ok(hand) };
+    let executor = open(&settings.state, observer, rules).map_err(failure)?;
+    let Some(target) = settings.places.leo_database.clone() else { return Ok(executor) };
     let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
-    Ok(hand.with(Format::Leo, Box::new(rows)))
+    Ok(executor.with(Format::Leo, Box::new(rows)))
 }
 
 /// Acts on what a person named.
@@ -89,13 +89,13 @@ fn over(
 /// # Errors
 /// Nothing or several things are called so, or acting is refused or fails.
 pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], consent: &Consent) -> Outcome {
-    let mut hand = opened(settings, consent)?;
-    let report = hand.report();
+    let mut executor = opened(settings, consent)?;
+    let report = executor.report();
     let mut requests = Vec::new();
     for subject in subjects {
         requests.extend(asked(find::find(&report, subject)?, action)?);
     }
-    carry_out(settings, &mut hand, &report, &requests, consent)
+    carry_out(settings, &mut executor, &report, &requests, consent)
 }
 
 /// Returns what an action on something is about: of a window that lives what it holds, of one that
@@ -121,13 +121,13 @@ fn asked(found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
 /// # Errors
 /// Acting is refused or fails.
 pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
-    let mut hand = opened(settings, consent)?;
-    let report = hand.report();
+    let mut executor = opened(settings, consent)?;
+    let report = executor.report();
     let legacy = report.findings.iter().filter(|finding| finding.remedy == Remedy::Migrate);
     let keys: BTreeSet<_> = legacy.filter_map(|finding| finding.subjects.first().cloned()).collect();
     let requests: Vec<_> =
         keys.into_iter().map(|key| Request::Act { key, action: Action::Migrate }).collect();
-    carry_out(settings, &mut hand, &report, &requests, consent)
+    carry_out(settings, &mut executor, &report, &requests, consent)
 }
 
 /// Parks every record that is provably dead and past its own system's limit.
@@ -135,12 +135,12 @@ pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
 /// # Errors
 /// Acting is refused or fails.
 pub(crate) fn clean(settings: &Settings, consent: &Consent) -> Outcome {
-    let mut hand = opened(settings, consent)?;
-    let report = hand.report();
+    let mut executor = opened(settings, consent)?;
+    let report = executor.report();
     let requests: Vec<_> = outdated(&report)
         .map(|record| Request::Act { key: record.key.clone(), action: Action::Park })
         .collect();
-    carry_out(settings, &mut hand, &report, &requests, consent)
+    carry_out(settings, &mut executor, &report, &requests, consent)
 }
 
 /// Returns the records that a clean is about. A companion goes with its session; the states of
@@ -167,18 +167,18 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
 /// # Errors
 /// There is none, or acting is refused or fails.
 pub(crate) fn undo(settings: &Settings, entry: Option<u64>, place: Place, consent: &Consent) -> Outcome {
-    let mut hand = opened(settings, consent)?;
-    let history = hand.history().map_err(failure)?;
+    let mut executor = opened(settings, consent)?;
+    let history = executor.history().map_err(failure)?;
     let newest = || history.newest_undoable().map(|entry| entry.number);
     let entry = entry.or_else(newest).ok_or_else(|| {
         Failure::new(Exit::Refused, anyhow!("there is nothing to undo"))
             .hint("claimtop journal lists what was done")
     })?;
-    let report = hand.report();
-    carry_out(settings, &mut hand, &report, &[Request::Undo { entry, place }], consent)
+    let report = executor.report();
+    carry_out(settings, &mut executor, &report, &[Request::Undo { entry, place }], consent)
 }
 
-fn opened(settings: &Settings, consent: &Consent) -> Result<Hand, Failure> {
+fn opened(settings: &Settings, consent: &Consent) -> Result<Executor, Failure> {
     if consent.dry_run {
         return looking(settings);
     }
@@ -186,14 +186,14 @@ fn opened(settings: &Settings, consent: &Consent) -> Result<Hand, Failure> {
         let error = anyhow!("claimtop is read-only");
         return Err(Failure::new(Exit::Refused, error).hint("leave --read-only out, or use --dry-run"));
     }
-    hand(settings)
+    executor(settings)
 }
 
 /// Shows every plan, asks where that is needed, and does one after the other; one refusal does
 /// not stop the rest.
 fn carry_out(
     settings: &Settings,
-    hand: &mut Hand,
+    executor: &mut Executor,
     report: &Report,
     requests: &[Request],
     consent: &Consent,
@@ -204,7 +204,7 @@ fn carry_out(
     if requests.is_empty() {
         return told.nothing();
     }
-    let chosen = planned(hand, report, requests, &mut told)?;
+    let chosen = planned(executor, report, requests, &mut told)?;
     if consent.dry_run {
         chosen.iter().for_each(|seen| told.waits(seen));
         return told.end();
@@ -221,7 +221,7 @@ fn carry_out(
                 continue;
             }
         };
-        match hand.carry_out(seen, &answer) {
+        match executor.carry_out(seen, &answer) {
             Ok(carried) => told.carried(&carried),
             Err(trouble) => told.trouble(Some(&title), &trouble),
         }
@@ -231,13 +231,13 @@ fn carry_out(
 
 /// Shows every plan, and returns those that can be done.
 fn planned(
-    hand: &mut Hand,
+    executor: &mut Executor,
     report: &Report,
     requests: &[Request],
     told: &mut Told,
-) -> Result<Vec<Seen>, Failure> {
+) -> Result<Vec<Preview>, Failure> {
     let mut chosen = Vec::new();
-    for seen in hand.see(report, requests).map_err(failure)? {
+    for seen in executor.see(report, requests).map_err(failure)? {
         match seen {
             Ok(seen) => {
                 told.plan(&seen);
@@ -253,24 +253,25 @@ fn question(number: usize) -> String {
     if number == 1 { "Do it".to_owned() } else { format!("Do all {number}") }
 }
 
-fn asks_only_for_yes(chosen: &[Seen]) -> bool {
+fn asks_only_for_yes(chosen: &[Preview]) -> bool {
     !chosen.is_empty() && chosen.iter().all(|seen| seen.plan.confirmation == Confirmation::Yes)
 }
 
 /// Returns how a command ends that could not begin.
-pub(crate) fn failure(trouble: Trouble) -> Failure {
-    Failure::new(exit(&trouble), anyhow!(trouble))
+pub(crate) fn failure(error: ActionError) -> Failure {
+    Failure::new(exit(&error), anyhow!(error))
 }
 
-/// Returns the exit code of a trouble.
-pub(crate) fn exit(trouble: &Trouble) -> Exit {
-    match trouble {
-        Trouble::Never(_)
-        | Trouble::NotConfirmed(_)
-        | Trouble::Changed(_)
-        | Trouble::NotNow(_)
-        | Trouble::Taken(_) => Exit::Refused,
-        Trouble::Failed { .. } | Trouble::Refused(_) | Trouble::Unsure(_) | Trouble::Stuck(_) => Exit::Failed,
+/// Returns the exit code of an error.
+pub(crate) fn exit(error: &ActionError) -> Exit {
+    match error.kind() {
+        ErrorKind::Never
+        | ErrorKind::NotConfirmed
+        | ErrorKind::Changed
+        | ErrorKind::TooYoung
+        | ErrorKind::Busy
+        | ErrorKind::Taken => Exit::Refused,
+        ErrorKind::Failed | ErrorKind::Unsure | ErrorKind::Stuck => Exit::Failed,
     }
 }
 
@@ -280,8 +281,8 @@ mod tests {
 
     #[test]
     fn what_another_claimtop_or_a_young_file_delays_was_refused_and_has_not_failed() {
-        let wait = failure(Trouble::NotNow("another claimtop, PID 7, is at work".to_owned()));
+        let wait = failure(ActionError::Busy("another claimtop, PID 7, is at work".to_owned()));
         assert_eq!(wait.lines(), ["claimtop: another claimtop, PID 7, is at work"]);
-        assert_eq!(exit(&Trouble::NotNow(String::new())).code(), 3);
+        assert_eq!(exit(&ActionError::Busy(String::new())).code(), 3);
     }
 }

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::act::follow::Carried;
-use crate::act::road::{Receipt, Seen};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::execute::Receipt;
+use crate::act::follow_up::Completed;
+use crate::act::preflight::preview::Preview;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};
 use crate::core::model::action::{Confirmation, Ended, Plan};
@@ -64,7 +65,7 @@ impl Told {
         self.end()
     }
 
-    pub(super) fn plan(&mut self, seen: &Seen) {
+    pub(super) fn plan(&mut self, seen: &Preview) {
         let code = (seen.plan.confirmation == Confirmation::Code).then(|| seen.code());
         if let Shape::Text(paint) = self.shape {
             self.say(&text(seen, paint));
@@ -73,7 +74,7 @@ impl Told {
     }
 
     /// Tells what was done, and what followed, line by line.
-    pub(super) fn carried(&mut self, carried: &Carried) {
+    pub(super) fn carried(&mut self, carried: &Completed) {
         self.receipt(&carried.receipt);
         for followed in &carried.followed {
             match &followed.end {
@@ -120,21 +121,21 @@ impl Told {
         self.answer.receipts.push(receipt.clone());
     }
 
-    pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &Trouble) {
+    pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &ActionError) {
         let why = trouble.to_string();
         tracing::warn!(detail = %shown(&why), "did not act");
         self.refused(what, &why, super::exit(trouble));
     }
 
     /// Says of a plan that was only shown why it would not be done yet.
-    pub(super) fn waits(&mut self, seen: &Seen) {
+    pub(super) fn waits(&mut self, seen: &Preview) {
         if let Some(wait) = &seen.wait {
-            self.refused(Some(&seen.plan.what), wait, Exit::Refused);
+            self.refused(Some(&seen.plan.what), &wait.to_string(), Exit::Refused);
         }
     }
 
     /// Says what a plan asks for that was not given.
-    pub(super) fn unconfirmed(&mut self, seen: &Seen) {
+    pub(super) fn unconfirmed(&mut self, seen: &Preview) {
         self.refused(Some(&seen.plan.what), &wanted(seen), Exit::Refused);
     }
 
@@ -168,7 +169,7 @@ impl Told {
 }
 
 /// Says what confirms a plan.
-fn wanted(seen: &Seen) -> String {
+fn wanted(seen: &Preview) -> String {
     match seen.plan.confirmation {
         Confirmation::Yes => "--yes does it".to_owned(),
         Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
@@ -180,7 +181,7 @@ fn wanted(seen: &Seen) -> String {
 }
 
 /// Lays a plan out, under what it would do.
-fn text(seen: &Seen, paint: Paint) -> String {
+fn text(seen: &Preview, paint: Paint) -> String {
     let mut page = Page::for_text(Timestamp::UNIX_EPOCH);
     page.heading(&seen.plan.name);
     plan::write(&mut page, &seen.plan, (&wanted(seen), Tone::Plain));

@@ -64,12 +64,44 @@ pub struct Offer {
     pub request: Request,
     /// What would be done, and what must be typed where a plain yes is not enough; or why it is
     /// not done.
-    pub plan: Result<(Plan, Option<String>), String>,
+    pub plan: Result<(Plan, Option<String>), Obstacle>,
+}
+
+/// Why something is not done, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// What kind of reason it is.
+    pub kind: ErrorKind,
+    /// The reason in words.
+    pub text: String,
+}
+
+/// What kind of reason keeps something from being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// It is never done.
+    Never,
+    /// What a person gave is not what was asked for.
+    NotConfirmed,
+    /// The world is not as it was seen.
+    Changed,
+    /// A file was written just now.
+    TooYoung,
+    /// Another claimtop is at work.
+    Busy,
+    /// Where something is to go, something else lies.
+    Taken,
+    /// The system or a database refused.
+    Failed,
+    /// It may or may not have been done.
+    Unsure,
+    /// Something could not be put back.
+    Stuck,
 }
 
 /// What became of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct ActionResult {
     /// What it was about.
     pub title: String,
     /// How it ended; `None` when it was not begun.

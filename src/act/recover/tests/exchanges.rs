@@ -2,7 +2,7 @@
 //! has written meanwhile.
 
 use super::*;
-use crate::act::movement::sha256;
+use crate::act::fs::print::sha256;
 
 const BACK: &str = ".claimtop-1-1-back";
 

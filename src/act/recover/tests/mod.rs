@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use crate::act::disk::{Disk, Patience};
-use crate::act::lock::StateFolder;
-use crate::act::movement::print_of;
-use crate::act::system::System;
+use crate::act::fs::disk::{Disk, Patience};
+use crate::act::fs::print::print_of;
+use crate::act::fs::system::System;
+use crate::act::journal_store::StateFolder;
 use crate::core::history::journal::{Intent, Movement, Outcome, Parked, Print};
 use crate::core::model::action::{Action, Ended};
 use crate::core::model::file::Content;

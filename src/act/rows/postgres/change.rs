@@ -2,8 +2,9 @@
 //! then the signs of life that it has written over; and all is read back.
 
 use super::session::{Session, trouble};
-use super::{file_lock, is_after, key, name, parameter};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::rows::postgres::file_lock;
+use crate::act::rows::postgres::row::{is_after, key, name, parameter};
 use crate::core::model::row::{Columns, RowChange, Value, is_in};
 use crate::core::model::text::shown;
 use crate::format::json;
@@ -14,7 +15,7 @@ use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, SESSIONS, SIGNS, UPDA
 /// # Errors
 /// A function refuses, or a row does not become what it is to be; the transaction is not to be
 /// committed.
-pub(super) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), Trouble> {
+pub(crate) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), ActionError> {
     let (locks, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.table == FILE_LOCKS);
     locks.into_iter().try_for_each(|change| file_lock::carry_out(session, change))?;
     let (rows, items): (Vec<_>, Vec<_>) = others.into_iter().partition(|change| change.table == SESSIONS);
@@ -40,7 +41,7 @@ pub(super) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), 
 }
 
 /// Makes sure that a row is what it was to become: when something is taken back, in every column.
-fn check(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+fn check(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let now = session.row(&change.table, &change.id, "")?;
     let is_what_it_should_be = match gives_back(change) {
         true => is_in(now.as_ref(), &change.after),
@@ -48,7 +49,7 @@ fn check(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     };
     match is_what_it_should_be {
         true => Ok(()),
-        false => Err(Trouble::Refused(format!("{} did not become what it was to be", name(change)))),
+        false => Err(ActionError::Refused(format!("{} did not become what it was to be", name(change)))),
     }
 }
 
@@ -63,7 +64,7 @@ fn gives_back(change: &RowChange) -> bool {
 
 /// Makes sure that nobody else works on what a session is given back, and that its heartbeat is
 /// its own: an older claimtop has left there what `release_sd` wrote.
-fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let column = if change.after.contains_key("sd_key") { "sd_key" } else { "sd_id" };
     let others = format!(
         "SELECT session_id FROM claude_sessions WHERE {column} = $1 AND session_id <> $2 \
@@ -73,7 +74,7 @@ fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Troubl
     if let Some(other) =
         session.query(&others, &[wanted, Some(change.id.clone())])?.into_iter().flatten().next()
     {
-        return Err(Trouble::Changed(format!("session {} works on it by now", shown(&other))));
+        return Err(ActionError::Changed(format!("session {} works on it by now", shown(&other))));
     }
     let moments = ["heartbeat_at", "released_at"];
     if session.schema.of(SESSIONS, &moments).len() < moments.len() {
@@ -82,7 +83,7 @@ fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Troubl
     let forged = "SELECT '1' FROM claude_sessions WHERE session_id = $1 AND heartbeat_at = released_at";
     match session.query(forged, &[Some(change.id.clone())])?.is_empty() {
         true => Ok(()),
-        false => Err(Trouble::Never(
+        false => Err(ActionError::Never(
             "LEO's release_sd has overwritten the heartbeat, and what it was is not known: \
              the session would look alive"
                 .to_owned(),
@@ -96,7 +97,7 @@ fn beside_of(
     session: &Session,
     change: &RowChange,
     items: &[&RowChange],
-) -> Result<Option<(String, Columns)>, Trouble> {
+) -> Result<Option<(String, Columns)>, ActionError> {
     let Some(key) = mirror(&change.after).filter(|key| items.iter().all(|item| item.id != *key)) else {
         return Ok(None);
     };
@@ -111,13 +112,13 @@ struct Signs<'a> {
 }
 
 impl<'a> Signs<'a> {
-    fn read(session: &Session, change: &'a RowChange) -> Result<Self, Trouble> {
+    fn read(session: &Session, change: &'a RowChange) -> Result<Self, ActionError> {
         let before = session.columns(SESSIONS, &change.id, SIGNS, "")?.unwrap_or_default();
         Ok(Self { change, before })
     }
 
     /// Puts back what was written over.
-    fn keep(&self, session: &Session) -> Result<(), Trouble> {
+    fn keep(&self, session: &Session) -> Result<(), ActionError> {
         let now = || session.columns(SESSIONS, &self.change.id, SIGNS, "");
         let written = self.written(now()?);
         if written.is_empty() {
@@ -128,7 +129,7 @@ impl<'a> Signs<'a> {
         // When a row was last written, a trigger may go on to say; that is no sign of life.
         match self.written(now()?).into_iter().find(|(column, _)| *column != UPDATED_AT) {
             None => Ok(()),
-            Some((column, _)) => Err(Trouble::Never(format!(
+            Some((column, _)) => Err(ActionError::Never(format!(
                 "the database dates {column} of {} anew whenever the row is written: \
                  the session would look alive",
                 name(self.change)
@@ -145,7 +146,7 @@ impl<'a> Signs<'a> {
 }
 
 /// Returns whether a release of this row goes by LEO's own function.
-pub(super) fn is_by_function(session: &Session, change: &RowChange) -> bool {
+pub(crate) fn is_by_function(session: &Session, change: &RowChange) -> bool {
     // It would call a session idle that is stale or released by now.
     let is_open = matches!(text(&change.before, "status"), Some("active" | "idle"));
     let is_release = mirror(&change.before).is_some() && mirror(&change.after).is_none();
@@ -154,7 +155,7 @@ pub(super) fn is_by_function(session: &Session, change: &RowChange) -> bool {
 
 /// Calls LEO's own function for a session's row, where it has one and is the right way. What was
 /// let go is not claimed anew by `claim_sd`: it would date a heartbeat and write both surfaces.
-fn by_function(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+fn by_function(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let Some(held) = mirror(&change.before).filter(|_| is_by_function(session, change)) else {
         return Ok(());
     };
@@ -169,13 +170,15 @@ fn by_function(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     let answer = Answer::of(answer);
     match answer.text("released_sd") {
         Some(released) if released == held => Ok(()),
-        Some(released) => Err(Trouble::Changed(format!("release_sd let go of {} instead", shown(&released)))),
-        None => Err(Trouble::Changed(format!("release_sd let go of nothing: {}", answer.words()))),
+        Some(released) => {
+            Err(ActionError::Changed(format!("release_sd let go of {} instead", shown(&released))))
+        }
+        None => Err(ActionError::Changed(format!("release_sd let go of nothing: {}", answer.words()))),
     }
 }
 
 /// Dates the release by the server's clock: a younger heartbeat is the session's own.
-fn date(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+fn date(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let is_released = text(&change.before, "status") == Some("released");
     if is_released || !session.schema.has(SESSIONS, "released_at") {
         return Ok(());
@@ -185,9 +188,9 @@ fn date(session: &Session, change: &RowChange) -> Result<(), Trouble> {
 }
 
 /// Gives a row what it still lacks, only while the holder is still the one that was seen.
-fn finish(session: &Session, table: &str, id: &str, after: &Columns) -> Result<(), Trouble> {
+fn finish(session: &Session, table: &str, id: &str, after: &Columns) -> Result<(), ActionError> {
     let now = session.row(table, id, "")?;
-    let now = now.ok_or_else(|| Trouble::Changed(format!("{table} {} has gone", shown(id))))?;
+    let now = now.ok_or_else(|| ActionError::Changed(format!("{table} {} has gone", shown(id))))?;
     let lacks = |(column, value): &(&String, &Value)| now.get(*column) != Some(*value);
     let left: Vec<_> = after.iter().filter(lacks).map(|(column, value)| (column.as_str(), value)).collect();
     if left.is_empty() { Ok(()) } else { update(session, table, id, &now, &left) }
@@ -199,7 +202,7 @@ fn update(
     id: &str,
     now: &Columns,
     left: &[(&str, &Value)],
-) -> Result<(), Trouble> {
+) -> Result<(), ActionError> {
     let sets =
         left.iter().enumerate().map(|(at, (column, _))| format!("{column} = ${}{}", at + 3, kind(column)));
     let mut sets: Vec<String> = sets.collect();
@@ -222,7 +225,7 @@ fn update(
     parameters.extend(left.iter().map(|(_, value)| parameter(value)));
     match session.query(&sql, &parameters)?.len() {
         1 => Ok(()),
-        _ => Err(Trouble::Changed(format!("{table} {} was written since", shown(id)))),
+        _ => Err(ActionError::Changed(format!("{table} {} was written since", shown(id)))),
     }
 }
 

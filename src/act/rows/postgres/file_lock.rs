@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::session::{Session, quoted};
-use super::{name, parameter};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::rows::postgres::row::{name, parameter};
 use crate::core::model::json;
 use crate::core::model::row::{Columns, RowChange, is_in};
 use crate::format::leo::database::{FILE_LOCKS, REAPED_AFTER};
@@ -14,7 +14,7 @@ use crate::format::leo::database::{FILE_LOCKS, REAPED_AFTER};
 ///
 /// # Errors
 /// It is not as it was seen, it could not be put back exactly, or somebody else has the file by now.
-pub(super) fn carry_out(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+pub(crate) fn carry_out(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     if change.before.is_empty() {
         return put_back(session, change, &change.after);
     }
@@ -27,7 +27,7 @@ pub(super) fn carry_out(session: &Session, change: &RowChange) -> Result<(), Tro
 
 /// Deletes a row by the rule of LEO's sweep and the server's clock, only if what is known of it is
 /// all that it says.
-fn delete(session: &Session, change: &RowChange) -> Result<(), Trouble> {
+fn delete(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let sql = format!(
         "DELETE FROM {FILE_LOCKS} AS held WHERE file_path = $1 \
          AND heartbeat_at < now() - interval '{REAPED_AFTER} seconds' \
@@ -36,7 +36,7 @@ fn delete(session: &Session, change: &RowChange) -> Result<(), Trouble> {
     let known = Some(object(&change.before)?);
     match session.query(&sql, &[Some(change.id.clone()), known])?.len() {
         1 => Ok(()),
-        _ => Err(Trouble::Changed(format!(
+        _ => Err(ActionError::Changed(format!(
             "{} was written since, its heartbeat is younger than {REAPED_AFTER} s, or not all of it can be read",
             name(change)
         ))),
@@ -45,7 +45,7 @@ fn delete(session: &Session, change: &RowChange) -> Result<(), Trouble> {
 
 /// Puts a row back with every value that it had, its heartbeat too: nothing that claimtop does is a
 /// sign of somebody's life.
-fn put_back(session: &Session, change: &RowChange, row: &Columns) -> Result<(), Trouble> {
+fn put_back(session: &Session, change: &RowChange, row: &Columns) -> Result<(), ActionError> {
     let names = row.keys().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     let sql = format!(
         "INSERT INTO {FILE_LOCKS} ({names}) SELECT {names} \
@@ -55,12 +55,12 @@ fn put_back(session: &Session, change: &RowChange, row: &Columns) -> Result<(), 
     let now = session.row(FILE_LOCKS, &change.id, "")?;
     match is_in(now.as_ref(), row) {
         true => Ok(()),
-        false => Err(Trouble::Never(format!("the database does not take {} as it was", name(change)))),
+        false => Err(ActionError::Never(format!("the database does not take {} as it was", name(change)))),
     }
 }
 
 /// Returns a row as a JSON object of texts.
-fn object(row: &Columns) -> Result<String, Trouble> {
+fn object(row: &Columns) -> Result<String, ActionError> {
     let texts: BTreeMap<_, _> = row.iter().map(|(name, value)| (name, parameter(value))).collect();
-    json::to_line(&texts).map_err(|error| Trouble::Never(error.to_string()))
+    json::to_line(&texts).map_err(|error| ActionError::Never(error.to_string()))
 }

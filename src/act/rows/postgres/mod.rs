@@ -3,6 +3,7 @@
 
 mod change;
 mod file_lock;
+pub mod row;
 mod session;
 
 use std::path::Path;
@@ -11,11 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
 use self::session::Session;
-use super::{Rows, Standing};
-use crate::act::trouble::Trouble;
-use crate::core::model::row::{Columns, RowChange, Value, is_in};
+use crate::act::error::ActionError;
+use crate::act::rows::postgres::row::{is_after, is_before, name};
+use crate::act::rows::store::{Rows, RowsState};
+use crate::core::model::row::{Columns, RowChange, is_in};
 use crate::core::model::text::shown;
-use crate::format::leo::database::{self, FILE_LOCKS, SESSIONS, key_column, text};
+use crate::format::leo::database::{FILE_LOCKS, SESSIONS, text};
 use crate::source::postgres::Target;
 
 /// LEO's database.
@@ -42,11 +44,11 @@ impl Postgres {
     fn within<T>(
         &self,
         database: &str,
-        act: impl FnOnce(&Session) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        act: impl FnOnce(&Session) -> Result<T, ActionError>,
+    ) -> Result<T, ActionError> {
         if self.target.name.raw() != database {
             let why = format!("{} is not the database that is set up", shown(database));
-            return Err(Trouble::Refused(why));
+            return Err(ActionError::Refused(why));
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
         let session = match kept.filter(|session| session.begin().is_ok()) {
@@ -66,26 +68,26 @@ impl Postgres {
 }
 
 impl Rows for Postgres {
-    fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, Trouble> {
+    fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, ActionError> {
         self.within(database, |session| session.row(table, id, ""))
     }
 
-    fn back_up(&self, database: &str, _to: &Path) -> Result<(), Trouble> {
-        Err(Trouble::Never(format!("{} is a server's, which has copies of its own", shown(database))))
+    fn back_up(&self, database: &str, _to: &Path) -> Result<(), ActionError> {
+        Err(ActionError::Never(format!("{} is a server's, which has copies of its own", shown(database))))
     }
 
     fn apply(
         &self,
         database: &str,
         changes: &[RowChange],
-        agrees: &mut dyn FnMut() -> Result<(), Trouble>,
-    ) -> Result<(), Trouble> {
+        agrees: &mut dyn FnMut() -> Result<(), ActionError>,
+    ) -> Result<(), ActionError> {
         self.within(database, |session| {
             session.lock(changes)?;
             for change in changes {
                 let now = session.row(&change.table, &change.id, "FOR UPDATE")?;
                 if !is_in(now.as_ref(), &change.before) {
-                    return Err(Trouble::Changed(format!("{} was written since", name(change))));
+                    return Err(ActionError::Changed(format!("{} was written since", name(change))));
                 }
             }
             agrees()?;
@@ -94,10 +96,10 @@ impl Rows for Postgres {
         })
     }
 
-    fn standing(&self, database: &str, changes: &[RowChange]) -> Standing {
+    fn state(&self, database: &str, changes: &[RowChange]) -> RowsState {
         match self.within(database, |session| stand(session, changes)) {
-            Ok(standing) => standing,
-            Err(trouble) => Standing::Unknown(trouble.to_string()),
+            Ok(state) => state,
+            Err(error) => RowsState::Unknown(error.to_string()),
         }
     }
 
@@ -107,70 +109,31 @@ impl Rows for Postgres {
                 let told = tell(change, session.row(&change.table, &change.id, "")?);
                 Ok(if change::is_by_function(session, change) { told + TOUCHED } else { told })
             };
-            changes.iter().map(told).collect::<Result<Vec<_>, Trouble>>()
+            changes.iter().map(told).collect::<Result<Vec<_>, ActionError>>()
         });
         match read {
             Ok(rows) => format!("read back: {}", rows.join(", ")),
-            Err(trouble) => format!("done, but it could not be read back: {trouble}"),
+            Err(error) => format!("done, but it could not be read back: {error}"),
         }
     }
-}
-
-fn name(change: &RowChange) -> String {
-    format!("{} {}", change.table, shown(&change.id))
 }
 
 /// Reads back how rows stand once whoever changed them is done: it held the same locks.
-fn stand(session: &Session, changes: &[RowChange]) -> Result<Standing, Trouble> {
+fn stand(session: &Session, changes: &[RowChange]) -> Result<RowsState, ActionError> {
     session.lock(changes)?;
-    let mut standing = None;
+    let mut state = None;
     for change in changes {
         let now = session.row(&change.table, &change.id, "")?;
         let one = match now.as_ref() {
-            now if is_before(&change.table, now, &change.before) => Standing::Before,
-            now if is_after(&change.table, now, &change.after) => Standing::After,
-            _ => return Ok(Standing::Other(name(change))),
+            now if is_before(&change.table, now, &change.before) => RowsState::Before,
+            now if is_after(&change.table, now, &change.after) => RowsState::After,
+            _ => return Ok(RowsState::Other(name(change))),
         };
-        if standing.get_or_insert_with(|| one.clone()) != &one {
-            return Ok(Standing::Other(name(change)));
+        if state.get_or_insert_with(|| one.clone()) != &one {
+            return Ok(RowsState::Other(name(change)));
         }
     }
-    Ok(standing.unwrap_or(Standing::Before))
-}
-
-/// The columns that say who holds what; the others move with them.
-fn claims(table: &str) -> &'static [&'static str] {
-    match table {
-        SESSIONS => &["sd_key", "sd_id", "worktree_path", "worktree_branch"],
-        _ => &["claiming_session_id"],
-    }
-}
-
-fn is_before(table: &str, now: Option<&Columns>, before: &Columns) -> bool {
-    // Whoever claims it anew does so at another moment.
-    let is_claimed = || now.is_some_and(|now| now.get("claimed_at") == before.get("claimed_at"));
-    is_after(table, now, before) && (table == FILE_LOCKS || is_claimed())
-}
-
-fn is_after(table: &str, now: Option<&Columns>, after: &Columns) -> bool {
-    let has = |now: &Columns| claims(table).iter().all(|column| now.get(*column) == after.get(*column));
-    if table == FILE_LOCKS { is_in(now, after) } else { now.is_some_and(has) }
-}
-
-/// Returns the keys of work and the paths of files that some changes are about, in the order in
-/// which all take locks.
-fn keys(changes: &[RowChange]) -> Vec<&str> {
-    let mut keys: Vec<&str> = Vec::new();
-    for change in changes {
-        if change.table == SESSIONS {
-            keys.extend(database::mirror(&change.before).or_else(|| database::mirror(&change.after)));
-        } else {
-            keys.push(&change.id);
-        }
-    }
-    keys.sort_unstable();
-    keys.dedup();
-    keys
+    Ok(state.unwrap_or(RowsState::Before))
 }
 
 /// Tells what a row says by now.
@@ -194,18 +157,4 @@ const TOUCHED: &str =
 
 fn mirror_column(columns: &Columns) -> &'static str {
     if columns.contains_key("sd_key") { "sd_key" } else { "sd_id" }
-}
-
-/// Returns the column that names a row of a table.
-fn key(table: &str) -> &'static str {
-    key_column(table)
-}
-
-/// Returns a value as a parameter.
-fn parameter(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::Text(text) | Value::Real(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-    }
 }

@@ -9,8 +9,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error};
 
-use super::{key, keys};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::rows::postgres::row::{key, keys};
 use crate::core::model::row::{Columns, RowChange, Value};
 use crate::format::leo::database::{FILE_LOCKS, relevant};
 use crate::source::leo::schema::Schema;
@@ -23,13 +23,13 @@ const WITHIN: Duration = Duration::from_secs(10);
 const PATIENCE: &str = "3s";
 
 /// One connection. Dropped, it is closed, and the server forgets what was not committed.
-pub(super) struct Session {
+pub(crate) struct Session {
     runtime: Arc<Runtime>,
     client: Client,
     allowance: Allowance,
     driver: JoinHandle<()>,
     /// What the deployment has.
-    pub(super) schema: Schema,
+    pub(crate) schema: Schema,
 }
 
 impl Session {
@@ -37,11 +37,11 @@ impl Session {
     ///
     /// # Errors
     /// There is no connection.
-    pub(super) fn open(runtime: &Arc<Runtime>, target: &Target) -> Result<Self, Trouble> {
+    pub(crate) fn open(runtime: &Arc<Runtime>, target: &Target) -> Result<Self, ActionError> {
         let own = Arc::clone(runtime);
         runtime.block_on(async {
             let refused =
-                |why: String| Trouble::Refused(format!("failed to connect to {}: {why}", target.name));
+                |why: String| ActionError::Refused(format!("failed to connect to {}: {why}", target.name));
             let Connected { client, connection, allowance } =
                 postgres::connect(target).await.map_err(refused)?;
             let driver = tokio::spawn(async move {
@@ -70,7 +70,7 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses.
-    pub(super) fn begin(&self) -> Result<(), Trouble> {
+    pub(crate) fn begin(&self) -> Result<(), ActionError> {
         self.allowance.renew();
         let sql = format!(
             "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '{PATIENCE}'; \
@@ -84,7 +84,7 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses.
-    pub(super) fn run(&self, sql: &str) -> Result<(), Trouble> {
+    pub(crate) fn run(&self, sql: &str) -> Result<(), ActionError> {
         self.wait(self.client.batch_execute(sql)).map_err(trouble)
     }
 
@@ -93,7 +93,7 @@ impl Session {
     ///
     /// # Errors
     /// Somebody holds one for too long.
-    pub(super) fn lock(&self, changes: &[RowChange]) -> Result<(), Trouble> {
+    pub(crate) fn lock(&self, changes: &[RowChange]) -> Result<(), ActionError> {
         for key in keys(changes) {
             self.query("SELECT pg_advisory_xact_lock(hashtext($1))::text", &[Some(key.to_owned())])?;
         }
@@ -105,11 +105,11 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses.
-    pub(super) fn query(
+    pub(crate) fn query(
         &self,
         sql: &str,
         parameters: &[Option<String>],
-    ) -> Result<Vec<Option<String>>, Trouble> {
+    ) -> Result<Vec<Option<String>>, ActionError> {
         self.try_query(sql, parameters).map_err(trouble)
     }
 
@@ -117,7 +117,7 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses.
-    pub(super) fn try_query(
+    pub(crate) fn try_query(
         &self,
         sql: &str,
         parameters: &[Option<String>],
@@ -132,7 +132,7 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses.
-    pub(super) fn row(&self, table: &str, id: &str, lock: &str) -> Result<Option<Columns>, Trouble> {
+    pub(crate) fn row(&self, table: &str, id: &str, lock: &str) -> Result<Option<Columns>, ActionError> {
         match table {
             FILE_LOCKS => self.select(table, id, &self.schema.all(table), lock),
             _ => self.columns(table, id, relevant(table), lock),
@@ -143,17 +143,23 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses.
-    pub(super) fn columns(
+    pub(crate) fn columns(
         &self,
         table: &str,
         id: &str,
         columns: &[&'static str],
         lock: &str,
-    ) -> Result<Option<Columns>, Trouble> {
+    ) -> Result<Option<Columns>, ActionError> {
         self.select(table, id, &self.schema.of(table, columns), lock)
     }
 
-    fn select(&self, table: &str, id: &str, names: &[&str], lock: &str) -> Result<Option<Columns>, Trouble> {
+    fn select(
+        &self,
+        table: &str,
+        id: &str,
+        names: &[&str],
+        lock: &str,
+    ) -> Result<Option<Columns>, ActionError> {
         if names.is_empty() {
             return Ok(None);
         }
@@ -173,11 +179,11 @@ impl Session {
     ///
     /// # Errors
     /// The server refuses, and nothing was changed; or nobody knows.
-    pub(super) fn commit(&self) -> Result<(), Trouble> {
+    pub(crate) fn commit(&self) -> Result<(), ActionError> {
         match self.wait(self.client.batch_execute("COMMIT")) {
             Ok(()) => Ok(()),
             Err(Failed::Error(error)) if is_refusal(&error) => Err(trouble(Failed::Error(error))),
-            Err(failed) => Err(Trouble::Unsure(format!("failed to commit: {}", failed.words()))),
+            Err(failed) => Err(ActionError::Unsure(format!("failed to commit: {}", failed.words()))),
         }
     }
 }
@@ -193,12 +199,12 @@ impl Drop for Session {
 }
 
 /// Returns a name as SQL takes any.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Why a statement gave nothing.
-pub(super) enum Failed {
+pub(crate) enum Failed {
     /// The server's or the wire's words.
     Error(Error),
     /// Nothing came back in time.
@@ -214,7 +220,7 @@ impl Failed {
     }
 
     /// Returns whether a check of the table failed.
-    pub(super) fn is_check(&self) -> bool {
+    pub(crate) fn is_check(&self) -> bool {
         match self {
             Self::Error(error) => error.code() == Some(&SqlState::CHECK_VIOLATION),
             Self::Silent => false,
@@ -229,15 +235,15 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 /// Says what went wrong before the commit: nothing was changed.
-pub(super) fn trouble(failed: Failed) -> Trouble {
+pub(crate) fn trouble(failed: Failed) -> ActionError {
     let words = failed.words();
     let is_busy = match &failed {
         Failed::Error(error) => error.code().is_some_and(|code| BUSY.contains(code)),
         Failed::Silent => false,
     };
     match is_busy {
-        true => Trouble::Changed(format!("somebody else is changing it: {words}")),
-        false => Trouble::Refused(format!("the database says: {words}")),
+        true => ActionError::Changed(format!("somebody else is changing it: {words}")),
+        false => ActionError::Refused(format!("the database says: {words}")),
     }
 }
 

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::{At, Hands, if_any, shown};
-use crate::act::disk::{Disk, Standing};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, FolderAccess};
+use crate::act::fs::files::{FileRef, Files, if_any, shown};
 use crate::core::history::journal::{History, Parked};
 use crate::format;
 
 /// Where a file can be parked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::act) enum ParkPlace {
+pub(crate) enum ParkPlace {
     /// In the state folder.
     State,
     /// In `claimtop/` of a repository's common directory: not in a working tree, where `git clean`
@@ -38,7 +38,7 @@ impl ParkPlace {
     }
 
     /// Says where a file is parked, when it is elsewhere than in the state folder.
-    pub(in crate::act) fn words(&self) -> Option<String> {
+    pub(crate) fn words(&self) -> Option<String> {
         Some(match self {
             Self::State => return None,
             Self::Git(common) => format!("parked on its own file system, in {}/claimtop", shown(common)),
@@ -55,12 +55,12 @@ impl ParkPlace {
     }
 }
 
-impl<D: Disk> Hands<'_, D> {
+impl<D: Disk> Files<'_, D> {
     /// Chooses where a file can be parked.
     ///
     /// # Errors
     /// There is no place on its file system.
-    pub(in crate::act) fn place_for(&self, at: &At<D::Folder>) -> Result<ParkPlace, Trouble> {
+    pub(crate) fn place_for(&self, at: &FileRef<D::Folder>) -> Result<ParkPlace, ActionError> {
         if self.reaches(&at.folder, self.parked_path)? {
             return Ok(ParkPlace::State);
         }
@@ -72,16 +72,16 @@ impl<D: Disk> Hands<'_, D> {
             return Ok(ParkPlace::Git(common));
         }
         for above in folder.ancestors() {
-            match self.standing_at(&at.folder, above)? {
-                Some(Standing::Sticky) => return Ok(ParkPlace::Sticky(above.to_path_buf())),
-                Some(Standing::Ours) if above != folder && self.is_quiet(above) => {
+            match self.access_at(&at.folder, above)? {
+                Some(FolderAccess::Sticky) => return Ok(ParkPlace::Sticky(above.to_path_buf())),
+                Some(FolderAccess::Ours) if above != folder && self.is_quiet(above) => {
                     return Ok(ParkPlace::Above(above.to_path_buf()));
                 }
-                Some(Standing::Ours | Standing::Others) => {}
+                Some(FolderAccess::Ours | FolderAccess::Others) => {}
                 None => break,
             }
         }
-        Err(Trouble::Never(format!(
+        Err(ActionError::Never(format!(
             "{} is on another file system than {}, and there is no folder there to park it in that is yours alone and that nobody watches; claimtop does not copy",
             shown(&at.path),
             shown(self.parked_path)
@@ -93,29 +93,29 @@ impl<D: Disk> Hands<'_, D> {
         !format::is_listed(folder) && self.disk.common_dir(folder).is_none()
     }
 
-    fn is_ours(&self, from: &D::Folder, path: &Path) -> Result<bool, Trouble> {
-        Ok(self.standing_at(from, path)? == Some(Standing::Ours))
+    fn is_ours(&self, from: &D::Folder, path: &Path) -> Result<bool, ActionError> {
+        Ok(self.access_at(from, path)? == Some(FolderAccess::Ours))
     }
 
     /// Returns whose a folder is; `None` when a rename does not reach it.
-    fn standing_at(&self, from: &D::Folder, path: &Path) -> Result<Option<Standing>, Trouble> {
-        let Ok(folder) = self.disk.folder(path) else { return Ok(Some(Standing::Others)) };
-        match self.disk.reaches(from, &folder).map_err(Trouble::at("ask for the file system of", path))? {
-            true => self.disk.standing(&folder).map(Some).map_err(Trouble::at("ask whose is", path)),
+    fn access_at(&self, from: &D::Folder, path: &Path) -> Result<Option<FolderAccess>, ActionError> {
+        let Ok(folder) = self.disk.folder(path) else { return Ok(Some(FolderAccess::Others)) };
+        match self.disk.reaches(from, &folder).map_err(ActionError::at("ask for the file system of", path))? {
+            true => self.disk.access_of(&folder).map(Some).map_err(ActionError::at("ask whose is", path)),
             false => Ok(None),
         }
     }
 
     /// Returns whether a rename reaches a folder, or the place where it is to be made.
-    pub(in crate::act) fn reaches(&self, from: &D::Folder, path: &Path) -> Result<bool, Trouble> {
+    pub(crate) fn reaches(&self, from: &D::Folder, path: &Path) -> Result<bool, ActionError> {
         for above in path.ancestors() {
             match self.disk.folder(above) {
                 // What is not there, or is something else, is not reached by its own name.
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
-                Err(errno) => return Err(Trouble::at("open", above)(errno)),
+                Err(errno) => return Err(ActionError::at("open", above)(errno)),
                 Ok(folder) => {
                     let reaches = self.disk.reaches(from, &folder);
-                    return reaches.map_err(Trouble::at("ask for the file system of", above));
+                    return reaches.map_err(ActionError::at("ask for the file system of", above));
                 }
             }
         }
@@ -124,15 +124,15 @@ impl<D: Disk> Hands<'_, D> {
 
     /// Returns the folder in which a place parks: the one that it had before, if it is there and
     /// ours alone, else a new one, which is not made yet.
-    pub(in crate::act) fn folder_of(&self, place: &ParkPlace, history: &History) -> Option<PathBuf> {
+    pub(crate) fn folder_of(&self, place: &ParkPlace, history: &History) -> Option<PathBuf> {
         let (within, begins) = place.within()?;
         let is_its = |folder: &&Path| {
             let name = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begins));
             name && folder.parent() == Some(&within)
         };
         let is_ours = |folder: &&Path| {
-            let there = self.disk.folder(folder).and_then(|folder| self.disk.standing(&folder));
-            there == Ok(Standing::Ours)
+            let there = self.disk.folder(folder).and_then(|folder| self.disk.access_of(&folder));
+            there == Ok(FolderAccess::Ours)
         };
         let before = history.parked_folders().into_iter().filter(is_its).find(is_ours);
         let new = || within.join(format!("{begins}{:016x}", self.disk.random()));
@@ -140,42 +140,42 @@ impl<D: Disk> Hands<'_, D> {
     }
 
     /// Makes the folder in which something is to be parked.
-    pub(in crate::act) fn make_park(&self, parked: &Parked) -> Result<(), Trouble> {
+    pub(crate) fn make_park(&self, parked: &Parked) -> Result<(), ActionError> {
         let Some(folder) = &parked.folder else { return Ok(()) };
-        self.disk.make_folder(folder).map_err(Trouble::at("make", folder))?;
+        self.disk.make_folder(folder).map_err(ActionError::at("make", folder))?;
         let parent = folder.parent().unwrap_or(Path::new("/"));
-        match self.disk.folder(parent).and_then(|parent| self.disk.standing(&parent)) {
-            Ok(Standing::Ours | Standing::Sticky) => self.park(parked).map(drop),
-            Ok(Standing::Others) => Err(not_ours(parent)),
-            Err(errno) => Err(Trouble::at("open", parent)(errno)),
+        match self.disk.folder(parent).and_then(|parent| self.disk.access_of(&parent)) {
+            Ok(FolderAccess::Ours | FolderAccess::Sticky) => self.park(parked).map(drop),
+            Ok(FolderAccess::Others) => Err(not_ours(parent)),
+            Err(errno) => Err(ActionError::at("open", parent)(errno)),
         }
     }
 
     /// Opens the folder in which something is parked. It must be ours alone, and the name must be
     /// one in it: whoever wrote the journal is not asked to be right.
-    pub(in crate::act) fn park(&self, parked: &Parked) -> Result<At<D::Folder>, Trouble> {
+    pub(crate) fn park(&self, parked: &Parked) -> Result<FileRef<D::Folder>, ActionError> {
         let name = Path::new(&parked.name);
         if name.file_name() != Some(name.as_os_str()) {
-            return Err(Trouble::Never(format!(
+            return Err(ActionError::Never(format!(
                 "the journal names {} as parked, which is no plain name: it is left alone",
                 shown(name)
             )));
         }
         let path = parked.folder.as_deref().unwrap_or(self.parked_path);
-        let folder = self.disk.folder(path).map_err(Trouble::at("open", path))?;
-        match self.disk.standing(&folder).map_err(Trouble::at("ask whose is", path))? {
-            Standing::Ours => Ok(At { folder, path: path.join(name) }),
-            Standing::Sticky | Standing::Others => Err(not_ours(path)),
+        let folder = self.disk.folder(path).map_err(ActionError::at("open", path))?;
+        match self.disk.access_of(&folder).map_err(ActionError::at("ask whose is", path))? {
+            FolderAccess::Ours => Ok(FileRef { folder, path: path.join(name) }),
+            FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
         }
     }
 
     /// Opens the folder in which something is parked; `None` when it has gone.
-    pub(in crate::act) fn park_if_any(&self, parked: &Parked) -> Result<Option<At<D::Folder>>, Trouble> {
+    pub(crate) fn park_if_any(&self, parked: &Parked) -> Result<Option<FileRef<D::Folder>>, ActionError> {
         if_any(self.park(parked))
     }
 }
 
 /// Says that others could steer what lies in a folder.
-pub(in crate::act) fn not_ours(path: &Path) -> Trouble {
-    Trouble::Never(format!("{} is not yours alone: nothing in it is touched", shown(path)))
+pub(crate) fn not_ours(path: &Path) -> ActionError {
+    ActionError::Never(format!("{} is not yours alone: nothing in it is touched", shown(path)))
 }

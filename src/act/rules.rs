@@ -1,18 +1,8 @@
-//! The one road of every action: seen, confirmed, verified, done.
-
-mod confirmed;
-mod holder;
-mod seen;
-mod verified;
+//! What every action keeps to, and what a person gives.
 
 use std::path::PathBuf;
 
 use jiff::SignedDuration;
-
-pub use self::confirmed::Confirmed;
-pub use self::seen::Seen;
-pub use self::verified::{Receipt, Verified};
-pub use crate::core::model::action::Request;
 
 /// What every action keeps to.
 #[derive(Clone, Debug)]

@@ -1,43 +1,45 @@
-//! What is planned, before every file has its parked name.
+//! What is prepared, before every file has its parked name.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::movement::{ParkPlace, sha256};
+use crate::act::fs::park::ParkPlace;
+use crate::act::fs::print::sha256;
 use crate::core::history::journal::{Movement, Parked, Print};
 use crate::core::model::record::format::Format;
 use crate::core::model::row;
 use crate::core::model::row::{Columns, RowChange};
-use crate::format::{self, Release};
+use crate::format;
+use crate::format::Release;
 
 /// A movement before it has parked names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Planned {
+pub(crate) enum PreparedStep {
     /// Take a file and leave it parked.
     Park { path: PathBuf, print: Print, place: ParkPlace },
     /// Take a file and put it elsewhere.
-    Move { path: PathBuf, print: Print, place: ParkPlace, to: PathBuf, modified_at: Modified },
+    Move { path: PathBuf, print: Print, place: ParkPlace, to: PathBuf, modified_at: NewTime },
     /// End a session in its state file.
     End { path: PathBuf, print: Print, place: ParkPlace, new: Vec<u8> },
     /// Put back what an earlier entry parked.
     Restore { parked: Parked, print: Print, to: PathBuf },
-    /// Change a row.
-    Row { format: Format, database: String, table: String, id: String, before: Columns, to: Target },
+    /// RowUpdate a row.
+    Row { format: Format, database: String, table: String, id: String, before: Columns, to: RowTarget },
 }
 
 /// What a row becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum RowTarget {
     /// What its system's release makes of it at that moment.
     Released,
     /// Exactly this.
     State(Columns),
 }
 
-impl Planned {
+impl PreparedStep {
     /// Says where its file is parked, when it is elsewhere than in the state folder.
-    pub(super) fn parked_words(&self) -> Option<String> {
+    pub(crate) fn parked_words(&self) -> Option<String> {
         match self {
             Self::Park { place, .. } | Self::End { place, .. } => place.words(),
             Self::Move { .. } | Self::Restore { .. } | Self::Row { .. } => None,
@@ -45,9 +47,9 @@ impl Planned {
     }
 }
 
-impl Target {
+impl RowTarget {
     /// Says which columns change, from what and to what.
-    pub(super) fn words(&self, before: &Columns) -> String {
+    pub(crate) fn words(&self, before: &Columns) -> String {
         match self {
             Self::Released => "released".to_owned(),
             Self::State(after) => row::words(before, after),
@@ -57,55 +59,55 @@ impl Target {
 
 /// What time a moved file gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Modified {
+pub(crate) enum NewTime {
     /// The moment of the move: its own system deletes by age.
     Now,
     /// This one, which it had before.
-    At(Timestamp),
+    FileRef(Timestamp),
 }
 
 /// Gives every movement its place in the park, and every row what it becomes.
-pub(super) fn lowered(
-    planned: &[Planned],
+pub(crate) fn lowered(
+    prepared: &[PreparedStep],
     entry: u64,
     release: Release<'_>,
     folder_of: &mut dyn FnMut(&ParkPlace) -> Option<PathBuf>,
 ) -> Vec<Movement> {
     let mut movements = Vec::new();
-    for (at, planned) in planned.iter().enumerate() {
+    for (at, prepared) in prepared.iter().enumerate() {
         let name = |path: &Path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             format!("{entry}-{}-{name}", at + 1)
         };
         let mut parked =
             |path: &Path, place: &ParkPlace| Parked { name: name(path), folder: folder_of(place) };
-        match planned.clone() {
-            Planned::Park { path, print, place } => {
+        match prepared.clone() {
+            PreparedStep::Park { path, print, place } => {
                 let parked = parked(&path, &place);
                 movements.push(Movement::Take { from: path, parked, print });
             }
-            Planned::Move { path, print, place, to, modified_at } => {
+            PreparedStep::Move { path, print, place, to, modified_at } => {
                 let parked = parked(&path, &place);
                 let touched_at = match modified_at {
-                    Modified::Now => Some(release.at),
-                    Modified::At(at) => Some(at),
+                    NewTime::Now => Some(release.at),
+                    NewTime::FileRef(at) => Some(at),
                 };
                 movements.push(Movement::Take { from: path, parked: parked.clone(), print: print.clone() });
                 movements.push(Movement::Put { parked, to, print, touched_at });
             }
-            Planned::End { path, print, place, new } => {
+            PreparedStep::End { path, print, place, new } => {
                 let parked = parked(&path, &place);
                 movements.push(Movement::Exchange { path, parked, print, new_sha256: sha256(&new) });
             }
-            Planned::Restore { parked, print, to } => {
+            PreparedStep::Restore { parked, print, to } => {
                 movements.push(Movement::Put { parked, to, print, touched_at: None });
             }
-            Planned::Row { format, database, table, id, before, to } => {
+            PreparedStep::Row { format, database, table, id, before, to } => {
                 let after = match to {
-                    Target::Released => {
+                    RowTarget::Released => {
                         format::released(format, &table, &before, release).unwrap_or_default()
                     }
-                    Target::State(state) => state,
+                    RowTarget::State(state) => state,
                 };
                 let change = RowChange { table, id, before, after };
                 join(&mut movements, format, database, change, name);

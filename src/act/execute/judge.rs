@@ -1,65 +1,52 @@
-//! Who looks at the world again before and while something is done.
+//! Judges the holder once more while something is done: what was taken is judged as if it still
+//! were in its place, a row while nobody else can write.
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use super::trouble::Trouble;
-use crate::core::assess::{Policy, assess};
+use crate::act::error::ActionError;
+use crate::act::look::Look;
+use crate::act::preflight::preview::Preview;
+use crate::core::assess::assess;
 use crate::core::model::file::{FileImage, FileMeta};
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::medium::Medium;
-use crate::core::model::report::Report;
 use crate::core::model::snapshot::{Database, Snapshot};
 use crate::core::model::text::shown;
 use crate::core::model::verdict::Verdict;
 use crate::format::{self, Parsed, Reading};
-use crate::observe::Observer;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::Media;
-use crate::source::os::{clock, opener};
+use crate::source::os::opener;
 
-/// Takes looks at the world.
-pub trait Witness {
-    /// Takes a fresh look: records first, processes second.
-    fn look(&mut self) -> Snapshot;
-    /// Takes a look right after another one, which need not read again what cannot have changed.
-    fn look_again(&mut self) -> Snapshot {
-        self.look()
-    }
-    /// Returns how looks are judged.
-    fn policy(&self) -> &Policy;
-    /// Returns the moment.
-    fn now(&self) -> Timestamp;
-}
-
-impl Witness for Observer {
-    fn look(&mut self) -> Snapshot {
-        self.look()
+impl Preview {
+    /// Judges the holder once more, now that nobody else can write the database.
+    pub(crate) fn agrees(&self, database: &str, observer: &mut impl Look) -> Result<(), ActionError> {
+        let snapshot = observer.look();
+        is_free(&snapshot.databases, database)?;
+        let Some(holder) = &self.holder else { return Ok(()) };
+        let report = assess(&snapshot, observer.policy());
+        let record = report.records().find(|record| record.key == self.plan.record);
+        let gone = || ActionError::Changed("the row is not there any more".to_owned());
+        holder.is_still(record.ok_or_else(gone)?.verdict.state)
     }
 
-    fn look_again(&mut self) -> Snapshot {
-        self.look_again()
-    }
-
-    fn policy(&self) -> &Policy {
-        self.policy()
-    }
-
-    fn now(&self) -> Timestamp {
-        clock::now()
+    /// Judges the holder once more, now that nobody can renew the record in its place.
+    pub(crate) fn believe(&self, taken: &[FileImage], observer: &mut impl Look) -> Result<(), ActionError> {
+        let Some(holder) = &self.holder else { return Ok(()) };
+        match (judge_taken(observer, holder.format, taken), taken.last()) {
+            (Some(verdict), _) => holder.is_still(verdict.state),
+            (None, Some(last)) if holder.said_at.is(&last.path) => {
+                Err(ActionError::Changed(format!("{} is no record by now", last.path.text())))
+            }
+            // What belongs to a record says nothing by itself.
+            (None, _) => Ok(()),
+        }
     }
 }
 
-/// Takes a look and judges it.
-pub(super) fn report(witness: &mut impl Witness) -> Report {
-    let snapshot = witness.look();
-    assess(&snapshot, witness.policy())
-}
-
-/// Reads a file as the record of a system, from the bytes that are at hand.
-pub(super) fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<Record>> {
+/// Reads a file as the record of a system, from the bytes that are at executor.
+fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<Record>> {
     let kind = format::kind_at(format, &image.path)?;
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
     match format::read(kind, image, &reading) {
@@ -88,45 +75,41 @@ fn in_place(format: Format, image: &FileImage, media: &mut Media) -> FileImage {
 
 /// Judges the last of some records that are no longer in their places, as if they still were:
 /// the processes are those of this moment.
-pub(super) fn judge_taken(
-    witness: &mut impl Witness,
-    format: Format,
-    images: &[FileImage],
-) -> Option<Verdict> {
+fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -> Option<Verdict> {
     let image = images.last()?;
-    let mut snapshot = witness.look_again();
+    let mut snapshot = observer.look_again();
     let mut media = Media::default();
     let taken: Vec<_> = (images.iter())
         .filter_map(|image| parse(format, &in_place(format, image, &mut media), &snapshot))
         .collect();
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);
-    let report = assess(&snapshot, witness.policy());
+    let report = assess(&snapshot, observer.policy());
     report.records().find(|view| view.location.is(&image.path)).map(|view| view.verdict.clone())
 }
 
 /// Makes sure that nobody works with the database of a row: whoever does may hold rows in memory,
 /// and would write over them later.
-pub(super) fn is_free(databases: &[Database], database: &str) -> Result<(), Trouble> {
+fn is_free(databases: &[Database], database: &str) -> Result<(), ActionError> {
     let found = databases.iter().find(|found| found.name.raw() == database);
     let unread =
-        || Trouble::Changed(format!("{} is not among the databases that were read", shown(database)));
+        || ActionError::Changed(format!("{} is not among the databases that were read", shown(database)));
     let found = found.ok_or_else(unread)?;
     let Some(file) = &found.file else { return is_whole(found) };
     let openers = found.opened_by.as_deref().unwrap_or_default();
     match (openers.first(), file.runners.first()) {
-        (Some(pid), _) => Err(Trouble::Changed(format!("PID {pid} has the database open by now"))),
-        (None, Some(pid)) => Err(Trouble::Changed(format!("PID {pid} of Obra runs by now"))),
+        (Some(pid), _) => Err(ActionError::Changed(format!("PID {pid} has the database open by now"))),
+        (None, Some(pid)) => Err(ActionError::Changed(format!("PID {pid} of Obra runs by now"))),
         (None, None) => Ok(()),
     }
 }
 
 /// Makes sure that a server's rows are those of this moment: what was read in part, or before the
 /// connection was lost, decides nothing.
-fn is_whole(database: &Database) -> Result<(), Trouble> {
+fn is_whole(database: &Database) -> Result<(), ActionError> {
     match database.is_complete {
         true => Ok(()),
-        false => Err(Trouble::Changed(format!("{} could not be read whole", shown(database.name.raw())))),
+        false => Err(ActionError::Changed(format!("{} could not be read whole", shown(database.name.raw())))),
     }
 }
 
@@ -150,7 +133,7 @@ mod tests {
     #[track_caller]
     fn check(found: Database, expected: Result<(), &str>) {
         let free = is_free(&[found], "/home/dev/orchestrator.db");
-        assert_eq!(free, expected.map_err(|why| Trouble::Changed(why.to_owned())));
+        assert_eq!(free, expected.map_err(|why| ActionError::Changed(why.to_owned())));
     }
 
     #[test]

@@ -6,23 +6,24 @@ use std::path::Path;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::{At, Hands, aside, sha256, shown};
-use crate::act::disk::{Disk, Side, Spot};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Side, Spot};
+use crate::act::fs::files::{FileRef, Files, aside, shown};
+use crate::act::fs::print::sha256;
 use crate::core::history::journal::{Parked, Print};
 use crate::core::model::file::FileImage;
 
-impl<D: Disk> Hands<'_, D> {
+impl<D: Disk> Files<'_, D> {
     /// Gives a file new content at once, and parks the old one if it is what `print` says.
     /// Otherwise everything is as it was.
-    pub(in crate::act) fn exchange(
+    pub(crate) fn exchange(
         &self,
         path: &Path,
         parked: &Parked,
         print: &Print,
         new: &[u8],
         now: Timestamp,
-    ) -> Result<FileImage, Trouble> {
+    ) -> Result<FileImage, ActionError> {
         let (at, park) = (self.at(path)?, self.park(parked)?);
         self.expect_unlocked(&at)?;
         let own = aside(&parked.name);
@@ -34,23 +35,23 @@ impl<D: Disk> Hands<'_, D> {
         }
         let taken = self.expect(beside, path, print).and_then(|image| {
             let parked = self.disk.rename_new(beside, park.spot(), Side::Private);
-            parked.map(|()| image).map_err(Trouble::at("park", path))
+            parked.map(|()| image).map_err(ActionError::at("park", path))
         });
-        taken.map_err(|trouble| self.exchange_back(&at, beside, new, trouble))
+        taken.map_err(|error| self.exchange_back(&at, beside, new, error))
     }
 
     fn exchange_back(
         &self,
-        at: &At<D::Folder>,
+        at: &FileRef<D::Folder>,
         beside: Spot<'_, D::Folder>,
         new: &[u8],
-        trouble: Trouble,
-    ) -> Trouble {
+        error: ActionError,
+    ) -> ActionError {
         let own = at.path.with_file_name(beside.1);
         match self.swap(at, beside, &sha256(new)) {
-            Ok(()) => self.without(beside, &own, trouble),
-            Err(_) => Trouble::Stuck(format!(
-                "{trouble}; somebody wrote {} meanwhile, and what was there before lies beside it as {}",
+            Ok(()) => self.without(beside, &own, error),
+            Err(_) => ActionError::Stuck(format!(
+                "{error}; somebody wrote {} meanwhile, and what was there before lies beside it as {}",
                 shown(&at.path),
                 beside.1.display()
             )),
@@ -59,9 +60,9 @@ impl<D: Disk> Hands<'_, D> {
 
     /// Exchanges what lies at a place with what lies beside it, if it has this content. When
     /// somebody has put something else there at the last moment, theirs goes back to its place.
-    pub(in crate::act) fn swap(
+    pub(crate) fn swap(
         &self,
-        at: &At<D::Folder>,
+        at: &FileRef<D::Folder>,
         beside: Spot<'_, D::Folder>,
         sha256: &str,
     ) -> Result<(), Errno> {
@@ -81,11 +82,11 @@ impl<D: Disk> Hands<'_, D> {
     /// there before is not touched.
     fn write_beside(
         &self,
-        at: &At<D::Folder>,
+        at: &FileRef<D::Folder>,
         beside: Spot<'_, D::Folder>,
         new: &[u8],
         print: &Print,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ActionError> {
         let failed = |errno| failed(&at.path, errno);
         let mut file = self.disk.create(beside).map_err(failed)?;
         let mut fill = || {
@@ -93,31 +94,31 @@ impl<D: Disk> Hands<'_, D> {
             let kept = self.disk.keep(at.spot(), &mut file);
             kept.map_err(|(what, errno)| match errno {
                 Errno::NOENT => failed(errno),
-                errno => Trouble::at(&format!("keep {what} of"), &at.path)(errno),
+                errno => ActionError::at(&format!("keep {what} of"), &at.path)(errno),
             })?;
             self.disk.finish(&mut file, print.mode, print.modified_at).map_err(failed)?;
             self.disk.sync_file(&mut file).map_err(failed)
         };
-        fill().map_err(|trouble| self.without(beside, &at.path.with_file_name(beside.1), trouble))
+        fill().map_err(|error| self.without(beside, &at.path.with_file_name(beside.1), error))
     }
 
-    /// Removes new content that is not in use, after a trouble, and tells where it is when even
+    /// Removes new content that is not in use, after a error, and tells where it is when even
     /// that fails.
-    fn without(&self, new: Spot<'_, D::Folder>, path: &Path, trouble: Trouble) -> Trouble {
+    fn without(&self, new: Spot<'_, D::Folder>, path: &Path, error: ActionError) -> ActionError {
         match self.disk.remove(new) {
-            Ok(()) | Err(Errno::NOENT) => trouble,
+            Ok(()) | Err(Errno::NOENT) => error,
             Err(errno) => {
-                let left = Trouble::at("remove the needless copy", path)(errno);
-                Trouble::Stuck(format!("{trouble}; then {left}"))
+                let left = ActionError::at("remove the needless copy", path)(errno);
+                ActionError::Stuck(format!("{error}; then {left}"))
             }
         }
     }
 }
 
 /// Says why a file has not got its new content.
-fn failed(path: &Path, errno: Errno) -> Trouble {
+fn failed(path: &Path, errno: Errno) -> ActionError {
     match errno {
-        Errno::NOENT => Trouble::Changed(format!("{} has gone", shown(path))),
-        errno => Trouble::at("exchange", path)(errno),
+        Errno::NOENT => ActionError::Changed(format!("{} has gone", shown(path))),
+        errno => ActionError::at("exchange", path)(errno),
     }
 }

@@ -82,7 +82,7 @@ fn own_files_are_private_and_neither_links_nor_pipes() {
     for name in ["link", "fifo"] {
         assert!(System.lock(scene.spot(name), Patience::None).is_err(), "{name}");
         assert!(System.read_own(scene.spot(name)).is_err(), "{name}");
-        assert!(System.append(scene.spot(name), b"x", Keeping::Lazy).is_err(), "{name}");
+        assert!(System.append(scene.spot(name), b"x", Durability::Lazy).is_err(), "{name}");
     }
     assert_eq!(scene.text("there").as_deref(), Some("old"));
 }

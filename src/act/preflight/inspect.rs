@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
-use super::disk::Disk;
-use super::entire;
-use super::movement::{At, Hands, ParkPlace, far, print_of, shown};
-use super::planned::{Modified, Planned, Target};
-use super::road::Rules;
-use super::trouble::Trouble;
+use crate::act::entire;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::Disk;
+use crate::act::fs::files::{FileRef, Files, shown};
+use crate::act::fs::park::ParkPlace;
+use crate::act::fs::print::print_of;
+use crate::act::fs::put::far;
+use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
+use crate::act::rules::Rules;
 use crate::core::history::journal::Print;
 use crate::core::model::action::Step;
 use crate::core::model::file::{Content, FileImage, Refusal};
@@ -20,17 +23,17 @@ use crate::core::model::text::shown as shown_text;
 use crate::format::{Release, released};
 
 /// How the files of a plan are looked at.
-pub(super) struct Sight<'a, D: Disk> {
-    pub(super) hands: Hands<'a, D>,
-    pub(super) rules: &'a Rules,
-    pub(super) now: Timestamp,
+pub(crate) struct Inspector<'a, D: Disk> {
+    pub(crate) files: Files<'a, D>,
+    pub(crate) rules: &'a Rules,
+    pub(crate) now: Timestamp,
     /// Why what was seen is not done yet: a file was written just now.
-    pub(super) wait: RefCell<Option<String>>,
+    pub(crate) wait: RefCell<Option<ActionError>>,
 }
 
 /// A file that may be touched.
-struct File<F> {
-    at: At<F>,
+struct InspectedFile<F> {
+    at: FileRef<F>,
     print: Print,
     /// Where it can be parked.
     place: ParkPlace,
@@ -38,61 +41,67 @@ struct File<F> {
 }
 
 /// Says that a file may still be under way.
-fn young(path: &Path, age: SignedDuration) -> String {
+fn young(path: &Path, age: SignedDuration) -> ActionError {
     let path = shown(path);
-    match age.is_negative() {
+    ActionError::TooYoung(match age.is_negative() {
         true => format!("{path} was written {:.1} s ahead of the clock: wait", -age.as_secs_f64()),
         false => format!("{path} was written {:.1} s ago: wait", age.as_secs_f64()),
-    }
+    })
 }
 
-impl<D: Disk> Sight<'_, D> {
+impl<D: Disk> Inspector<'_, D> {
     /// Looks at the files of a step.
-    pub(super) fn planned(&self, step: &Step) -> Result<Planned, Trouble> {
+    pub(crate) fn prepare(&self, step: &Step) -> Result<PreparedStep, ActionError> {
         Ok(match step {
             Step::Park { path } => {
-                let File { at, print, place, .. } = self.file(path)?;
-                Planned::Park { path: at.path, print, place }
+                let InspectedFile { at, print, place, .. } = self.file(path)?;
+                PreparedStep::Park { path: at.path, print, place }
             }
             Step::Move { path, to } => {
-                let File { at, print, place, .. } = self.file(path)?;
+                let InspectedFile { at, print, place, .. } = self.file(path)?;
                 let to = self.free(to)?;
-                if !self.hands.reaches(&at.folder, to.parent().unwrap_or(&to))? {
+                if !self.files.reaches(&at.folder, to.parent().unwrap_or(&to))? {
                     return Err(far(&at.path, &to));
                 }
-                Planned::Move { path: at.path, print, place, to, modified_at: Modified::Now }
+                PreparedStep::Move { path: at.path, print, place, to, modified_at: NewTime::Now }
             }
             Step::EndEntireSession { path, .. } => {
-                let File { at, print, place, bytes } = self.file(path)?;
+                let InspectedFile { at, print, place, bytes } = self.file(path)?;
                 let new = entire::ended(&bytes, self.now).ok_or_else(|| {
-                    Trouble::Never(format!("{} is not as the entire CLI writes it", shown(&at.path)))
+                    ActionError::Never(format!("{} is not as the entire CLI writes it", shown(&at.path)))
                 })?;
-                Planned::End { path: at.path, print, place, new }
+                PreparedStep::End { path: at.path, print, place, new }
             }
             Step::Row { format, database, table, id, .. } => {
                 self.row(*format, database.raw(), table, id.raw())?
             }
             Step::Restore { .. } => {
-                return Err(Trouble::Never("only an undo puts something back".to_owned()));
+                return Err(ActionError::Never("only an undo puts something back".to_owned()));
             }
         })
     }
 
     /// Looks at the row of a step.
-    fn row(&self, format: Format, database: &str, table: &str, id: &str) -> Result<Planned, Trouble> {
+    fn row(
+        &self,
+        format: Format,
+        database: &str,
+        table: &str,
+        id: &str,
+    ) -> Result<PreparedStep, ActionError> {
         let name = || format!("{table} {}", shown_text(id));
-        let before = self.hands.stores.of(format)?.row(database, table, id)?;
-        let before = before.ok_or_else(|| Trouble::Changed(format!("{} has gone", name())))?;
+        let before = self.files.stores.of(format)?.row(database, table, id)?;
+        let before = before.ok_or_else(|| ActionError::Changed(format!("{} has gone", name())))?;
         if released(format, table, &before, Release { at: self.now, why: "" }).is_none() {
-            return Err(Trouble::Changed(format!("{} holds nothing any more", name())));
+            return Err(ActionError::Changed(format!("{} holds nothing any more", name())));
         }
-        Ok(Planned::Row {
+        Ok(PreparedStep::Row {
             format,
             database: database.to_owned(),
             table: table.to_owned(),
             id: id.to_owned(),
             before,
-            to: Target::Released,
+            to: RowTarget::Released,
         })
     }
 
@@ -105,35 +114,36 @@ impl<D: Disk> Sight<'_, D> {
     }
 
     /// Returns a place where nothing lies.
-    fn free(&self, path: &Path) -> Result<PathBuf, Trouble> {
+    fn free(&self, path: &Path) -> Result<PathBuf, ActionError> {
         let path = self.place(path);
-        let there = match self.hands.at(&path) {
-            Ok(at) => self.hands.look(at.spot(), &path)?,
-            Err(Trouble::Failed { errno: Errno::NOENT, .. }) => None,
-            Err(trouble) => return Err(trouble),
+        let there = match self.files.at(&path) {
+            Ok(at) => self.files.look(at.spot(), &path)?,
+            Err(ActionError::Failed { errno: Errno::NOENT, .. }) => None,
+            Err(error) => return Err(error),
         };
         match there {
-            Some(_) => Err(Trouble::Taken(format!("there is a file at {} already", shown(&path)))),
+            Some(_) => Err(ActionError::Taken(format!("there is a file at {} already", shown(&path)))),
             None => Ok(path),
         }
     }
 
     /// Returns what a file is, if it may be touched at all.
-    fn file(&self, path: &Path) -> Result<File<D::Folder>, Trouble> {
+    fn file(&self, path: &Path) -> Result<InspectedFile<D::Folder>, ActionError> {
         let path = self.place(path);
-        let at = self.hands.at(&path)?;
-        let gone = || Trouble::Changed(format!("{} has gone", shown(&path)));
-        let image = self.hands.look(at.spot(), &path)?.ok_or_else(gone)?;
+        let at = self.files.at(&path)?;
+        let gone = || ActionError::Changed(format!("{} has gone", shown(&path)));
+        let image = self.files.look(at.spot(), &path)?.ok_or_else(gone)?;
         self.may_be_touched(&image, &at)?;
         let print = print_of(&image).ok_or_else(gone)?;
         let Content::Bytes(bytes) = image.content else { return Err(gone()) };
-        let place = self.hands.place_for(&at)?;
-        Ok(File { at, print, place, bytes })
+        let place = self.files.place_for(&at)?;
+        Ok(InspectedFile { at, print, place, bytes })
     }
 
-    fn may_be_touched(&self, image: &FileImage, at: &At<D::Folder>) -> Result<(), Trouble> {
+    fn may_be_touched(&self, image: &FileImage, at: &FileRef<D::Folder>) -> Result<(), ActionError> {
         let path = &at.path;
-        let never = |why: String| Err(Trouble::Never(format!("{}: {why}; it is left alone", shown(path))));
+        let never =
+            |why: String| Err(ActionError::Never(format!("{}: {why}; it is left alone", shown(path))));
         match &image.content {
             Content::Refused(Refusal::Special(sort)) => return never(format!("a {sort}, no plain file")),
             Content::Refused(Refusal::Linked(links)) => return never(format!("it has {links} names")),
@@ -148,7 +158,7 @@ impl<D: Disk> Sight<'_, D> {
         if meta.ownership.uid != self.rules.uid {
             return never(format!("it belongs to user {}", meta.ownership.uid));
         }
-        if self.hands.is_locked(at)? {
+        if self.files.is_locked(at)? {
             return never("a process holds a lock on it".to_owned());
         }
         // Every write changes this time, and nobody can set it; the other one anybody can.

@@ -1,15 +1,16 @@
 //! Reversing what was done, when what came after it failed.
 
-use super::{At, Hands, back_name, print_of, shown};
-use crate::act::disk::Disk;
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::Disk;
+use crate::act::fs::files::{FileRef, Files, back_name, shown};
+use crate::act::fs::print::print_of;
 use crate::core::history::journal::{Movement, Parked, Print};
 use crate::core::model::row::RowChange;
 
-impl<D: Disk> Hands<'_, D> {
+impl<D: Disk> Files<'_, D> {
     /// Reverses a movement that was done just now, as part of an action that failed later on. What
     /// was written meanwhile into what was taken comes back with it.
-    pub(in crate::act) fn reverse(&self, movement: &Movement) -> Result<(), Trouble> {
+    pub(crate) fn reverse(&self, movement: &Movement) -> Result<(), ActionError> {
         match movement {
             Movement::Take { from, parked, .. } => self.put(parked, from, &self.lies(parked)?, None),
             Movement::Put { parked, to, print, touched_at } => {
@@ -20,15 +21,15 @@ impl<D: Disk> Hands<'_, D> {
                     Some(there) => {
                         self.take(to, parked, &there)?;
                         let park = self.park(parked)?;
-                        self.disk.touch(park.spot(), print.modified_at).map_err(Trouble::at("touch", to))
+                        self.disk.touch(park.spot(), print.modified_at).map_err(ActionError::at("touch", to))
                     }
-                    None => Err(Trouble::Changed(format!("{} was written since", shown(to)))),
+                    None => Err(ActionError::Changed(format!("{} was written since", shown(to)))),
                 }
             }
             Movement::Exchange { path, parked, new_sha256, .. } => {
                 let at = self.at(path)?;
                 if !self.has_content(at.spot(), new_sha256) {
-                    return Err(Trouble::Changed(format!("{} was written since", shown(path))));
+                    return Err(ActionError::Changed(format!("{} was written since", shown(path))));
                 }
                 self.swap_back(&at, parked, &self.lies(parked)?, new_sha256)
             }
@@ -42,18 +43,18 @@ impl<D: Disk> Hands<'_, D> {
     /// Puts parked content back in the place of the content that replaced it.
     fn swap_back(
         &self,
-        at: &At<D::Folder>,
+        at: &FileRef<D::Folder>,
         parked: &Parked,
         print: &Print,
         new_sha256: &str,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ActionError> {
         let own = at.path.with_file_name(back_name(&parked.name));
         self.put(parked, &own, print, None)?;
         let beside = (&at.folder, own.file_name().unwrap_or_default());
         self.swap(at, beside, new_sha256).map_err(|errno| {
-            let why = Trouble::at("exchange", &at.path)(errno);
-            Trouble::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
+            let why = ActionError::at("exchange", &at.path)(errno);
+            ActionError::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
         })?;
-        self.disk.remove(beside).map_err(Trouble::at("remove the new content of", &at.path))
+        self.disk.remove(beside).map_err(ActionError::at("remove the new content of", &at.path))
     }
 }

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
+use crate::core::model::action::ErrorKind;
 use crate::core::model::text::Untrusted;
 
 /// Why an action was not done. Whatever it is, every file is where it was, unless it is
-/// [`Trouble::Stuck`].
+/// [`ActionError::Stuck`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum ActionError {
     /// It is never done.
     #[error("{0}")]
     Never(String),
@@ -19,9 +20,12 @@ pub enum Trouble {
     /// The world is not as it was seen.
     #[error("changed under you: {0}")]
     Changed(String),
-    /// It can be done in a moment: another claimtop is at work, or a file was written just now.
+    /// A file was written just now, and may still be under way.
     #[error("{0}")]
-    NotNow(String),
+    TooYoung(String),
+    /// Another claimtop is at work.
+    #[error("{0}")]
+    Busy(String),
     /// Where something is to go, something else lies.
     #[error("the place is taken: {0}")]
     Taken(String),
@@ -44,7 +48,22 @@ pub enum Trouble {
     Stuck(String),
 }
 
-impl Trouble {
+impl ActionError {
+    /// Returns what kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Never(_) => ErrorKind::Never,
+            Self::NotConfirmed(_) => ErrorKind::NotConfirmed,
+            Self::Changed(_) => ErrorKind::Changed,
+            Self::TooYoung(_) => ErrorKind::TooYoung,
+            Self::Busy(_) => ErrorKind::Busy,
+            Self::Taken(_) => ErrorKind::Taken,
+            Self::Failed { .. } | Self::Refused(_) => ErrorKind::Failed,
+            Self::Unsure(_) => ErrorKind::Unsure,
+            Self::Stuck(_) => ErrorKind::Stuck,
+        }
+    }
+
     /// Returns a way to say what failed at a path.
     pub fn at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
         move |errno| Self::Failed { what: format!("{verb} {}", Untrusted::from_path(path)), errno }
@@ -63,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_failed_is_told_with_its_path_and_in_the_systems_words() {
-        let trouble = Trouble::at("read", Path::new("/home/dev/a\u{1b}"))(Errno::NOENT);
+        let trouble = ActionError::at("read", Path::new("/home/dev/a\u{1b}"))(Errno::NOENT);
         assert_eq!(trouble.to_string(), "failed to read /home/dev/a\\x1B: no such file or directory");
     }
 }

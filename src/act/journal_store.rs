@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::disk::{Disk, Keeping, Locker, Pace, Patience, Standing};
-use super::movement::{Hands, ParkPlace, not_ours};
-use super::planned::{Planned, lowered};
-use super::recover;
-use super::rows::Stores;
-use super::system::System;
-use super::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState};
+use crate::act::fs::files::Files;
+use crate::act::fs::park::{ParkPlace, not_ours};
+use crate::act::fs::system::System;
+use crate::act::preflight::prepared::{PreparedStep, lowered};
+use crate::act::recover::{is_open, recover};
+use crate::act::rows::Stores;
 use crate::core::history::journal::{History, Intent, Line, Movement, Outcome, Says};
 use crate::format::Release;
 
@@ -23,17 +24,17 @@ const PARKED: &str = "parked";
 
 /// Opens the folder, and makes what is missing. It must be ours alone: whoever else could write
 /// the journal could steer what is put where.
-fn made<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<D::Folder, Trouble> {
-    disk.make_folder(parked_path).map_err(Trouble::at("make", parked_path))?;
-    let folder = disk.folder(path).map_err(Trouble::at("open", path))?;
+fn made<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<D::Folder, ActionError> {
+    disk.make_folder(parked_path).map_err(ActionError::at("make", parked_path))?;
+    let folder = disk.folder(path).map_err(ActionError::at("open", path))?;
     own(disk, folder, path)
 }
 
 /// Returns a folder if it is ours alone.
-fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, Trouble> {
-    match disk.standing(&folder).map_err(Trouble::at("ask whose is", path))? {
-        Standing::Ours => Ok(folder),
-        Standing::Sticky | Standing::Others => Err(not_ours(path)),
+fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, ActionError> {
+    match disk.access_of(&folder).map_err(ActionError::at("ask whose is", path))? {
+        FolderAccess::Ours => Ok(folder),
+        FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
     }
 }
 
@@ -60,7 +61,7 @@ impl<D: Disk> StateFolder<D> {
     ///
     /// # Errors
     /// A folder cannot be made or opened.
-    pub fn open(disk: D, path: &Path) -> Result<Self, Trouble> {
+    pub fn open(disk: D, path: &Path) -> Result<Self, ActionError> {
         let parked_path = path.join(PARKED);
         let folder = made(&disk, path, &parked_path)?;
         Ok(Self {
@@ -83,13 +84,13 @@ impl<D: Disk> StateFolder<D> {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn history(&self) -> Result<History, Trouble> {
+    pub fn history(&self) -> Result<History, ActionError> {
         Ok(History::read(&self.journal()?))
     }
 
-    fn journal(&self) -> Result<Vec<u8>, Trouble> {
+    fn journal(&self) -> Result<Vec<u8>, ActionError> {
         let path = self.path.join(JOURNAL);
-        self.disk.read_own((&self.folder, OsStr::new(JOURNAL))).map_err(Trouble::at("read", &path))
+        self.disk.read_own((&self.folder, OsStr::new(JOURNAL))).map_err(ActionError::at("read", &path))
     }
 
     /// Takes the lock, waiting for another claimtop to finish if that is wanted, and first of all
@@ -97,14 +98,19 @@ impl<D: Disk> StateFolder<D> {
     ///
     /// # Errors
     /// Another one holds it, or the journal cannot be read or written.
-    pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, Trouble> {
+    pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, ActionError> {
         let guard = self.guard(patience)?;
         let journal = self.journal()?;
         let mut lock = Lock { state: self, _guard: Some(guard), history: History::read(&journal) };
         if journal.last().is_some_and(|byte| *byte != b'\n') {
-            lock.append(b"\n", Keeping::Lazy)?;
+            lock.append(b"\n", Durability::Lazy)?;
         }
-        recover::recover(&mut lock, now)?;
+        let open: Vec<_> = lock.history.entries.iter().filter(|entry| is_open(entry)).cloned().collect();
+        for entry in open {
+            if let Some(outcome) = recover(&lock.files(), &entry)? {
+                lock.finish(entry.number, outcome, now)?;
+            }
+        }
         Ok(lock)
     }
 
@@ -112,12 +118,12 @@ impl<D: Disk> StateFolder<D> {
     ///
     /// # Errors
     /// As [`StateFolder::lock`].
-    pub(super) fn locked(&self, now: Timestamp) -> Result<Lock<'_, D>, Trouble> {
+    pub(crate) fn locked(&self, now: Timestamp) -> Result<Lock<'_, D>, ActionError> {
         self.lock(self.patience, now)
     }
 
     /// Takes the lock. Whoever has to wait is told so at once.
-    fn guard(&self, patience: Patience) -> Result<D::Lock, Trouble> {
+    fn guard(&self, patience: Patience) -> Result<D::Lock, ActionError> {
         let (path, spot) = (self.path.join(LOCK), (&self.folder, OsStr::new(LOCK)));
         let held = match (patience, &self.on_wait) {
             (Patience::For(limit), Some(tell)) => match self.disk.lock(spot, Patience::None) {
@@ -131,8 +137,8 @@ impl<D: Disk> StateFolder<D> {
             (Patience::Wait | Patience::For(_) | Patience::None, _) => self.disk.lock(spot, patience),
         };
         held.map_err(|errno| match errno {
-            Errno::WOULDBLOCK => Trouble::NotNow(format!("{}; nothing was done", self.is_at_work())),
-            errno => Trouble::at("lock", &path)(errno),
+            Errno::WOULDBLOCK => ActionError::Busy(format!("{}; nothing was done", self.is_at_work())),
+            errno => ActionError::at("lock", &path)(errno),
         })
     }
 
@@ -140,8 +146,10 @@ impl<D: Disk> StateFolder<D> {
     fn is_at_work(&self) -> String {
         match self.disk.locker_of((&self.folder, OsStr::new(LOCK))) {
             None => "another claimtop is at work".to_owned(),
-            Some(Locker { pid, pace: Pace::Going }) => format!("another claimtop, PID {pid}, is at work"),
-            Some(Locker { pid, pace: Pace::Stopped }) => {
+            Some(LockHolder { pid, pace: RunState::Running }) => {
+                format!("another claimtop, PID {pid}, is at work")
+            }
+            Some(LockHolder { pid, pace: RunState::Stopped }) => {
                 format!("another claimtop, PID {pid}, is at work and stopped: kill -CONT {pid} lets it go on")
             }
         }
@@ -154,7 +162,7 @@ impl StateFolder<System> {
     ///
     /// # Errors
     /// It cannot be made or opened.
-    pub fn renew(&mut self) -> Result<(), Trouble> {
+    pub fn renew(&mut self) -> Result<(), ActionError> {
         let id = |folder: &<System as Disk>::Folder| folder.id().ok();
         let there = System.folder(&self.path).ok().as_ref().and_then(id);
         if there.is_none() || there != id(&self.folder) {
@@ -165,22 +173,22 @@ impl StateFolder<System> {
 }
 
 /// The state folder as it is, to look only: nothing of it is made, locked or recovered.
-pub(super) struct Peek {
+pub(crate) struct ReadOnlyState {
     /// Never handed out: where there is no folder, another one stands for it.
     state: StateFolder<System>,
     history: History,
 }
 
-impl Peek {
+impl ReadOnlyState {
     /// Opens what there is; there may be nothing.
-    pub(super) fn open(path: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn open(path: &Path) -> Result<Self, ActionError> {
         let parked_path = path.join(PARKED);
         let folder = match System.folder(path) {
             Ok(folder) => Some(own(&System, folder, path)?),
             Err(Errno::NOENT) => None,
-            Err(errno) => return Err(Trouble::at("open", path)(errno)),
+            Err(errno) => return Err(ActionError::at("open", path)(errno)),
         };
-        let any = || System.folder(Path::new("/")).map_err(Trouble::at("open", Path::new("/")));
+        let any = || System.folder(Path::new("/")).map_err(ActionError::at("open", Path::new("/")));
         let is_there = folder.is_some();
         let state = StateFolder {
             disk: System,
@@ -196,17 +204,17 @@ impl Peek {
     }
 
     /// Returns the databases of the systems that have some.
-    pub(super) fn stores(&mut self) -> &mut Stores {
+    pub(crate) fn stores(&mut self) -> &mut Stores {
         &mut self.state.stores
     }
 
     /// Returns the journal as it was.
-    pub(super) fn history(&self) -> &History {
+    pub(crate) fn history(&self) -> &History {
         &self.history
     }
 
     /// Lets a look at files see the journal and the folder, as it would under the lock.
-    pub(super) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
+    pub(crate) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
         look(&Lock { state: &self.state, _guard: None, history: self.history.clone() })
     }
 }
@@ -214,43 +222,48 @@ impl Peek {
 /// The held lock: only with it anything is done.
 pub struct Lock<'s, D: Disk> {
     state: &'s StateFolder<D>,
-    /// `None` only within a [`Peek`], which does nothing.
+    /// `None` only within a [`ReadOnlyState`], which does nothing.
     _guard: Option<D::Lock>,
     /// The journal up to now.
     pub history: History,
 }
 
 impl<'s, D: Disk> Lock<'s, D> {
-    pub(super) fn hands(&self) -> Hands<'s, D> {
+    pub(crate) fn files(&self) -> Files<'s, D> {
         let state = self.state;
-        Hands { disk: &state.disk, parked_path: &state.parked_path, stores: &state.stores }
+        Files { disk: &state.disk, parked_path: &state.parked_path, stores: &state.stores }
     }
 
     /// Gives every movement its place in the park, and every row what it becomes.
-    pub(super) fn lowered(&self, planned: &[Planned], entry: u64, release: Release<'_>) -> Vec<Movement> {
-        let hands = self.hands();
+    pub(crate) fn lowered(
+        &self,
+        planned: &[PreparedStep],
+        entry: u64,
+        release: Release<'_>,
+    ) -> Vec<Movement> {
+        let files = self.files();
         let mut known: HashMap<ParkPlace, Option<PathBuf>> = HashMap::new();
         let mut folder_of = |place: &ParkPlace| {
             let known = known.entry(place.clone());
-            known.or_insert_with(|| hands.folder_of(place, &self.history)).clone()
+            known.or_insert_with(|| files.folder_of(place, &self.history)).clone()
         };
         lowered(planned, entry, release, &mut folder_of)
     }
 
     /// Journals an intent under a number and brings it to the disk.
-    pub(super) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), Trouble> {
-        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Keeping::Synced)
+    pub(crate) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), ActionError> {
+        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Durability::Synced)
     }
 
     /// Journals an outcome. Losing it loses nothing: the next lock finds out again.
-    pub(super) fn finish(&mut self, entry: u64, outcome: Outcome, now: Timestamp) -> Result<(), Trouble> {
-        self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Keeping::Lazy)
+    pub(crate) fn finish(&mut self, entry: u64, outcome: Outcome, now: Timestamp) -> Result<(), ActionError> {
+        self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Lazy)
     }
 
     /// Journals a line.
-    pub(super) fn say(&mut self, line: Line, keeping: Keeping) -> Result<(), Trouble> {
+    pub(crate) fn say(&mut self, line: Line, keeping: Durability) -> Result<(), ActionError> {
         let mut bytes = serde_json::to_vec(&line).map_err(|_| {
-            Trouble::Never("a name in it is no text, which the journal cannot keep".to_owned())
+            ActionError::Never("a name in it is no text, which the journal cannot keep".to_owned())
         })?;
         bytes.push(b'\n');
         self.append(&bytes, keeping)?;
@@ -258,10 +271,10 @@ impl<'s, D: Disk> Lock<'s, D> {
         Ok(())
     }
 
-    fn append(&self, bytes: &[u8], keeping: Keeping) -> Result<(), Trouble> {
+    fn append(&self, bytes: &[u8], keeping: Durability) -> Result<(), ActionError> {
         let state = self.state;
         let path = state.path.join(JOURNAL);
         let spot = (&state.folder, OsStr::new(JOURNAL));
-        state.disk.append(spot, bytes, keeping).map_err(Trouble::at("write", &path))
+        state.disk.append(spot, bytes, keeping).map_err(ActionError::at("write", &path))
     }
 }

@@ -5,75 +5,75 @@ use std::path::Path;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use super::{At, Hands, shown};
-use crate::act::disk::{Disk, Side, Spot};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Side, Spot};
+use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::journal::{Parked, Print};
 
-impl<D: Disk> Hands<'_, D> {
+impl<D: Disk> Files<'_, D> {
     /// Puts a parked file where nothing lies.
-    pub(in crate::act) fn put(
+    pub(crate) fn put(
         &self,
         parked: &Parked,
         to: &Path,
         print: &Print,
         touched_at: Option<Timestamp>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ActionError> {
         let park = self.park(parked)?;
         self.expect(park.spot(), &park.path, print)?;
         let parent = to.parent().unwrap_or(Path::new("/"));
-        self.disk.make_folder(parent).map_err(Trouble::at("make", parent))?;
+        self.disk.make_folder(parent).map_err(ActionError::at("make", parent))?;
         let at = self.at(to)?;
         let put = self.disk.rename_new(park.spot(), at.spot(), Side::Public);
         put.map_err(|errno| self.refused(&park, &at, errno))?;
         let touched = touched_at.map_or(Ok(()), |touched_at| self.disk.touch(at.spot(), touched_at));
         touched.map_err(|errno| {
-            let trouble = Trouble::at("date", to)(errno);
-            self.take_back(&at, park.spot(), &print.sha256, trouble).unwrap_or_else(|stuck| stuck)
+            let error = ActionError::at("date", to)(errno);
+            self.take_back(&at, park.spot(), &print.sha256, error).unwrap_or_else(|stuck| stuck)
         })
     }
 
-    /// Takes back what was just put somewhere, and returns the trouble that made it necessary.
+    /// Takes back what was just put somewhere, and returns the error that made it necessary.
     /// What somebody else has written there meanwhile stays theirs and in its place.
     ///
     /// # Errors
-    /// It is not taken back, which is a worse trouble.
+    /// It is not taken back, which is a worse error.
     fn take_back(
         &self,
-        at: &At<D::Folder>,
+        at: &FileRef<D::Folder>,
         to: Spot<'_, D::Folder>,
         sha256: &str,
-        trouble: Trouble,
-    ) -> Result<Trouble, Trouble> {
+        error: ActionError,
+    ) -> Result<ActionError, ActionError> {
         if self.disk.rename_new(at.spot(), to, Side::Private).is_err() {
-            return Err(Trouble::Stuck(format!("{trouble}; it lies at {}", shown(&at.path))));
+            return Err(ActionError::Stuck(format!("{error}; it lies at {}", shown(&at.path))));
         }
         if self.has_content(to, sha256) {
-            return Ok(trouble);
+            return Ok(error);
         }
-        let trouble = self.give_back(to, at, trouble);
-        Err(Trouble::Stuck(format!("{trouble}; somebody wrote {} meanwhile", shown(&at.path))))
+        let error = self.give_back(to, at, error);
+        Err(ActionError::Stuck(format!("{error}; somebody wrote {} meanwhile", shown(&at.path))))
     }
 
     /// Says what lies where something was to go, or that it cannot go there.
-    fn refused(&self, park: &At<D::Folder>, at: &At<D::Folder>, errno: Errno) -> Trouble {
+    fn refused(&self, park: &FileRef<D::Folder>, at: &FileRef<D::Folder>, errno: Errno) -> ActionError {
         match errno {
             Errno::EXIST => {}
             Errno::XDEV => return far(&park.path, &at.path),
-            errno => return Trouble::at("put", &at.path)(errno),
+            errno => return ActionError::at("put", &at.path)(errno),
         }
         let there = self.disk.image(at.spot()).ok().flatten().and_then(|image| image.meta);
         let what = there.map_or_else(String::new, |meta| {
             format!(", {} bytes of {}", meta.size, meta.modified_at.strftime("%Y-%m-%d %H:%M:%SZ"))
         });
-        Trouble::Taken(format!("there is a file at {}{what}", shown(&at.path)))
+        ActionError::Taken(format!("there is a file at {}{what}", shown(&at.path)))
     }
 }
 
 /// Says that a file would have to be copied, and how a person can do that.
-pub(in crate::act) fn far(from: &Path, to: &Path) -> Trouble {
+pub(crate) fn far(from: &Path, to: &Path) -> ActionError {
     let (from, to) = (shown(from), shown(to));
-    Trouble::Never(format!(
+    ActionError::Never(format!(
         "{to} is on another file system than {from}, and claimtop does not copy: what somebody still writes into the old file would be lost; when nobody does, mv -n {from} {to} moves it"
     ))
 }

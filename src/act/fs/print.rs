@@ -4,19 +4,19 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{At, Hands, shown};
-use crate::act::disk::{Disk, Spot};
-use crate::act::trouble::Trouble;
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Spot};
+use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::journal::{Parked, Print};
 use crate::core::model::file::{Content, FileImage};
 
 /// Returns the SHA-256 of some bytes in hex digits.
-pub(in crate::act) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns what a file is; `None` when its bytes may not or could not be read.
-pub(in crate::act) fn print_of(image: &FileImage) -> Option<Print> {
+pub(crate) fn print_of(image: &FileImage) -> Option<Print> {
     let (meta, Content::Bytes(bytes)) = (image.meta?, &image.content) else { return None };
     Some(Print {
         dev: meta.dev,
@@ -28,59 +28,62 @@ pub(in crate::act) fn print_of(image: &FileImage) -> Option<Print> {
     })
 }
 
-impl<D: Disk> Hands<'_, D> {
+impl<D: Disk> Files<'_, D> {
     /// Reads what lies in a spot.
-    pub(in crate::act) fn look(
+    pub(crate) fn look(
         &self,
         spot: Spot<'_, D::Folder>,
         path: &Path,
-    ) -> Result<Option<FileImage>, Trouble> {
-        self.disk.image(spot).map_err(Trouble::at("read", path))
+    ) -> Result<Option<FileImage>, ActionError> {
+        self.disk.image(spot).map_err(ActionError::at("read", path))
     }
 
     /// Returns whether a process holds a lock on a file.
-    pub(in crate::act) fn is_locked(&self, at: &At<D::Folder>) -> Result<bool, Trouble> {
-        self.disk.is_locked(at.spot()).map_err(Trouble::at("ask who locks", &at.path))
+    pub(crate) fn is_locked(&self, at: &FileRef<D::Folder>) -> Result<bool, ActionError> {
+        self.disk.is_locked(at.spot()).map_err(ActionError::at("ask who locks", &at.path))
     }
 
     /// Makes sure, right before a file is touched, that no process holds a lock on it.
-    pub(super) fn expect_unlocked(&self, at: &At<D::Folder>) -> Result<(), Trouble> {
+    pub(crate) fn expect_unlocked(&self, at: &FileRef<D::Folder>) -> Result<(), ActionError> {
         match self.is_locked(at)? {
-            true => Err(Trouble::Changed(format!("a process holds a lock on {}", shown(&at.path)))),
+            true => Err(ActionError::Changed(format!("a process holds a lock on {}", shown(&at.path)))),
             false => Ok(()),
         }
     }
 
     /// Reads a file and compares it with what it must be.
-    pub(super) fn expect(
+    pub(crate) fn expect(
         &self,
         spot: Spot<'_, D::Folder>,
         path: &Path,
         print: &Print,
-    ) -> Result<FileImage, Trouble> {
-        let gone = || Trouble::Changed(format!("{} has gone", shown(path)));
+    ) -> Result<FileImage, ActionError> {
+        let gone = || ActionError::Changed(format!("{} has gone", shown(path)));
         let mut image = self.look(spot, path)?.ok_or_else(gone)?;
         if print_of(&image).as_ref() != Some(print) {
-            return Err(Trouble::Changed(format!("{} is another file or was written since", shown(path))));
+            return Err(ActionError::Changed(format!(
+                "{} is another file or was written since",
+                shown(path)
+            )));
         }
         image.path = path.to_path_buf().into();
         Ok(image)
     }
 
     /// Returns whether a file with this content lies in a spot.
-    pub(super) fn has_content(&self, spot: Spot<'_, D::Folder>, sha256: &str) -> bool {
+    pub(crate) fn has_content(&self, spot: Spot<'_, D::Folder>, sha256: &str) -> bool {
         let image = self.disk.image(spot).ok().flatten();
         image.and_then(|image| print_of(&image)).is_some_and(|print| print.sha256 == sha256)
     }
 
     /// Returns what a parked file is now, also when it was written to since.
-    pub(in crate::act) fn lies(&self, parked: &Parked) -> Result<Print, Trouble> {
+    pub(crate) fn lies(&self, parked: &Parked) -> Result<Print, ActionError> {
         let park = self.park(parked)?;
         let path = shown(&park.path);
-        let gone = || Trouble::Changed(format!("{path} has gone"));
+        let gone = || ActionError::Changed(format!("{path} has gone"));
         let image = self.look(park.spot(), &park.path)?.ok_or_else(gone)?;
         let unread =
-            || Trouble::Changed(format!("{path} is no plain file of up to 1 MiB by now; it stays there"));
+            || ActionError::Changed(format!("{path} is no plain file of up to 1 MiB by now; it stays there"));
         print_of(&image).ok_or_else(unread)
     }
 }

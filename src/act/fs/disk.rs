@@ -20,7 +20,7 @@ pub enum Side {
 
 /// Who may make and remove names in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum FolderAccess {
     /// We alone.
     Ours,
     /// Everybody may make names, and removes only their own (the sticky bit, inode(7)).
@@ -70,7 +70,7 @@ pub trait Disk {
     ///
     /// # Errors
     /// The system refuses.
-    fn standing(&self, folder: &Self::Folder) -> Result<Standing, Errno>;
+    fn access_of(&self, folder: &Self::Folder) -> Result<FolderAccess, Errno>;
 
     /// Returns the common directory of the repository that a folder lies in, if it lies in one.
     fn common_dir(&self, folder: &Path) -> Option<PathBuf>;
@@ -162,7 +162,7 @@ pub trait Disk {
     ///
     /// # Errors
     /// The system refuses, or the disk is full.
-    fn append(&self, spot: Spot<'_, Self::Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno>;
+    fn append(&self, spot: Spot<'_, Self::Folder>, bytes: &[u8], keeping: Durability) -> Result<(), Errno>;
 
     /// Reads a file of claimtop's own; empty when there is none.
     ///
@@ -178,12 +178,12 @@ pub trait Disk {
     fn lock(&self, spot: Spot<'_, Self::Folder>, patience: Patience) -> Result<Self::Lock, Errno>;
 
     /// Returns who holds a lock on a file, as far as can be seen.
-    fn locker_of(&self, spot: Spot<'_, Self::Folder>) -> Option<Locker>;
+    fn locker_of(&self, spot: Spot<'_, Self::Folder>) -> Option<LockHolder>;
 }
 
 /// Whether an append has reached the disk when it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
+pub enum Durability {
     /// It has.
     Synced,
     /// It will; losing it loses nothing.
@@ -192,18 +192,18 @@ pub enum Keeping {
 
 /// A process that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Locker {
+pub struct LockHolder {
     /// Its PID.
     pub pid: u32,
     /// Whether it goes on by itself.
-    pub pace: Pace,
+    pub pace: RunState,
 }
 
 /// Whether a process goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum RunState {
     /// It does.
-    Going,
+    Running,
     /// It was stopped, as by `Ctrl-Z`, and goes on only when somebody lets it.
     Stopped,
 }

@@ -39,13 +39,13 @@ struct Slot {
 
 /// The open file.
 #[derive(Debug)]
-pub struct Ring {
+pub struct HistoryRing {
     path: PathBuf,
     file: File,
     next: u64,
 }
 
-impl Ring {
+impl HistoryRing {
     /// Opens the file, makes it where there is none, and reads what it holds, oldest first.
     /// Whoever holds it keeps the history of all: a second claimtop is refused.
     ///
@@ -143,13 +143,13 @@ mod tests {
     fn the_newest_take_the_place_of_the_oldest_and_the_size_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state/history.ring");
-        let (mut ring, before) = Ring::open(&path).unwrap();
+        let (mut ring, before) = HistoryRing::open(&path).unwrap();
         assert!(before.is_empty());
         for second in 0..3_000 {
             ring.keep(&past(second, &format!("change {second}"))).unwrap();
         }
         drop(ring);
-        let (_ring, kept) = Ring::open(&path).unwrap();
+        let (_ring, kept) = HistoryRing::open(&path).unwrap();
         assert_eq!(kept.len(), 2_048);
         assert_eq!(kept.first().map(|past| past.at.as_second()), Some(952));
         assert_eq!(kept.last().map(|past| past.told.as_str()), Some("change 2999"));
@@ -161,12 +161,12 @@ mod tests {
     fn text_of_any_length_fits_and_nothing_raw_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.ring");
-        let (mut ring, _) = Ring::open(&path).unwrap();
+        let (mut ring, _) = HistoryRing::open(&path).unwrap();
         for told in ["\u{202e}\u{9b}\u{1b}".repeat(1_000), "é".repeat(10_000), "\"\\".repeat(5_000)] {
             ring.keep(&past(1, &told)).unwrap();
         }
         drop(ring);
-        let (_ring, kept) = Ring::open(&path).unwrap();
+        let (_ring, kept) = HistoryRing::open(&path).unwrap();
         assert_eq!(kept.len(), 3);
         let mut bytes = Vec::new();
         io::Read::read_to_end(&mut File::open(&path).unwrap(), &mut bytes).unwrap();
@@ -178,25 +178,25 @@ mod tests {
     fn a_second_keeper_and_a_link_are_refused_and_a_torn_slot_is_passed_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.ring");
-        let (mut ring, _) = Ring::open(&path).unwrap();
-        assert!(Ring::open(&path).is_err());
+        let (mut ring, _) = HistoryRing::open(&path).unwrap();
+        assert!(HistoryRing::open(&path).is_err());
         ring.keep(&past(1, "one")).unwrap();
         ring.keep(&past(2, "two")).unwrap();
         ring.file.write_all_at(b"{\"number\":7,\"at\":}", 0).unwrap();
         drop(ring);
         let told = |kept: Vec<Past>| kept.into_iter().map(|past| past.told).collect::<Vec<_>>();
-        assert_eq!(told(Ring::read(&path).unwrap()), ["two"]);
-        assert_eq!(told(Ring::open(&path).unwrap().1), ["two"]);
+        assert_eq!(told(HistoryRing::read(&path).unwrap()), ["two"]);
+        assert_eq!(told(HistoryRing::open(&path).unwrap().1), ["two"]);
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(Ring::open(&link).is_err());
-        assert!(Ring::read(&link).is_err());
+        assert!(HistoryRing::open(&link).is_err());
+        assert!(HistoryRing::read(&link).is_err());
     }
 
     #[test]
     fn no_program_that_is_started_meanwhile_keeps_the_file_open() {
         let folder = tempfile::tempdir().unwrap();
-        let (ring, _) = Ring::open(&folder.path().join("history.ring")).unwrap();
+        let (ring, _) = HistoryRing::open(&folder.path().join("history.ring")).unwrap();
         assert!(rustix::io::fcntl_getfd(&ring.file).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
     }
 
@@ -204,10 +204,10 @@ mod tests {
     fn reading_makes_no_file_and_waits_for_no_writer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.ring");
-        assert!(Ring::read(&path).unwrap().is_empty());
+        assert!(HistoryRing::read(&path).unwrap().is_empty());
         assert!(!path.exists());
         rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR, 0).unwrap();
-        assert!(Ring::read(&path).is_err());
+        assert!(HistoryRing::read(&path).is_err());
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.ring");
         for second in 0..4 {
-            let (mut ring, before) = Ring::open(&path).unwrap();
+            let (mut ring, before) = HistoryRing::open(&path).unwrap();
             let seconds: Vec<i64> = before.iter().map(|past| past.at.as_second()).collect();
             assert_eq!(seconds, (0..second).collect::<Vec<_>>());
             ring.keep(&past(second, "it")).unwrap();
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_is_too_long_is_halved_and_the_first_keys_stay() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut ring, _) = Ring::open(&folder.path().join("history.ring")).unwrap();
+        let (mut ring, _) = HistoryRing::open(&folder.path().join("history.ring")).unwrap();
         // Each has one escape more than the one before, so that one of them fills a slot to the byte.
         for escapes in 0..=TOLD {
             let told = "\"".repeat(escapes) + &"x".repeat(TOLD - escapes);

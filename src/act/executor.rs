@@ -1,4 +1,4 @@
-//! Everything that acting needs, in one hand: the state folder, the observer and the rules. The
+//! Everything that acting needs, in one executor: the state folder, the observer and the rules. The
 //! commands and the screen both act with it.
 
 use std::path::{Path, PathBuf};
@@ -6,22 +6,25 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::disk::Patience;
-use super::follow::{self, Carried};
-use super::lock::{Lock, OnWait, Peek, StateFolder};
-use super::prune::{self, Parked};
-use super::road::{Answer, Request, Rules, Seen};
-use super::rows::Rows;
-use super::system::System;
-use super::trouble::Trouble;
-use super::witness::{self, Witness};
+use crate::act::error::ActionError;
+use crate::act::follow_up::Completed;
+use crate::act::fs::disk::Patience;
+use crate::act::fs::system::System;
+use crate::act::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
+use crate::act::look::Look;
+use crate::act::preflight::preview::Preview;
+use crate::act::prune::Parked;
+use crate::act::rows::store::Rows;
+use crate::act::rules::{Answer, Rules};
+use crate::act::{follow_up, look, prune};
 use crate::core::history::journal::History;
+use crate::core::model::action::Request;
 use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::observe::Observer;
 
 /// What acts.
-pub struct Hand {
+pub struct Executor {
     state: State,
     observer: Observer,
     rules: Rules,
@@ -30,18 +33,18 @@ pub struct Hand {
 /// The state folder, to act with or to look at.
 enum State {
     Acting(StateFolder<System>),
-    Looking(Peek),
+    Looking(ReadOnlyState),
 }
 
 impl State {
-    fn acting(&self) -> Result<&StateFolder<System>, Trouble> {
+    fn acting(&self) -> Result<&StateFolder<System>, ActionError> {
         match self {
             Self::Acting(state) => Ok(state),
             Self::Looking(_) => Err(looks_only()),
         }
     }
 
-    fn renewed(&mut self) -> Result<&StateFolder<System>, Trouble> {
+    fn renewed(&mut self) -> Result<&StateFolder<System>, ActionError> {
         match self {
             Self::Acting(state) => state.renew().map(|()| &*state),
             Self::Looking(_) => Err(looks_only()),
@@ -49,16 +52,16 @@ impl State {
     }
 }
 
-fn looks_only() -> Trouble {
-    Trouble::Never("this claimtop only looks".to_owned())
+fn looks_only() -> ActionError {
+    ActionError::Never("this claimtop only looks".to_owned())
 }
 
-impl Hand {
+impl Executor {
     /// Opens the state folder.
     ///
     /// # Errors
     /// It cannot be made or opened.
-    pub fn new(state: &Path, observer: Observer, rules: Rules) -> Result<Self, Trouble> {
+    pub fn new(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
         Ok(Self { state: State::Acting(StateFolder::open(System, state)?), observer, rules })
     }
 
@@ -67,8 +70,8 @@ impl Hand {
     ///
     /// # Errors
     /// It is there and cannot be read.
-    pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, Trouble> {
-        Ok(Self { state: State::Looking(Peek::open(state)?), observer, rules })
+    pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
+        Ok(Self { state: State::Looking(ReadOnlyState::open(state)?), observer, rules })
     }
 
     /// Waits no longer than this while another claimtop is at work, and tells at once that it is.
@@ -89,7 +92,7 @@ impl Hand {
     pub fn with(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
         let stores = match &mut self.state {
             State::Acting(state) => &mut state.stores,
-            State::Looking(peek) => peek.stores(),
+            State::Looking(state) => state.stores(),
         };
         stores.insert(format, rows);
         self
@@ -97,7 +100,7 @@ impl Hand {
 
     /// Takes a look and judges it.
     pub fn report(&mut self) -> Report {
-        witness::report(&mut self.observer)
+        look::report(&mut self.observer)
     }
 
     /// Looks at the files of each request; what was read before one is good for all.
@@ -108,14 +111,14 @@ impl Hand {
         &mut self,
         report: &Report,
         requests: &[Request],
-    ) -> Result<Vec<Result<Seen, Trouble>>, Trouble> {
+    ) -> Result<Vec<Result<Preview, ActionError>>, ActionError> {
         let (now, rules) = (self.observer.now(), &self.rules);
         let see_all = |lock: &Lock<'_, System>| {
-            let see = |request: &Request| Seen::see(lock, report, request.clone(), rules, now);
+            let see = |request: &Request| Preview::of(lock, report, request.clone(), rules, now);
             requests.iter().map(see).collect()
         };
         Ok(match &self.state {
-            State::Looking(peek) => peek.shown(see_all),
+            State::Looking(state) => state.shown(see_all),
             State::Acting(_) => see_all(&self.state.renewed()?.locked(now)?),
         })
     }
@@ -124,18 +127,18 @@ impl Hand {
     ///
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
-    pub fn carry_out(&mut self, seen: Seen, answer: &Answer) -> Result<Carried, Trouble> {
-        follow::carry_out(self.state.renewed()?, seen, answer, &mut self.observer)
+    pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<Completed, ActionError> {
+        follow_up::carry_out(self.state.renewed()?, preview, answer, &mut self.observer)
     }
 
     /// Reads the journal.
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn history(&self) -> Result<History, Trouble> {
+    pub fn history(&self) -> Result<History, ActionError> {
         match &self.state {
             State::Acting(state) => state.history(),
-            State::Looking(peek) => Ok(peek.history().clone()),
+            State::Looking(state) => Ok(state.history().clone()),
         }
     }
 
@@ -148,7 +151,7 @@ impl Hand {
     ///
     /// # Errors
     /// The journal or the parked folder cannot be read.
-    pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, Trouble> {
+    pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, ActionError> {
         let lock = self.state.acting()?.locked(self.observer.now())?;
         prune::outdated(&lock, self.observer.now(), kept_for)
     }
@@ -157,7 +160,7 @@ impl Hand {
     ///
     /// # Errors
     /// Something cannot be removed; what was removed until then is journalled.
-    pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), Trouble> {
+    pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), ActionError> {
         let now = self.observer.now();
         let mut lock = self.state.acting()?.locked(now)?;
         prune::prune(&mut lock, shown, now, kept_for)

@@ -20,7 +20,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
-use super::disk::{Disk, Keeping, Locker, Pace, Patience, Side, Spot, Standing};
+use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState, Side, Spot};
 use crate::core::model::file::FileImage;
 use crate::core::model::text::shown;
 use crate::source::os::fence::Fence;
@@ -89,13 +89,13 @@ impl Disk for System {
         }
     }
 
-    fn standing(&self, folder: &Folder) -> Result<Standing, Errno> {
+    fn access_of(&self, folder: &Folder) -> Result<FolderAccess, Errno> {
         let stat = fstat(folder)?;
         let is_sticky = stat.st_mode & 0o1000 != 0 && [geteuid().as_raw(), 0].contains(&stat.st_uid);
         Ok(match is_private(&stat) {
-            true => Standing::Ours,
-            false if is_sticky => Standing::Sticky,
-            false => Standing::Others,
+            true => FolderAccess::Ours,
+            false if is_sticky => FolderAccess::Sticky,
+            false => FolderAccess::Others,
         })
     }
 
@@ -176,17 +176,17 @@ impl Disk for System {
         unlinkat(folder, name, AtFlags::empty())
     }
 
-    fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Keeping) -> Result<(), Errno> {
+    fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Durability) -> Result<(), Errno> {
         let mut file = File::from(own(spot, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?);
         match keeping {
-            Keeping::Synced => reserve(&file)?,
+            Durability::Synced => reserve(&file)?,
             // An outcome: it finds the room that its intent has reserved.
-            Keeping::Lazy => {}
+            Durability::Lazy => {}
         }
         file.write_all(bytes).map_err(errno)?;
         match keeping {
-            Keeping::Synced => retry_on_intr(|| fdatasync(&file)),
-            Keeping::Lazy => Ok(()),
+            Durability::Synced => retry_on_intr(|| fdatasync(&file)),
+            Durability::Lazy => Ok(()),
         }
     }
 
@@ -223,22 +223,22 @@ impl Disk for System {
         Ok(fd)
     }
 
-    fn locker_of(&self, (folder, name): Spot<'_, Folder>) -> Option<Locker> {
+    fn locker_of(&self, (folder, name): Spot<'_, Folder>) -> Option<LockHolder> {
         let (_, meta) = folder.look_at(name)?;
         let pid = locks::locker_of(name, &meta)?;
-        Some(Locker { pid, pace: pace_of(pid) })
+        Some(LockHolder { pid, pace: pace_of(pid) })
     }
 }
 
 /// Returns whether a process goes on by itself: `T` is stopped, `t` is stopped by a debugger
 /// (proc_pid_stat(5)).
-fn pace_of(pid: u32) -> Pace {
+fn pace_of(pid: u32) -> RunState {
     let stat = crate::source::os::open::image::small(Path::new(&format!("/proc/{pid}/stat")), 4 << 10)
         .unwrap_or_default();
     let state = stat.rsplit(|byte| *byte == b')').next().map(<[u8]>::trim_ascii_start);
     match state.and_then(<[u8]>::first) {
-        Some(b'T' | b't') => Pace::Stopped,
-        Some(_) | None => Pace::Going,
+        Some(b'T' | b't') => RunState::Stopped,
+        Some(_) | None => RunState::Running,
     }
 }
 

@@ -1,0 +1,45 @@
+//! Taking a file out of the world, to look at it where nobody else has it.
+
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Side, Spot};
+use crate::act::fs::files::{FileRef, Files, shown};
+use crate::core::history::journal::{Parked, Print};
+use crate::core::model::file::FileImage;
+
+impl<D: Disk> Files<'_, D> {
+    /// Takes a file out of the world, and looks at it where nobody else has it: returns what was
+    /// taken, if that is what `print` says. Otherwise it is back in its place.
+    pub(crate) fn take(&self, from: &Path, parked: &Parked, print: &Print) -> Result<FileImage, ActionError> {
+        let (at, park) = (self.at(from)?, self.park(parked)?);
+        self.expect_unlocked(&at)?;
+        match self.disk.rename_new(at.spot(), park.spot(), Side::Private) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Err(ActionError::Changed(format!("{} has gone", shown(from)))),
+            Err(errno) => return Err(ActionError::at("take", from)(errno)),
+        }
+        self.expect(park.spot(), from, print).map_err(|error| self.give_back(park.spot(), &at, error))
+    }
+
+    /// Puts a taken file back and returns the error that made it necessary, or a worse one.
+    pub(crate) fn give_back(
+        &self,
+        taken: Spot<'_, D::Folder>,
+        at: &FileRef<D::Folder>,
+        error: ActionError,
+    ) -> ActionError {
+        match self.disk.rename_new(taken, at.spot(), Side::Public) {
+            Ok(()) => error,
+            Err(Errno::EXIST) => ActionError::Stuck(format!(
+                "{error}; a newer file has come to {}, and the taken one stays parked",
+                shown(&at.path)
+            )),
+            Err(errno) => {
+                ActionError::Stuck(format!("{error}; then {}", ActionError::at("put back", &at.path)(errno)))
+            }
+        }
+    }
+}

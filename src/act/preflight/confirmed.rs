@@ -1,0 +1,64 @@
+//! A plan that was confirmed, and the look that verifies it under the lock.
+
+use crate::act::error::ActionError;
+use crate::act::execute::Verified;
+use crate::act::fs::disk::Disk;
+use crate::act::journal_store::Lock;
+use crate::act::look::{self, Look};
+use crate::act::preflight::preview::Preview;
+use crate::act::rules::Answer;
+use crate::core::model::action::Confirmation;
+
+/// A plan that a person has confirmed, for the state in which it was seen.
+#[derive(Clone, Debug)]
+pub struct Confirmed(pub(crate) Preview);
+
+impl Preview {
+    /// Takes what a person gave.
+    ///
+    /// # Errors
+    /// It is not what this state asks for.
+    pub fn confirm(self, answer: &Answer) -> Result<Confirmed, ActionError> {
+        let wanted = match self.plan.confirmation {
+            Confirmation::Yes => None,
+            Confirmation::Code => Some(("the code", self.code())),
+            Confirmation::FullName => Some(("the full name", self.plan.name.clone())),
+            Confirmation::Refused => return Err(ActionError::Never("it is never done".to_owned())),
+        };
+        match (wanted, answer) {
+            (None, Answer::Yes) => Ok(Confirmed(self)),
+            (Some((_, wanted)), Answer::Typed(typed)) if *typed == wanted => Ok(Confirmed(self)),
+            (None, Answer::Typed(_)) => Err(ActionError::NotConfirmed("a plain yes is asked for".to_owned())),
+            (Some((what, wanted)), _) => {
+                Err(ActionError::NotConfirmed(format!("{what} of this very state is asked for: {wanted}")))
+            }
+        }
+    }
+}
+
+impl Confirmed {
+    /// Looks at everything again, under the lock.
+    ///
+    /// # Errors
+    /// Anything is not as it was seen; nothing was touched.
+    pub fn verify<'l, 's, D: Disk>(
+        self,
+        lock: &'l mut Lock<'s, D>,
+        observer: &mut impl Look,
+    ) -> Result<Verified<'l, 's, D>, ActionError> {
+        let preview = self.0;
+        let report = look::report(observer);
+        let again = match Preview::of(lock, &report, preview.request.clone(), &preview.rules, observer.now())
+        {
+            Err(ActionError::Never(why)) => return Err(ActionError::Changed(why)),
+            again => again?,
+        };
+        if again.state != preview.state {
+            return Err(ActionError::Changed("it is not as it was when the plan was shown".to_owned()));
+        }
+        if let Some(wait) = again.wait {
+            return Err(wait);
+        }
+        Ok(Verified { preview, lock })
+    }
+}

@@ -1,0 +1,113 @@
+//! Looks at all files of a plan before it is shown, and at those of what follows it.
+
+use std::cell::RefCell;
+
+use jiff::Timestamp;
+
+use crate::act::error::ActionError;
+use crate::act::fs::disk::Disk;
+use crate::act::journal_store::Lock;
+use crate::act::preflight::holder::Holder;
+use crate::act::preflight::inspect::Inspector;
+use crate::act::preflight::prepared::PreparedStep;
+use crate::act::preflight::preview::{FollowUp, Preview};
+use crate::act::rules::Rules;
+use crate::act::undo;
+use crate::core::history::journal::History;
+use crate::core::model::action::{Action, Place, Plan, Request};
+use crate::core::model::report::Report;
+use crate::core::plan::about::plan_for;
+use crate::core::plan::left::plan_left;
+
+impl Preview {
+    /// Looks at all files of a plan, or of an entry to undo.
+    ///
+    /// # Errors
+    /// It is never done, or a file is not as it must be.
+    pub fn of<D: Disk>(
+        lock: &Lock<'_, D>,
+        report: &Report,
+        request: Request,
+        rules: &Rules,
+        now: Timestamp,
+    ) -> Result<Self, ActionError> {
+        let follow_ups = |requests| see_all(lock, report, requests, rules, now);
+        match &request {
+            Request::Act { key, action } => {
+                let mut plan = plan_for(report, key, *action);
+                if let Some(refusal) = &plan.refusal {
+                    return Err(ActionError::Never(refusal.to_string()));
+                }
+                let inspector = Inspector { files: lock.files(), rules, now, wait: RefCell::default() };
+                let prepared: Vec<_> =
+                    plan.steps.iter().map(|step| inspector.prepare(step)).collect::<Result<_, _>>()?;
+                let holder = report.records().find(|record| record.key == plan.record).map(Holder::of);
+                let follow_ups = follow_ups(of_plan(&plan, Action::Park));
+                let wait = inspector.wait.into_inner();
+                plan.why.extend(wait.as_ref().map(ActionError::to_string));
+                plan.inverse = told_where(&plan.inverse, &prepared);
+                Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, prepared, holder) })
+            }
+            Request::Left { of } => {
+                let mut plan = plan_left(report, of);
+                if let Some(refusal) = &plan.refusal {
+                    return Err(ActionError::Never(refusal.to_string()));
+                }
+                let follow_ups = follow_ups(of_plan(&plan, Action::Release));
+                let obstacles: Vec<_> = follow_ups.iter().filter_map(FollowUp::obstacle).collect();
+                let told = |(title, error): &(&str, ActionError)| format!("not now: {title}: {error}");
+                plan.why.extend(obstacles.iter().map(told));
+                let is_stuck = obstacles.len() == follow_ups.len();
+                let wait = match obstacles.into_iter().next().filter(|_| is_stuck) {
+                    None => None,
+                    Some((_, wait @ (ActionError::TooYoung(_) | ActionError::Busy(_)))) => Some(wait),
+                    Some((_, obstacle)) => return Err(obstacle),
+                };
+                Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
+            }
+            Request::Undo { entry, place } => {
+                let (mut plan, prepared) = undo::plan(lock, *entry, *place, now)?;
+                let follow_ups = follow_ups(of_entry(&lock.history, *entry, *place));
+                plan.follows = follow_ups.iter().filter_map(FollowUp::plan).cloned().collect();
+                Ok(Self { follow_ups, ..Self::new(plan, request, rules, prepared, None) })
+            }
+        }
+    }
+}
+
+/// Says with how a plan is undone where its files are until then, when that is elsewhere than usual.
+fn told_where(inverse: &str, prepared: &[PreparedStep]) -> String {
+    let mut words: Vec<String> = prepared.iter().filter_map(PreparedStep::parked_words).collect();
+    words.dedup();
+    std::iter::once(inverse.to_owned()).chain(words).collect::<Vec<_>>().join("; ")
+}
+
+/// Names the parts that follow a plan.
+fn of_plan(plan: &Plan, action: Action) -> Vec<(String, Request)> {
+    let request = |plan: &Plan| Request::Act { key: plan.subject.clone(), action };
+    plan.follows.iter().map(|plan| (plan.what.clone(), request(plan))).collect()
+}
+
+/// Names what followed an entry, to be undone with it.
+fn of_entry(history: &History, number: u64, place: Place) -> Vec<(String, Request)> {
+    let requests = history.followers(number).map(|entry| {
+        let title = format!("undo entry {}: {}", entry.number, entry.intent.title);
+        (title, Request::Undo { entry: entry.number, place })
+    });
+    requests.collect()
+}
+
+/// Looks at the files of each part.
+fn see_all<D: Disk>(
+    lock: &Lock<'_, D>,
+    report: &Report,
+    requests: Vec<(String, Request)>,
+    rules: &Rules,
+    now: Timestamp,
+) -> Vec<FollowUp> {
+    let see = |(title, request)| FollowUp {
+        title,
+        preview: Preview::of(lock, report, request, rules, now).map(Box::new),
+    };
+    requests.into_iter().map(see).collect()
+}

@@ -1,0 +1,109 @@
+//! What would be done, as it was seen: the plan with the prints of its files, and what confirms it.
+
+use crate::act::error::ActionError;
+use crate::act::fs::print::sha256;
+use crate::act::preflight::holder::Holder;
+use crate::act::preflight::prepared::PreparedStep;
+use crate::act::rules::Rules;
+use crate::core::model::action::{Confirmation, Plan, Request};
+
+/// A plan with the prints of all files that it touches.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// What would be done.
+    pub plan: Plan,
+    pub(crate) request: Request,
+    pub(crate) rules: Rules,
+    pub(crate) prepared: Vec<PreparedStep>,
+    pub(crate) holder: Option<Holder>,
+    pub(crate) state: String,
+    /// Why it is not done yet, if it is not.
+    pub wait: Option<ActionError>,
+    /// What follows once it is done.
+    pub(crate) follow_ups: Vec<FollowUp>,
+    /// The entry that it follows.
+    pub(crate) follows: Option<u64>,
+}
+
+/// One part that follows, as it was seen together with what it follows.
+#[derive(Clone, Debug)]
+pub(crate) struct FollowUp {
+    pub(crate) title: String,
+    pub(crate) preview: Result<Box<Preview>, ActionError>,
+}
+
+impl Preview {
+    pub(crate) fn new(
+        plan: Plan,
+        request: Request,
+        rules: &Rules,
+        prepared: Vec<PreparedStep>,
+        holder: Option<Holder>,
+    ) -> Self {
+        let state =
+            sha256(format!("{:?} {:?} {prepared:?} {holder:?}", plan.steps, plan.confirmation).as_bytes());
+        let (rules, follow_ups) = (rules.clone(), Vec::new());
+        Self { plan, request, rules, prepared, holder, state, wait: None, follow_ups, follows: None }
+    }
+
+    /// Returns the short code of this very state: six letters and digits that cannot be confused.
+    pub fn code(&self) -> String {
+        code_of(&self.state)
+    }
+
+    /// Returns what must be typed where a plain yes is not enough.
+    pub fn wanted(&self) -> Option<String> {
+        match self.plan.confirmation {
+            Confirmation::Yes | Confirmation::Refused => None,
+            Confirmation::Code => Some(self.code()),
+            Confirmation::FullName => Some(self.plan.name.clone()),
+        }
+    }
+
+    /// Returns what was asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+}
+
+impl FollowUp {
+    /// Returns why it cannot be done now, with what it is about.
+    pub(crate) fn obstacle(&self) -> Option<(&str, ActionError)> {
+        let error = match &self.preview {
+            Ok(preview) => preview.wait.clone()?,
+            Err(error) => error.clone(),
+        };
+        Some((&self.title, error))
+    }
+
+    /// Returns what would be done.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.preview.as_ref().ok().map(|preview| &preview.plan)
+    }
+}
+
+/// Draws the short code of a state from its hash in hex digits.
+fn code_of(state: &str) -> String {
+    const ALPHABET: &[u8] = b"acdefhjkmnprtuvwxy3479";
+    let digits = state.bytes().collect::<Vec<_>>();
+    let pairs = digits.chunks(2).take(6).filter_map(|pair| {
+        let number = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        ALPHABET.get(usize::from(number) % ALPHABET.len()).copied()
+    });
+    pairs.map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_code_has_six_of_all_letters_and_digits_that_cannot_be_confused() {
+        assert_eq!(code_of(&sha256(b"a state")).len(), 6);
+        let drawn: BTreeSet<String> = (0..=255).map(|byte| code_of(&format!("{byte:02x}"))).collect();
+        assert_eq!(drawn.len(), 22);
+        assert!(drawn.iter().all(|one| one.len() == 1 && !"0o1il5s2z8b6gq".contains(one.as_str())));
+    }
+}

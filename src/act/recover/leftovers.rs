@@ -1,0 +1,78 @@
+//! What a movement that was cut off has left where: parked, in its place, or under two names.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+use crate::act::error::ActionError;
+use crate::act::fs::disk::{Disk, Spot};
+use crate::act::fs::files::{FileRef, Files, shown};
+use crate::act::fs::print::print_of;
+use crate::core::history::journal::{Parked, Print};
+use crate::core::model::file::{Content, FileImage};
+
+/// What is said of a place where nothing lies any more.
+pub(super) const GONE: &str = "has gone";
+
+/// Says where the older content stays, since its place is not what it was, and how to have it back:
+/// an entry that was not done cannot be undone. Nothing when it is not parked.
+pub(super) fn parked_note<D: Disk>(
+    files: &Files<'_, D>,
+    path: &Path,
+    parked: &Parked,
+    since: &str,
+) -> Result<Option<String>, ActionError> {
+    let Some(park) = files.park_if_any(parked)? else { return Ok(None) };
+    let is_parked = files.look(park.spot(), path)?.is_some();
+    Ok(is_parked.then(|| {
+        format!(
+            "{} {since}, the older content stays parked: copy it back from {}",
+            shown(path),
+            shown(&park.path)
+        )
+    }))
+}
+
+/// Returns whether a parked file lies in its place as well, under a second name, and removes the
+/// parked one then: where the kernel cannot rename without clobbering, a file is linked first.
+pub(super) fn has_two_names<D: Disk>(
+    files: &Files<'_, D>,
+    park: &FileRef<D::Folder>,
+    at: &FileRef<D::Folder>,
+) -> Result<bool, ActionError> {
+    let id = |image: FileImage| image.meta.map(|meta| (meta.dev, meta.ino));
+    let parked = files.look(park.spot(), &park.path)?.and_then(id);
+    if parked.is_none() || parked != files.look(at.spot(), &at.path)?.and_then(id) {
+        return Ok(false);
+    }
+    files.disk.remove(park.spot()).map_err(ActionError::at("remove the second name of", &at.path))?;
+    Ok(true)
+}
+
+/// Returns whether it is the very file that was meant, whatever it says by now.
+pub(super) fn is_same_file(lies: &Print, print: &Print) -> bool {
+    (lies.dev, lies.ino) == (print.dev, print.ino)
+}
+
+/// Reads what lies somewhere. What cannot be read must not be taken for anything else.
+pub(super) fn read<D: Disk>(
+    files: &Files<'_, D>,
+    spot: Spot<'_, D::Folder>,
+    path: &Path,
+) -> Result<Option<Print>, ActionError> {
+    let Some(image) = files.look(spot, path)? else { return Ok(None) };
+    match &image.content {
+        Content::Bytes(_) => Ok(print_of(&image)),
+        Content::Failed(_) => Err(ActionError::at("read", path)(Errno::IO)),
+        // A link, a folder and the like is none of ours.
+        Content::Refused(_) => Ok(Some(Print {
+            dev: 0,
+            ino: 0,
+            size: 0,
+            mode: 0,
+            modified_at: Timestamp::UNIX_EPOCH,
+            sha256: String::new(),
+        })),
+    }
+}
