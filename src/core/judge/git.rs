@@ -48,10 +48,7 @@ pub fn is_harmless(process: &Process) -> bool {
 /// Returns what a lock is for; one that does not say is taken for a command's, about which most is
 /// asked before it counts as dead.
 pub fn lock_of(record: &Record) -> GitLock {
-    match record.detail {
-        RecordDetail::Git(lock) => lock,
-        _ => GitLock::Command,
-    }
+    if let RecordDetail::Git(lock) = record.detail { lock } else { GitLock::Command }
 }
 
 /// Returns the repository that a lock of git's lies in.

@@ -169,28 +169,17 @@ pub(crate) fn is_row(record: &RecordView) -> bool {
 }
 
 fn what(report: &Report, record: &RecordView, key: &Key) -> String {
-    match record.format {
-        Format::Leo if is_row(record) => leo::what(report, record, key),
-        Format::Entire if record.kind == RecordKind::Session => {
-            format!("end the session {} in its state file; nothing is deleted", record.title)
-        }
-        Format::Entire
-        | Format::Maia
-        | Format::Observability
-        | Format::Leo
-        | Format::ClaudeCode
-        | Format::Git
-        | Format::Beads
-        | Format::AgentMail
-        | Format::Codex
-        | Format::Copilot
-        | Format::Own(_) => {
-            format!("park the {} record {}", record.format.name(), record.title)
-        }
-        Format::Obra if record.kind == RecordKind::Metadata => {
-            format!("let {} wait again in Obra's database", record.title)
-        }
-        Format::Obra => format!("abandon the session of {} in Obra's database", record.title),
+    let title = &record.title;
+    if record.format == Format::Leo && is_row(record) {
+        leo::what(report, record, key)
+    } else if record.format == Format::Entire && record.kind == RecordKind::Session {
+        format!("end the session {title} in its state file; nothing is deleted")
+    } else if record.format != Format::Obra {
+        format!("park the {} record {title}", record.format.name())
+    } else if record.kind == RecordKind::Metadata {
+        format!("let {title} wait again in Obra's database")
+    } else {
+        format!("abandon the session of {title} in Obra's database")
     }
 }
 

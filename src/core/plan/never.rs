@@ -7,15 +7,13 @@ use crate::core::model::judged::RecordView;
 use crate::core::model::record::detail::{ClaudeCode, GitLock, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::let_go::LetGo;
+use crate::core::model::record::let_go::{LetGo, Refusal};
 use crate::core::model::verdict::{Reason, VerdictState};
 use crate::core::plan::{leo, rows};
 
 impl About<'_> {
     /// Decides whether it is never done, and says what to do instead.
-    pub(crate) fn never(&self, action: Action) -> Option<(&'static str, &'static str)> {
-        let record = self.record;
-        let is_dead = record.verdict.state == VerdictState::Dead;
+    pub(crate) fn never(&self, action: Action) -> Option<Refusal> {
         if self.is_foreign {
             return Some(("the file belongs to another user", "claimtop never touches other users' files"));
         }
@@ -25,68 +23,84 @@ impl About<'_> {
                 "name the database with --postgres; or release the session itself",
             ));
         }
-        match (record.format, action) {
-            (_, Action::Undo) => Some(("this is no entry of the journal", "undo an entry of the journal")),
-            (_, Action::Migrate) => self.never_migrated(),
-            (Format::Entire, _) if record.kind == RecordKind::Marker => {
-                Some(("the live registry expires by itself", "the entire CLI removes it after 12 h"))
-            }
-            (Format::Entire, _) if record.kind == RecordKind::Lock => Some((
-                "only a held lock means anything",
-                "the file of a lock that nobody holds is in nobody's way",
-            )),
-            (Format::Entire, _) if record.has_ended => {
-                Some(("the session has ended already", "entire doctor condenses what it left"))
-            }
-            (Format::Observability, _) if record.detail == RecordDetail::RateLimit => {
-                Some(("a rate-limit file holds nothing", "its system overwrites it at the next start"))
-            }
-            (Format::ClaudeCode, _) if is_other_program(record) => Some((
-                "a daemon's or an editor's own file is let go by that program alone",
-                "end the daemon, or close the editor; by what rule another takes over is not known for certain",
-            )),
-            (Format::ClaudeCode, _) if record.kind == RecordKind::Metadata => Some((
-                "Claude Code alone changes its task lists and teams",
-                "in a session that works on the list, ask for the task to become pending and without an owner",
-            )),
-            (Format::ClaudeCode, _) if !is_dead => Some((
-                "Claude Code's own registry is only parked when its process is provably gone",
-                "close the window",
-            )),
-            (Format::Obra, _) => rows::never(self.report, record),
-            (Format::Beads, _) => Some((
-                "beads keeps its issues in a database of its own",
-                "bd update <id> --status open lets an issue go; the kernel frees a daemon's lock at its end",
-            )),
-            (Format::AgentMail, _) => Some((
-                "mcp_agent_mail keeps its reservations in a database of its own",
-                "wait for its end, or have its tool force_release_file_reservation let it go",
-            )),
-            (Format::Codex | Format::Copilot, _) => Some((
-                "an agent's own lock is let go by that agent alone",
-                "close its window; by what rule it takes over an old lock is not known for certain",
-            )),
-            (Format::Own(own), _) if own.definition().let_go == LetGo::Never => Some((
-                "its description does not say that it may be parked",
-                "its own system lets it go; or write park = \"when-dead\" into the description",
-            )),
-            (Format::Own(_), _) if !is_dead => Some((
-                "its description lets only what is proven dead be parked",
-                "end its process, or let its own system let it go",
-            )),
-            (Format::Leo, _) if is_row(record) => leo::never(self.report, record),
-            (Format::Git, _) if !is_dead && !is_undecided(record) => Some(git_is_alive(record)),
-            (
-                Format::Maia
-                | Format::Observability
-                | Format::Entire
-                | Format::Leo
-                | Format::ClaudeCode
-                | Format::Git
-                | Format::Own(_),
-                _,
-            ) => None,
+        match action {
+            Action::Undo => Some(("this is no entry of the journal", "undo an entry of the journal")),
+            Action::Migrate => self.never_migrated(),
+            Action::Release | Action::Park => self.never_let_go(),
         }
+    }
+
+    /// Says why its system's rule keeps a record.
+    fn never_let_go(&self) -> Option<Refusal> {
+        let record = self.record;
+        let is_dead = record.verdict.state == VerdictState::Dead;
+        if let Format::Own(own) = record.format {
+            return described(own.definition().let_go, is_dead);
+        }
+        if record.format == Format::Obra {
+            return rows::never(self.report, record);
+        }
+        if record.format == Format::Leo && is_row(record) {
+            return leo::never(self.report, record);
+        }
+        if record.format == Format::Entire {
+            return entire(record);
+        }
+        if record.format == Format::ClaudeCode {
+            return claude_code(record, is_dead);
+        }
+        if record.format == Format::Git {
+            return (!is_dead && !is_undecided(record)).then(|| git_is_alive(record));
+        }
+        if record.detail == RecordDetail::RateLimit {
+            return Some(("a rate-limit file holds nothing", "its system overwrites it at the next start"));
+        }
+        record.format.refusal()
+    }
+}
+
+fn entire(record: &RecordView) -> Option<Refusal> {
+    if record.kind == RecordKind::Marker {
+        return Some(("the live registry expires by itself", "the entire CLI removes it after 12 h"));
+    }
+    if record.kind == RecordKind::Lock {
+        return Some((
+            "only a held lock means anything",
+            "the file of a lock that nobody holds is in nobody's way",
+        ));
+    }
+    let left = "entire doctor condenses what it left";
+    record.has_ended.then_some(("the session has ended already", left))
+}
+
+fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
+    if let RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Editor) = record.detail {
+        return Some((
+            "a daemon's or an editor's own file is let go by that program alone",
+            "end the daemon, or close the editor; by what rule another takes over is not known for certain",
+        ));
+    }
+    if record.kind == RecordKind::Metadata {
+        return Some((
+            "Claude Code alone changes its task lists and teams",
+            "in a session that works on the list, ask for the task to become pending and without an owner",
+        ));
+    }
+    let why = "Claude Code's own registry is only parked when its process is provably gone";
+    (!is_dead).then_some((why, "close the window"))
+}
+
+fn described(rule: LetGo, is_dead: bool) -> Option<Refusal> {
+    match rule {
+        LetGo::Never => Some((
+            "its description does not say that it may be parked",
+            "its own system lets it go; or write park = \"when-dead\" into the description",
+        )),
+        LetGo::OnlyDead | LetGo::ByVerdict if !is_dead => Some((
+            "its description lets only what is proven dead be parked",
+            "end its process, or let its own system let it go",
+        )),
+        LetGo::OnlyDead | LetGo::ByVerdict => None,
     }
 }
 
@@ -99,7 +113,7 @@ fn is_undecided(record: &RecordView) -> bool {
 }
 
 /// Says why a lock of git's stays, and what git itself would do.
-fn git_is_alive(record: &RecordView) -> (&'static str, &'static str) {
+fn git_is_alive(record: &RecordView) -> Refusal {
     if lock_of(record) == GitLock::Worktree {
         ("its holder is not proven dead", "git worktree unlock <tree> lets it go, if its owner agrees")
     } else {
@@ -108,9 +122,4 @@ fn git_is_alive(record: &RecordView) -> (&'static str, &'static str) {
             "wait for every git process to end, then look again",
         )
     }
-}
-
-/// Returns whether a record is the own file of Claude Code's daemon or of an editor.
-fn is_other_program(record: &RecordView) -> bool {
-    matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Editor))
 }

@@ -34,22 +34,14 @@ use crate::core::model::verdict::Verdict;
 /// session to a process, else by whether any living window could own it.
 pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut ladder = Ladder::default();
-    let answer = match record.format {
-        Format::Obra => obra::judge(record, world, &mut ladder),
-        Format::Git => git::judge(record, world, &mut ladder),
-        Format::ClaudeCode if crate::core::judge::liveness::team::is_task(record) => {
-            tasks::judge(record, world, &mut ladder)
-        }
-        Format::Maia
-        | Format::Observability
-        | Format::Entire
-        | Format::Leo
-        | Format::ClaudeCode
-        | Format::Beads
-        | Format::AgentMail
-        | Format::Codex
-        | Format::Copilot
-        | Format::Own(_) => by_holder(record, world, &mut ladder),
+    let answer = if record.format == Format::Obra {
+        obra::judge(record, world, &mut ladder)
+    } else if record.format == Format::Git {
+        git::judge(record, world, &mut ladder)
+    } else if team::is_task(record) {
+        tasks::judge(record, world, &mut ladder)
+    } else {
+        by_holder(record, world, &mut ladder)
     };
     answer.with(ladder)
 }

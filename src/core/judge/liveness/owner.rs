@@ -4,7 +4,6 @@ use crate::core::judge::liveness::locks::runs_another;
 use crate::core::judge::liveness::reach::may_have_written;
 use crate::core::judge::world::{PossibleAgent, World};
 use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
 use crate::core::model::text::is_uuid;
 
 /// Returns whether a process could be the record's owner: an agent of that system (or a process that could
@@ -13,7 +12,7 @@ use crate::core::model::text::is_uuid;
 pub(crate) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
     let process = match agent {
         PossibleAgent::Hidden(_) => return true,
-        PossibleAgent::Known(process, name) if runs_on(record.format, name) => process,
+        PossibleAgent::Known(process, name) if record.format.runs_on(name) => process,
         PossibleAgent::Known(..) => return false,
         PossibleAgent::Unproven(process) => process,
     };
@@ -26,17 +25,4 @@ pub(crate) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &Worl
         None => !world.is_younger(process, record),
     };
     could && may_have_written(record, process, world)
-}
-
-/// Returns whether a system works with an agent. Maia, observability and LEO are hooks of
-/// Claude Code; other agents never run them.
-pub(crate) fn runs_on(format: Format, agent: &str) -> bool {
-    match format {
-        Format::Maia | Format::Observability | Format::Leo | Format::ClaudeCode | Format::Obra => {
-            agent.contains("claude")
-        }
-        Format::Entire | Format::Git | Format::Beads | Format::AgentMail | Format::Own(_) => true,
-        Format::Codex => agent == "codex",
-        Format::Copilot => agent == "copilot",
-    }
 }

@@ -3,7 +3,6 @@
 use crate::core::judge::liveness::ladder::{Answer, Ladder, alive};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::own::present;
-use crate::core::judge::liveness::owner::runs_on;
 use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
 use crate::core::model::context::CONTEXT_VARIABLE;
@@ -84,7 +83,7 @@ fn given_context<'w, 'a>(record: &Record, world: &'w World<'a>) -> Option<&'w Wi
         let env = window.process.details.as_ref().map(|details| &details.env);
         env.and_then(|env| env.get(CONTEXT_VARIABLE)) == Some(context)
     };
-    world.windows.iter().filter(|window| runs_on(record.format, window.agent)).find(is_given)
+    world.windows.iter().filter(|window| record.format.runs_on(window.agent)).find(is_given)
 }
 
 /// Returns the window that a judged record belongs to: its own PID's, or its session's.

@@ -3,7 +3,6 @@
 use crate::core::judge::liveness::ladder::{Answer, Ladder, alive};
 use crate::core::judge::liveness::leo;
 use crate::core::judge::liveness::own::own_verdict;
-use crate::core::judge::liveness::owner::runs_on;
 use crate::core::judge::liveness::owners::by_possible_owners;
 use crate::core::judge::liveness::session::{by_context, by_session};
 use crate::core::judge::world::World;
@@ -46,7 +45,7 @@ pub(crate) fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder)
 pub(crate) fn by_note(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let session = record.session_id.as_ref().filter(|_| !names_its_process(record))?;
     let (note, process) =
-        world.bonds.running(session).iter().find(|(note, _)| runs_on(record.format, note.agent.raw()))?;
+        world.bonds.running(session).iter().find(|(note, _)| record.format.runs_on(note.agent.raw()))?;
     ladder.add_from(
         "binding",
         format!("PID {} runs this session, as its own hook told at {}", process.id.pid, note.written_at),

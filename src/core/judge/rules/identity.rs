@@ -167,36 +167,18 @@ fn inherited(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 /// Returns when the session began that a record ties to its PID; `None` where resuming is the
 /// format's own way (a registry, an owner with start, a marker of a resumed session).
 fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
-    let holder = judged.record.holder.as_ref()?;
-    match (judged.record.format, judged.record.kind, holder.binding) {
-        (Format::Maia, RecordKind::Session, _) => judged.record.started_at,
-        (Format::Leo, RecordKind::Marker, Binding::Marker) => {
-            let is_new = RecordDetail::Leo(Leo::Marker { is_new_session: true });
-            let session = judged.record.session_id.as_ref().filter(|_| judged.record.detail == is_new)?;
-            let file = facts.world.records_of(session).iter().find(|record| {
-                record.format == Format::Leo
-                    && record.kind == RecordKind::Session
-                    && record.holder.as_ref().map(|holder| &holder.pid) != Some(&holder.pid)
-            })?;
-            file.started_at
-        }
-        (
-            Format::Maia
-            | Format::Observability
-            | Format::Entire
-            | Format::Leo
-            | Format::ClaudeCode
-            | Format::Obra
-            | Format::Git
-            | Format::Beads
-            | Format::AgentMail
-            | Format::Codex
-            | Format::Copilot
-            | Format::Own(_),
-            _,
-            _,
-        ) => None,
+    let (record, holder) = (&judged.record, judged.record.holder.as_ref()?);
+    if record.format == Format::Maia && record.kind == RecordKind::Session {
+        return record.started_at;
     }
+    let is_of_new_session = record.detail == RecordDetail::Leo(Leo::Marker { is_new_session: true });
+    let is_marker = is_of_new_session && holder.binding == Binding::Marker;
+    let session = record.session_id.as_ref().filter(|_| is_marker)?;
+    let file = facts.world.records_of(session).iter().find(|other| {
+        let is_other = other.holder.as_ref().map(|other| &other.pid) != Some(&holder.pid);
+        other.format == Format::Leo && other.kind == RecordKind::Session && is_other
+    })?;
+    file.started_at
 }
 
 fn shown_span(from: jiff::Timestamp, to: jiff::Timestamp) -> String {

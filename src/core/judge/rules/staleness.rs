@@ -157,20 +157,9 @@ fn flood(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// Returns whether a record is of a sort that floods: a file per helper PID.
 fn is_own_kind(judged: &Judged) -> bool {
-    match judged.record.format {
-        Format::Maia => true,
-        Format::Leo => judged.record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_")),
-        Format::Observability
-        | Format::Entire
-        | Format::ClaudeCode
-        | Format::Obra
-        | Format::Git
-        | Format::Beads
-        | Format::AgentMail
-        | Format::Codex
-        | Format::Copilot
-        | Format::Own(_) => false,
-    }
+    let record = &judged.record;
+    let is_named_so = || record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_"));
+    record.format == Format::Maia || record.format == Format::Leo && is_named_so()
 }
 
 /// A companion without the record that it belongs to.

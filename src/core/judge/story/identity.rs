@@ -119,10 +119,7 @@ pub(crate) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
         scene.tell_end(&mut chain, judged);
     }
     let is_weak = scene.records.iter().any(|judged| is_weak(judged));
-    let words = match &scene.records.first()?.record.detail {
-        RecordDetail::Leo(Leo::File { terminal }) => terminal.as_ref(),
-        _ => None,
-    };
+    let words = scene.records.first()?.record.detail.terminal();
     let words = words.map_or_else(|| "no conversation's own".to_owned(), Untrusted::shown);
     let (cause, told) = if is_weak {
         let told = format!(

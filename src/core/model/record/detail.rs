@@ -175,6 +175,11 @@ impl RecordDetail {
         if let Self::Leo(Leo::Row(row)) = self { Some(row) } else { None }
     }
 
+    /// Returns what the terminal ID of LEO's session file is, in words.
+    pub(crate) fn terminal(&self) -> Option<&Untrusted> {
+        if let Self::Leo(Leo::File { terminal }) = self { terminal.as_ref() } else { None }
+    }
+
     /// Returns what a row of Obra's database states.
     pub(crate) fn obra(&self) -> Option<&ObraRow> {
         if let Self::Obra(row) = self { Some(row) } else { None }

@@ -1,72 +1,140 @@
-//! The systems that write records, and by what rule claimtop lets their records go.
+//! The systems that write records, and what the judgement and the plans ask of each.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::own::Own;
 use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::let_go::LetGo;
+use crate::core::model::record::let_go::{LetGo, Refusal};
 
-/// The system that wrote a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// Maia's active-agent session files.
-    Maia,
-    /// The multi-agent observability system's session-ID files.
-    Observability,
-    /// The entire CLI's session state.
-    Entire,
-    /// The LEO protocol's session files, markers, ticks and locks.
-    Leo,
-    /// Claude Code's own per-PID registry.
-    ClaudeCode,
-    /// The Obra orchestrator's SQLite database.
-    Obra,
-    /// Git's own locks.
-    Git,
-    /// The issues of beads (`bd`).
-    Beads,
-    /// The file reservations of mcp_agent_mail.
-    AgentMail,
-    /// Codex's own locks.
-    Codex,
-    /// Copilot CLI's own locks.
-    Copilot,
-    /// One that a person has described.
-    Own(Own),
+/// What the judgement and the plans ask of a system.
+struct System {
+    /// The name that the interface fixes.
+    name: &'static str,
+    /// The agents that run it.
+    agents: Agents,
+    /// By what rule its records are let go.
+    let_go: LetGo,
+    /// Why none of its records is ever let go.
+    refusal: Option<Refusal>,
 }
 
-impl Format {
-    /// Every format that claimtop knows by itself, in the order in which they are shown.
-    pub const ALL: [Self; 11] = [
-        Self::ClaudeCode,
-        Self::Maia,
-        Self::Observability,
-        Self::Entire,
-        Self::Leo,
-        Self::Obra,
-        Self::Git,
-        Self::Beads,
-        Self::AgentMail,
-        Self::Codex,
-        Self::Copilot,
-    ];
+/// The agents that run a system.
+enum Agents {
+    /// Any.
+    Any,
+    /// Those with this in their names.
+    Like(&'static str),
+    /// The one of this name.
+    Only(&'static str),
+}
 
+impl System {
+    /// Describes a system whose records are let go by their verdicts.
+    const fn new(name: &'static str, agents: Agents) -> Self {
+        Self { name, agents, let_go: LetGo::ByVerdict, refusal: None }
+    }
+
+    /// Describes a system that alone lets its records go: why, and what to do instead.
+    const fn never(name: &'static str, agents: Agents, why: &'static str, instead: &'static str) -> Self {
+        Self { let_go: LetGo::Never, refusal: Some((why, instead)), ..Self::new(name, agents) }
+    }
+}
+
+/// Makes a variant of each system, in the order in which they are shown.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $format:ident = $system:expr;)*) => {
+        /// The system that wrote a record.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Format {
+            $($(#[$doc])* $format,)*
+            /// One that a person has described.
+            Own(Own),
+        }
+
+        impl Format {
+            /// Every format that claimtop knows by itself, in the order in which they are shown.
+            pub const ALL: [Self; [$(stringify!($format)),*].len()] = [$(Self::$format),*];
+
+            fn system(self) -> Option<&'static System> {
+                Some(match self {
+                    $(Self::$format => const { &$system },)*
+                    Self::Own(_) => return None,
+                })
+            }
+        }
+    };
+}
+
+formats! {
+    /// Claude Code's own per-PID registry, its locks, task lists and teams.
+    ClaudeCode = System::new("claude-code", Agents::Like("claude"));
+    /// Maia's active-agent session files.
+    Maia = System::new("maia", Agents::Like("claude"));
+    /// The multi-agent observability system's session-ID files.
+    Observability = System::new("observability", Agents::Like("claude"));
+    /// The entire CLI's session state.
+    Entire = System::new("entire", Agents::Any);
+    /// The LEO protocol's session files, markers, ticks and locks.
+    Leo = System::new("leo", Agents::Like("claude"));
+    /// The Obra orchestrator's SQLite database.
+    Obra = System::new("obra", Agents::Like("claude"));
+    /// Git's own locks.
+    Git = System { let_go: LetGo::OnlyDead, ..System::new("git", Agents::Any) };
+    /// The issues of beads (`bd`).
+    Beads = System::never(
+        "beads",
+        Agents::Any,
+        "beads keeps its issues in a database of its own",
+        "bd update <id> --status open lets an issue go; the kernel frees a daemon's lock at its end",
+    );
+    /// The file reservations of mcp_agent_mail.
+    AgentMail = System::never(
+        "agent-mail",
+        Agents::Any,
+        "mcp_agent_mail keeps its reservations in a database of its own",
+        "wait for its end, or have its tool force_release_file_reservation let it go",
+    );
+    /// Codex's own locks.
+    Codex = System::never("codex", Agents::Only("codex"), AGENTS_LOCK, CLOSE_ITS_WINDOW);
+    /// Copilot CLI's own locks.
+    Copilot = System::never("copilot", Agents::Only("copilot"), AGENTS_LOCK, CLOSE_ITS_WINDOW);
+}
+
+const AGENTS_LOCK: &str = "an agent's own lock is let go by that agent alone";
+const CLOSE_ITS_WINDOW: &str =
+    "close its window; by what rule it takes over an old lock is not known for certain";
+
+impl Format {
     /// Returns the name that the interface fixes.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Maia => "maia",
-            Self::Observability => "observability",
-            Self::Entire => "entire",
-            Self::Leo => "leo",
-            Self::ClaudeCode => "claude-code",
-            Self::Obra => "obra",
-            Self::Git => "git",
-            Self::Beads => "beads",
-            Self::AgentMail => "agent-mail",
-            Self::Codex => "codex",
-            Self::Copilot => "copilot",
             Self::Own(own) => &own.definition().name,
+            known => known.system().map_or("", |system| system.name),
         }
+    }
+
+    /// Returns whether a system works with an agent. Maia, observability and LEO are hooks of Claude
+    /// Code; other agents never run them.
+    pub(crate) fn runs_on(self, agent: &str) -> bool {
+        match self.system().map_or(&Agents::Any, |system| &system.agents) {
+            Agents::Any => true,
+            Agents::Like(part) => agent.contains(part),
+            Agents::Only(name) => agent == *name,
+        }
+    }
+
+    /// Returns by what rule claimtop lets its records of a kind go.
+    pub fn let_go(self, kind: RecordKind) -> LetGo {
+        match self {
+            Self::ClaudeCode if kind == RecordKind::Metadata => LetGo::Never,
+            Self::Own(own) => own.definition().let_go,
+            known => known.system().map_or(LetGo::Never, |system| system.let_go),
+        }
+    }
+
+    /// Says why none of its records is ever let go, and what to do instead.
+    pub(crate) fn refusal(self) -> Option<Refusal> {
+        self.system()?.refusal
     }
 }
 
@@ -81,20 +149,5 @@ impl<'de> Deserialize<'de> for Format {
         let name = String::deserialize(deserializer)?;
         let known = Self::ALL.into_iter().find(|format| format.name() == name);
         Ok(known.unwrap_or_else(|| Self::Own(Own::named(&name))))
-    }
-}
-
-impl Format {
-    /// Returns by what rule claimtop lets its records of a kind go.
-    pub fn let_go(self, kind: RecordKind) -> LetGo {
-        match self {
-            Self::ClaudeCode if kind == RecordKind::Metadata => LetGo::Never,
-            Self::Maia | Self::Observability | Self::Entire | Self::Leo | Self::ClaudeCode | Self::Obra => {
-                LetGo::ByVerdict
-            }
-            Self::Git => LetGo::OnlyDead,
-            Self::Beads | Self::AgentMail | Self::Codex | Self::Copilot => LetGo::Never,
-            Self::Own(own) => own.definition().let_go,
-        }
     }
 }

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Why something is never done, and what to do instead.
+pub(crate) type Refusal = (&'static str, &'static str);
+
 /// Whether claimtop lets the records of a system go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
