@@ -1,15 +1,19 @@
 //! Reads the notes that `claimtop bind` left: who runs which session.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::{Content, FileMeta};
 use crate::core::model::note::{BoundSession, Notes};
-use crate::core::model::snapshot::{SourceHealth, SourceState};
+use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
+use crate::format::Reading;
+use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::{Entry, Folder};
@@ -24,6 +28,8 @@ pub const MAX_NOTES: usize = 20_000;
 #[derive(Default)]
 pub(crate) struct Reader {
     kept: HashMap<OsString, Kept>,
+    notes: Notes,
+    health: Option<SourceHealth>,
 }
 
 struct Kept {
@@ -31,9 +37,32 @@ struct Kept {
     note: Option<Arc<BoundSession>>,
 }
 
+impl Source for Reader {
+    fn look(&mut self, scope: &Scope, _reading: &Reading<'_>) {
+        let (notes, health) = self.read(&scope.places.bindings, &scope.fence);
+        (self.notes, self.health) = (notes, Some(health));
+    }
+
+    fn pids(&self) -> BTreeSet<u32> {
+        self.notes.notes.iter().map(|note| note.pid).collect()
+    }
+
+    fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
+        snapshot.bound = std::mem::take(&mut self.notes);
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        self.health.iter().cloned().collect()
+    }
+
+    fn hints(&self, scope: &Scope, hints: &mut Hints) {
+        hints.folders.insert(scope.places.bindings.clone());
+    }
+}
+
 impl Reader {
     /// Reads every note in a folder, and says how that went.
-    pub(crate) fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
+    fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
         let before = std::mem::take(&mut self.kept);
         if !fence.reaches(folder) {
             let why = format!("{} is outside the folders that may be read", Untrusted::from_path(folder));

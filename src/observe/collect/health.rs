@@ -7,6 +7,7 @@ use crate::core::model::process::ProcessTable;
 use crate::core::model::record::format::Format;
 use crate::core::model::snapshot::{Repo, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
+use crate::source::homes::MAX_FOLLOWED;
 use crate::source::os::open::error::OpenError;
 
 /// How many failures of one source are told word by word.
@@ -69,11 +70,14 @@ impl Tallies {
         let is_database = |id: &str, other: &SourceHealth| {
             other.id.strip_prefix(id).is_some_and(|rest| rest.starts_with(':'))
         };
-        let is_told = |badge: &SourceHealth| {
-            badge.state != SourceState::Absent || !others.iter().any(|other| is_database(&badge.id, other))
+        let is_shown = |badge: &SourceHealth| {
+            // LEO's files and its database say different things, so that both are shown.
+            badge.state != SourceState::Absent
+                || badge.id == Format::Leo.name()
+                || !others.iter().any(|other| is_database(&badge.id, other))
         };
         let own = self.by_format.keys().copied().filter(|format| !Format::ALL.contains(format));
-        Format::ALL.into_iter().chain(own).map(badge).filter(is_told).collect()
+        Format::ALL.into_iter().chain(own).map(badge).filter(is_shown).collect()
     }
 }
 
@@ -137,6 +141,12 @@ pub(crate) fn root(root: &Path, error: Option<&OpenError>) -> SourceHealth {
         Some(error) => (SourceState::Failed, error.to_string()),
     };
     SourceHealth { id, state, detail: detail.into() }
+}
+
+/// Returns the badge of homes that were left out.
+pub(crate) fn more_homes() -> SourceHealth {
+    let why = format!("windows have more than {MAX_FOLLOWED} folders of their own; the others were not read");
+    partial("homes", why)
 }
 
 /// Returns the badge of something that was read in part.

@@ -1,9 +1,9 @@
 //! One pass over the files of all formats.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::FileType;
@@ -22,7 +22,7 @@ use crate::observe::collect::health::Tallies;
 use crate::observe::collect::here::{Here, Layout, fixed};
 use crate::observe::collect::kept::{Kept, KeptFile};
 use crate::observe::collect::listing;
-use crate::source::names::Names;
+use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;
 use crate::source::os::open::error::OpenError;
@@ -45,8 +45,7 @@ pub(crate) struct Pass<'a> {
     /// The files that were seen and not kept: each is read once, however many places and links
     /// lead to it.
     passed: HashSet<(FolderId, OsString)>,
-    folders: BTreeSet<PathBuf>,
-    names: Names,
+    hints: Hints,
     homes: Vec<HomeFolder>,
     pub(crate) records: Vec<Arc<Record>>,
     /// How many records have told where they work.
@@ -76,8 +75,7 @@ impl<'a> Pass<'a> {
             locks: None,
             openers,
             passed: HashSet::new(),
-            folders: BTreeSet::new(),
-            names: Names::new(),
+            hints: Hints::default(),
             homes: Vec::new(),
             records: Vec::new(),
             asked: 0,
@@ -87,14 +85,9 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Ends the pass: hands out what was read, and the folders where, with the names in them that
-    /// matter beside the formats' own.
-    pub(crate) fn finish(
-        self,
-        folders: &mut BTreeSet<PathBuf>,
-        names: &mut Names,
-    ) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Remembered) {
-        (*folders, *names) = (self.folders, self.names);
+    /// Ends the pass: hands out what was read, and what means another look.
+    pub(crate) fn finish(self, hints: &mut Hints) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Remembered) {
+        *hints = self.hints;
         (self.records, self.broken, (self.kept, self.media, self.openers))
     }
 
@@ -116,7 +109,7 @@ impl<'a> Pass<'a> {
         }
         for (dir, places) in self.layout.below(base) {
             self.note_homes(base, &opened, dir);
-            self.folders.extend(listing::watched(at, dir));
+            self.hints.folders.extend(listing::watched(at, dir));
             for folder in listing::fitting(&opened, dir) {
                 if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, places)) {
                     places.formats().iter().for_each(|format| self.tallies.failure(*format, &error));
@@ -151,9 +144,9 @@ impl<'a> Pass<'a> {
         let id = folder.id()?;
         let medium = self.media.of(folder, id);
         let entries = folder.listing(|name| places.recognise(name).is_some())?;
-        self.folders.insert(folder.path().to_path_buf());
+        self.hints.folders.insert(folder.path().to_path_buf());
         for name in places.own_names() {
-            self.names.entry(folder.path().to_path_buf()).or_default().insert(name.to_owned());
+            self.hints.names.entry(folder.path().to_path_buf()).or_default().insert(name.to_owned());
         }
         places.formats().iter().for_each(|format| self.tallies.folder(*format));
         self.kept.reserve(id, entries.len());

@@ -19,11 +19,12 @@ use self::read::Read;
 use super::postgres::Target;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::{Database, SourceHealth, SourceState};
+use crate::core::model::snapshot::{Database, Snapshot, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
 use crate::core::model::work::WorkItem;
 use crate::format::Reading;
-use crate::format::leo::database::{self, Source};
+use crate::format::leo::database::{self, Source, join};
+use crate::source::interface::{self as facts, Scope, Source as _};
 use crate::source::leo::link::Link;
 use crate::source::leo::link::ask::Known;
 use crate::source::os::fence::Fence;
@@ -56,6 +57,8 @@ pub(crate) struct Reader {
     /// The version that the last look has taken.
     taken: u64,
     made: Option<Made>,
+    /// The database of this look, where a person named one.
+    seen: Option<Seen>,
 }
 
 /// The records of one version.
@@ -67,43 +70,60 @@ struct Made {
 }
 
 /// The database as one look found it.
-pub(crate) struct Seen {
+struct Seen {
     name: Untrusted,
     known: Known,
     is_complete: bool,
-    pub(crate) records: Vec<Arc<Record>>,
+    records: Vec<Arc<Record>>,
     work: Arc<[WorkItem]>,
 }
 
-impl Reader {
-    /// Lets later looks take what was read last, and the thread follow changes.
-    pub(crate) fn follow(&mut self) {
+impl facts::Source for Reader {
+    fn look(&mut self, scope: &Scope, reading: &Reading<'_>) {
+        self.seen = self.read(scope.places.leo_database.as_ref(), reading, &scope.fence);
+    }
+
+    fn pids(&self) -> BTreeSet<u32> {
+        let records = self.seen.iter().flat_map(|seen| &seen.records);
+        records.filter_map(|record| record.pid()).collect()
+    }
+
+    fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
+        let Some(seen) = &self.seen else { return };
+        snapshot.records.extend(seen.records.iter().cloned());
+        snapshot.databases.push(seen.database());
+        if seen.is_complete {
+            join(&mut snapshot.records);
+        }
+    }
+
+    fn health(&self, now: Timestamp) -> Vec<SourceHealth> {
+        self.seen.iter().map(|seen| seen.health(now)).collect()
+    }
+
+    fn keep_up(&mut self) {
         self.mode = Mode::Following;
         if let Some(Ok(link)) = &self.link {
             link.follow();
         }
     }
 
-    /// Returns whether there is something newer than what the last look has taken.
-    pub(crate) fn has_news(&self) -> bool {
+    fn has_news(&self) -> bool {
         match &self.link {
             Some(Ok(link)) => link.known().version != self.taken,
             Some(Err(_)) | None => false,
         }
     }
+}
 
+impl Reader {
     /// Takes what the database says; `None` when none was named.
-    pub(crate) fn read(
-        &mut self,
-        target: Option<&Target>,
-        reading: &Reading<'_>,
-        fence: &Fence,
-    ) -> Option<Seen> {
+    fn read(&mut self, target: Option<&Target>, reading: &Reading<'_>, fence: &Fence) -> Option<Seen> {
         let target = target?;
         if self.link.is_none() {
             self.link = Some(Link::start(target.clone()).map_err(|error| error.to_string()));
             if self.mode == Mode::Following {
-                self.follow();
+                self.keep_up();
             }
         }
         let known = match (&self.link, self.mode) {
@@ -161,7 +181,7 @@ fn is_gone(tree: &Path, fence: &Fence) -> bool {
 
 impl Seen {
     /// Returns the badge: connected or not, since when, how late, and what is special.
-    pub(crate) fn health(&self, now: Timestamp) -> SourceHealth {
+    fn health(&self, now: Timestamp) -> SourceHealth {
         let (state, detail) = match (&self.known.trouble, &self.known.last) {
             (Some(why), None) => (SourceState::Failed, why.clone()),
             (Some(why), Some(last)) => {
@@ -193,7 +213,7 @@ impl Seen {
     }
 
     /// Returns the database for the snapshot.
-    pub(crate) fn database(&self) -> Database {
+    fn database(&self) -> Database {
         Database {
             format: Format::Leo,
             name: self.name.clone(),
@@ -202,16 +222,6 @@ impl Seen {
             file: None,
             work: self.work.clone(),
         }
-    }
-
-    /// Returns whether its rows speak for the present.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
-    /// Returns the PIDs that its rows name.
-    pub(crate) fn pids(&self) -> BTreeSet<u32> {
-        self.records.iter().filter_map(|record| record.pid()).collect()
     }
 }
 

@@ -17,21 +17,19 @@ use self::log::Logs;
 use self::openers::Openers;
 use self::read::Files;
 pub use self::read::MAX_ROWS;
-use super::homes::Homes;
 use super::sqlite::ReadError;
 use crate::core::model::process::ProcessTable;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::ownership::Ownership;
-use crate::core::model::snapshot::{Database, DatabaseFile, SourceHealth, SourceState};
+use crate::core::model::snapshot::{Database, DatabaseFile, Snapshot, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
 use crate::format::obra::{self, Tables};
-use crate::format::{Base, Reading, Source};
-use crate::source::os::fence::Fence;
+use crate::format::{self, Base, Reading};
+use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::meta::is_sure;
 use crate::source::os::opener::File;
-use crate::source::places::Places;
 use crate::source::sqlite::copies::Copies;
 
 /// Looks at databases again and again.
@@ -43,6 +41,8 @@ pub(crate) struct Reader {
     folders: BTreeSet<PathBuf>,
     openers: Openers,
     logs: Logs,
+    /// The databases of this look.
+    seen: Vec<Seen>,
 }
 
 /// What was read of one database.
@@ -55,13 +55,48 @@ struct Kept {
 }
 
 /// One database of one look.
-pub(crate) struct Seen {
+struct Seen {
     path: PathBuf,
     name: Untrusted,
     files: Files,
     lacks: Option<String>,
     has_failed: bool,
-    pub(crate) records: Vec<Arc<Record>>,
+    records: Vec<Arc<Record>>,
+}
+
+impl Source for Reader {
+    fn look(&mut self, scope: &Scope, reading: &Reading<'_>) {
+        self.seen = self.read(scope, reading);
+    }
+
+    /// Notes where agents and Obra's own processes work.
+    fn follow(&mut self, working: &BTreeSet<PathBuf>, processes: &ProcessTable) -> bool {
+        let details = processes.by_pid.values().filter_map(|process| process.details.as_ref());
+        let runners = details.filter(|details| obra::is_runner(details.argv.iter().map(Untrusted::raw)));
+        let cwds = runners.filter_map(|details| details.cwd.as_ref());
+        let folders: BTreeSet<PathBuf> =
+            cwds.map(|cwd| PathBuf::from(cwd.raw())).chain(working.iter().cloned()).collect();
+        let is_any_new = !folders.is_subset(&self.folders);
+        self.folders = folders;
+        is_any_new
+    }
+
+    fn look_further(&mut self, scope: &Scope, reading: &Reading<'_>) {
+        self.look(scope, reading);
+    }
+
+    fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
+        snapshot.records.extend(self.seen.iter().flat_map(|seen| seen.records.iter().cloned()));
+        snapshot.databases.extend(self.databases(&snapshot.processes));
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        self.seen.iter().map(Seen::health).collect()
+    }
+
+    fn hints(&self, _scope: &Scope, hints: &mut Hints) {
+        hints.folders.extend(self.seen.iter().filter_map(|seen| seen.path.parent().map(Path::to_path_buf)));
+    }
 }
 
 impl Reader {
@@ -72,12 +107,8 @@ impl Reader {
 
     /// Reads every database that is found: those that are named, and those in the usual places
     /// below the homes, the roots, and wherever agents or Obra work.
-    pub(crate) fn read(
-        &mut self,
-        (places, homes): (&Places, &Homes),
-        fence: &Fence,
-        reading: &Reading<'_>,
-    ) -> Vec<Seen> {
+    fn read(&mut self, scope: &Scope, reading: &Reading<'_>) -> Vec<Seen> {
+        let Scope { places, homes, fence, .. } = scope;
         let homes = homes.of(Base::Home).map(|home| &home.path);
         let folders: BTreeSet<&PathBuf> = homes.chain(&places.roots).chain(&self.folders).collect();
         let search = Search { named: &places.obra_databases, fence };
@@ -121,7 +152,7 @@ impl Reader {
         };
         kept.tables.abandoned = abandoned.to_vec();
         kept.tables.is_remote = candidate.is_remote;
-        let source = Source {
+        let source = format::Source {
             database: Untrusted::from_path(path),
             ownership: Ownership { medium: medium_at(path), ..files.ownership() },
         };
@@ -137,21 +168,10 @@ impl Reader {
         Some(seen)
     }
 
-    /// Notes where agents and Obra's own processes work; returns whether a folder is new.
-    pub(crate) fn follow(&mut self, working: &BTreeSet<PathBuf>, processes: &ProcessTable) -> bool {
-        let details = processes.by_pid.values().filter_map(|process| process.details.as_ref());
-        let runners = details.filter(|details| obra::is_runner(details.argv.iter().map(Untrusted::raw)));
-        let cwds = runners.filter_map(|details| details.cwd.as_ref());
-        let folders: BTreeSet<PathBuf> =
-            cwds.map(|cwd| PathBuf::from(cwd.raw())).chain(working.iter().cloned()).collect();
-        let is_any_new = !folders.is_subset(&self.folders);
-        self.folders = folders;
-        is_any_new
-    }
-
     /// Asks who uses these databases; after the processes were listed, for who came before a
     /// row was read is then seen.
-    pub(crate) fn databases(&mut self, seen: &[Seen], processes: &ProcessTable) -> Vec<Database> {
+    fn databases(&mut self, processes: &ProcessTable) -> Vec<Database> {
+        let seen = &self.seen;
         if seen.is_empty() {
             return Vec::new();
         }
@@ -201,7 +221,7 @@ fn absent(candidate: &Candidate) -> Seen {
 
 impl Seen {
     /// Returns the badge of the database.
-    pub(crate) fn health(&self) -> SourceHealth {
+    fn health(&self) -> SourceHealth {
         let count = format!("{} rows", self.records.len());
         let (state, detail) = match &self.lacks {
             None => (SourceState::Ok, count),
@@ -214,10 +234,5 @@ impl Seen {
     fn file(&self) -> File {
         let name = self.path.file_name().unwrap_or_default();
         File { name: name.as_bytes().to_vec(), id: self.files.id() }
-    }
-
-    /// Returns the folder whose changes mean another look.
-    pub(crate) fn folder(&self) -> Option<PathBuf> {
-        self.path.parent().map(Path::to_path_buf)
     }
 }

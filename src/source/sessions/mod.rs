@@ -10,18 +10,23 @@ pub(crate) mod per_folder;
 pub(crate) mod sole;
 
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 
 use self::head::Heads;
-use super::homes::{HomeBase, Homes};
+use crate::core::judge::agent::Signatures;
+use crate::core::model::process::Process;
+use crate::core::model::record::holder::{Binding, Holder};
 use crate::core::model::session::SessionFile;
-use crate::format::Base;
-use crate::source::os::fence::Fence;
+use crate::core::model::snapshot::{Snapshot, SourceHealth};
+use crate::format::{Base, Reading};
+use crate::source::homes::HomeBase;
+use crate::source::interface::{Scope, Source};
 use crate::source::sessions::look::{Look, Wanted};
 use crate::source::sqlite::copies::Copies;
+use crate::source::windows::sessions_of;
 
 /// Looks again and again, and remembers how the files that it read begin.
 #[derive(Default)]
@@ -32,6 +37,16 @@ pub(crate) struct Reader {
     opencode: BTreeMap<PathBuf, opencode::Store>,
 }
 
+impl Source for Reader {
+    fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
+        snapshot.session_files = self.read(scope, &wanted(snapshot, &scope.signatures), reading.now);
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        Vec::new()
+    }
+}
+
 impl Reader {
     /// Prepares to read; copies go where it is said.
     pub(crate) fn new(copies: &Copies) -> Self {
@@ -39,13 +54,8 @@ impl Reader {
     }
 
     /// Finds what may belong to these windows, in the homes that they may use.
-    pub(crate) fn read(
-        &mut self,
-        homes: &Homes,
-        fence: &Fence,
-        wanted: &[Wanted],
-        now: Timestamp,
-    ) -> Vec<SessionFile> {
+    fn read(&mut self, scope: &Scope, wanted: &[Wanted], now: Timestamp) -> Vec<SessionFile> {
+        let Scope { homes, fence, .. } = scope;
         if wanted.is_empty() {
             return Vec::new();
         }
@@ -79,4 +89,26 @@ impl Reader {
 /// Returns the windows of an agent that may keep their sessions below a folder.
 fn of<'a>(agent: &str, folder: &HomeBase, wanted: &'a [Wanted]) -> Vec<&'a Wanted> {
     wanted.iter().filter(|one| one.agent == agent && one.may_use(folder)).collect()
+}
+
+/// Returns the windows whose own session files are looked for: none that a note or an agent's own
+/// registry names.
+fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
+    let is_registry = |holder: &Holder| holder.binding == Binding::Registry;
+    let registries = snapshot.records.iter().filter(|record| record.holder.as_ref().is_some_and(is_registry));
+    let noted = snapshot.bound.notes.iter().map(|note| note.pid);
+    let named: BTreeSet<u32> = registries.filter_map(|record| record.pid()).chain(noted).collect();
+    let wanted = |process: &Process| {
+        let (agent, _) = signatures.classify(process)?;
+        let details = process.details.as_ref()?;
+        Some(Wanted {
+            agent: agent.name.clone(),
+            id: process.id,
+            cwd: details.cwd.clone(),
+            homes: details.homes.clone().filter(|_| details.has_certain_homes),
+            started_at: snapshot.host.wall_clock(process.id.start_ticks),
+        })
+    };
+    let windows = sessions_of(&snapshot.processes, signatures);
+    windows.filter(|process| !named.contains(&process.id.pid)).filter_map(wanted).collect()
 }

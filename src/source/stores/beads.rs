@@ -4,19 +4,21 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::core::model::record::Record;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::snapshot::{SourceHealth, SourceState};
+use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
 use crate::format::beads::{self, DOLT, TABLE};
-use crate::format::{Reading, Source};
+use crate::format::cells::Cells;
+use crate::format::{self, Reading};
+use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::Folder;
-use crate::source::os::open::medium::medium_at;
+use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::tables::{Query, Rows};
 use crate::source::sqlite::{Database, ReadError, tables};
-use crate::source::stores::found::Found;
-use crate::source::stores::{Keeper, Kept};
+use crate::source::stores::kept::{Keeper, Store};
 
 /// How many databases of one working tree are read.
 const MAX_DATABASES: usize = 4;
@@ -24,63 +26,78 @@ const MAX_DATABASES: usize = 4;
 /// The most issues that are read: those that somebody has taken, and the newest others.
 const MOST: usize = 5_000;
 
-/// A database that was read.
-pub(crate) struct Seen {
-    folder: PathBuf,
-    kept: Arc<Kept>,
+/// Looks at the databases of working trees again and again.
+pub(crate) struct Reader {
+    keeper: Keeper,
+    stores: Vec<Store>,
+    health: Vec<SourceHealth>,
 }
 
-impl Seen {
-    /// Returns what is left of an export of this database, if the record is one.
-    pub(crate) fn left_of(&self, record: &Record) -> Option<Record> {
-        let is_newer = self.kept.lacks.is_none() && self.kept.files.touched_at() >= record.written_at;
-        beads::without_copies(record, &self.folder, &self.kept.rows, is_newer)
+impl Reader {
+    /// Prepares to read; copies go where it is said.
+    pub(crate) fn new(copies: &Copies) -> Self {
+        Self { keeper: Keeper::new(copies), stores: Vec::new(), health: Vec::new() }
     }
-}
 
-/// Reads the databases of these working trees.
-pub(crate) fn read<'a>(
-    keeper: &mut Keeper,
-    trees: impl IntoIterator<Item = &'a Path>,
-    fence: &Fence,
-    reading: &Reading<'_>,
-    found: &mut Found,
-) {
-    let mut paths = Vec::new();
-    for tree in trees {
+    /// Reads the databases of one working tree, and returns where they are.
+    fn read_tree(&mut self, tree: &Path, fence: &Fence, reading: &Reading<'_>) -> Vec<PathBuf> {
         let at = tree.join(".beads");
         let Some(folder) = fence.reaches(&at).then(|| Folder::open(&at).ok()).flatten() else {
-            continue;
+            return Vec::new();
         };
         let is_database = |name: &OsStr| Path::new(name).extension() == Some(OsStr::new("db"));
         let names = folder.entries(is_database).unwrap_or_default();
-        for entry in names.into_iter().take(MAX_DATABASES) {
-            let path = at.join(&entry.name);
-            if let Some(kept) = keeper.read(&path, reading.now, issues) {
-                add(&path, tree, kept, reading, found);
-            }
-            paths.push(path);
+        let paths: Vec<PathBuf> =
+            names.into_iter().take(MAX_DATABASES).map(|entry| at.join(&entry.name)).collect();
+        for path in &paths {
+            let Some(kept) = self.keeper.read(path, reading.now, issues) else { continue };
+            let records = |source: &format::Source, rows: &[Cells]| beads::rows(source, tree, rows, reading);
+            let store = Store::new(path.clone(), kept, records);
+            self.health.push(store.health("beads"));
+            self.stores.push(store);
         }
-        found
-            .sources
-            .extend(DOLT.iter().map(|name| at.join(name)).find(|dolt| dolt.is_dir()).map(|dolt| told(&dolt)));
+        let dolt = DOLT.iter().map(|name| at.join(name)).find(|dolt| dolt.is_dir());
+        self.health.extend(dolt.map(|dolt| unsupported(&dolt)));
+        paths
     }
-    keeper.retain(&paths);
+
+    /// Returns what is left of an export of one of the databases, if the record is one.
+    fn left_of(&self, record: &Record) -> Option<Record> {
+        self.stores.iter().find_map(|Store { path, kept, .. }| {
+            let is_newer = kept.lacks.is_none() && kept.files.touched_at() >= record.written_at;
+            beads::without_copies(record, path.parent()?, &kept.rows, is_newer)
+        })
+    }
 }
 
-fn add(path: &Path, tree: &Path, kept: Arc<Kept>, reading: &Reading<'_>, found: &mut Found) {
-    let source = Source {
-        database: Untrusted::from_path(path),
-        ownership: Ownership { medium: medium_at(path), ..kept.files.database.ownership },
-    };
-    let records = beads::rows(&source, tree, &kept.rows, reading);
-    found.note("beads", path, &kept, records.len());
-    found.records.extend(records);
-    found.beads.push(Seen { folder: tree.join(".beads"), kept });
+impl Source for Reader {
+    /// Reads the databases of all working trees, adds their rows, and takes out what files only copy
+    /// from them.
+    fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
+        (self.stores, self.health) = (Vec::new(), Vec::new());
+        let trees = snapshot.repos.iter().flat_map(|repo| &repo.worktrees).filter(|tree| tree.exists);
+        let paths = trees.flat_map(|tree| self.read_tree(&tree.path, &scope.fence, reading));
+        let paths: Vec<PathBuf> = paths.collect();
+        self.keeper.retain(&paths);
+        for record in &mut snapshot.records {
+            if let Some(left) = self.left_of(record) {
+                *record = Arc::new(left);
+            }
+        }
+        snapshot.records.extend(self.stores.iter().flat_map(|store| store.records.iter().cloned()));
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        self.health.clone()
+    }
+
+    fn hints(&self, _scope: &Scope, hints: &mut Hints) {
+        self.stores.iter().for_each(|store| store.hints(hints));
+    }
 }
 
-/// Tells of a database that cannot be read: what is held in it is unknown, and not nothing.
-fn told(dolt: &Path) -> SourceHealth {
+/// Returns the badge of a database that cannot be read: what is held in it is unknown, and not nothing.
+fn unsupported(dolt: &Path) -> SourceHealth {
     let detail = "issues are kept in Dolt, which is not read; issues.jsonl may be behind it: ask bd itself";
     SourceHealth {
         id: format!("beads:{}", Untrusted::from_path(dolt).raw()),

@@ -6,11 +6,18 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::core::model::record::Record;
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::snapshot::{SourceHealth, SourceState};
+use crate::core::model::text::Untrusted;
+use crate::format::Source;
 use crate::format::cells::Cells;
+use crate::source::interface::Hints;
+use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::meta::is_sure;
 use crate::source::sqlite;
 use crate::source::sqlite::copies::Copies;
-use crate::source::sqlite::files::Files;
+use crate::source::sqlite::files::{Files, beside};
 use crate::source::sqlite::tables::Rows;
 use crate::source::sqlite::{Database, ReadError};
 
@@ -40,7 +47,51 @@ impl Kept {
     }
 }
 
+/// A database of one look: what was read of it, and the records of its rows.
+pub(crate) struct Store {
+    pub(crate) path: PathBuf,
+    pub(crate) kept: Arc<Kept>,
+    pub(crate) records: Vec<Arc<Record>>,
+}
+
+impl Store {
+    /// Makes the records of a database's rows.
+    pub(crate) fn new(
+        path: PathBuf,
+        kept: Arc<Kept>,
+        records: impl FnOnce(&Source, &[Cells]) -> Vec<Arc<Record>>,
+    ) -> Self {
+        let source = Source {
+            database: Untrusted::from_path(&path),
+            ownership: Ownership { medium: medium_at(&path), ..kept.files.database.ownership },
+        };
+        Self { records: records(&source, &kept.rows), path, kept }
+    }
+
+    /// Returns its badge.
+    pub(crate) fn health(&self, system: &str) -> SourceHealth {
+        let count = format!("{} held", self.records.len());
+        let (state, detail) = match &self.kept.lacks {
+            None => (SourceState::Ok, count),
+            Some(why) if self.kept.rows.is_empty() => (SourceState::Failed, why.clone()),
+            Some(why) => (SourceState::Partial, format!("{count}; {why}")),
+        };
+        let id = format!("{system}:{}", Untrusted::from_path(&self.path).raw());
+        SourceHealth { id, state, detail: detail.into() }
+    }
+
+    /// Adds the names in its folder that tell of a change.
+    pub(crate) fn hints(&self, hints: &mut Hints) {
+        let Some(folder) = self.path.parent() else { return };
+        let names = ["", "-wal"].map(|end| Untrusted::from_path(&beside(&self.path, end)));
+        let names = names.iter().filter_map(|name| name.raw().rsplit('/').next().map(str::to_owned));
+        hints.folders.insert(folder.to_path_buf());
+        hints.names.entry(folder.to_path_buf()).or_default().extend(names);
+    }
+}
+
 impl Keeper {
+    /// Prepares to read; copies go where it is said.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), kept: BTreeMap::new() }
     }

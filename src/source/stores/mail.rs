@@ -1,20 +1,18 @@
 //! mcp_agent_mail's database: one for all projects.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use jiff::Timestamp;
 
 use crate::core::model::record::Record;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::text::Untrusted;
+use crate::core::model::snapshot::{Snapshot, SourceHealth};
 use crate::format::agent_mail::{self, DATABASES};
-use crate::format::{Base, Reading, Source};
-use crate::source::homes::Homes;
-use crate::source::os::fence::Fence;
-use crate::source::os::open::medium::medium_at;
+use crate::format::{Base, Reading};
+use crate::source::interface::{Hints, Scope, Source};
+use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::tables::{Query, Rows};
 use crate::source::sqlite::{Database, ReadError, tables};
-use crate::source::stores::found::Found;
-use crate::source::stores::{Keeper, Kept};
+use crate::source::stores::kept::{Keeper, Store};
 
 /// The most reservations that are read: those that are held, and the newest others.
 const MOST: usize = 2_000;
@@ -45,42 +43,61 @@ const JOINED: [Joined; 3] = [
     },
 ];
 
-/// A database that was read.
-pub(crate) struct Seen {
-    kept: Arc<Kept>,
+/// Looks at the database again and again: one for each home.
+pub(crate) struct Reader {
+    keeper: Keeper,
+    stores: Vec<Store>,
 }
 
-impl Seen {
-    /// Returns whether a file of the archive copies one of its rows.
-    pub(crate) fn has(&self, record: &Record) -> bool {
-        agent_mail::is_copied(record, &self.kept.rows)
+impl Reader {
+    /// Prepares to read; copies go where it is said.
+    pub(crate) fn new(copies: &Copies) -> Self {
+        Self { keeper: Keeper::new(copies), stores: Vec::new() }
     }
 }
 
-/// Reads the databases in the usual places.
-pub(crate) fn read(
-    keeper: &mut Keeper,
-    homes: &Homes,
-    fence: &Fence,
-    reading: &Reading<'_>,
-    found: &mut Found,
-) {
-    let below = |home: &Path| DATABASES.map(|below| fence.resolve(&home.join(below)));
-    let mut paths: Vec<PathBuf> = homes.of(Base::Home).flat_map(|home| below(&home.path)).collect();
-    paths.retain(|path| fence.allows(path));
-    paths.sort();
-    paths.dedup();
-    keeper.retain(&paths);
-    for path in paths {
-        let Some(kept) = keeper.read(&path, reading.now, reservations) else { continue };
-        let source = Source {
-            database: Untrusted::from_path(&path),
-            ownership: Ownership { medium: medium_at(&path), ..kept.files.database.ownership },
+impl Source for Reader {
+    /// Reads the databases in the usual places.
+    fn look(&mut self, scope: &Scope, reading: &Reading<'_>) {
+        let fence = &scope.fence;
+        let below = |home: &Path| DATABASES.map(|below| fence.resolve(&home.join(below)));
+        let homes = scope.homes.of(Base::Home);
+        let mut paths: Vec<PathBuf> = homes.flat_map(|home| below(&home.path)).collect();
+        paths.retain(|path| fence.allows(path));
+        paths.sort();
+        paths.dedup();
+        self.keeper.retain(&paths);
+        let read = |path: PathBuf| {
+            let kept = self.keeper.read(&path, reading.now, reservations)?;
+            Some(Store::new(path, kept, |source, rows| agent_mail::rows(source, rows, reading)))
         };
-        let records = agent_mail::rows(&source, &kept.rows, reading);
-        found.note("agent-mail", &path, &kept, records.len());
-        found.records.extend(records);
-        found.mail.push(Seen { kept });
+        self.stores = paths.into_iter().filter_map(read).collect();
+    }
+
+    /// The reservations of all projects name repositories that may not be known yet.
+    fn folders(&self) -> Vec<PathBuf> {
+        let records = self.stores.iter().flat_map(|store| &store.records);
+        records.filter_map(|record| Some(record.cwd.as_deref()?.to_path_buf())).collect()
+    }
+
+    fn look_further(&mut self, scope: &Scope, reading: &Reading<'_>) {
+        self.look(scope, reading);
+    }
+
+    /// Adds the rows, and takes out the files of the archive that only copy them.
+    fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
+        let is_copied =
+            |record: &Record| self.stores.iter().any(|store| agent_mail::is_copied(record, &store.kept.rows));
+        snapshot.records.retain(|record| !is_copied(record));
+        snapshot.records.extend(self.stores.iter().flat_map(|store| store.records.iter().cloned()));
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        self.stores.iter().map(|store| store.health("agent-mail")).collect()
+    }
+
+    fn hints(&self, _scope: &Scope, hints: &mut Hints) {
+        self.stores.iter().for_each(|store| store.hints(hints));
     }
 }
 

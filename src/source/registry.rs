@@ -1,0 +1,20 @@
+//! All sources of facts, in the order in which they add to a snapshot and are shown.
+
+use super::places::Places;
+use crate::source::interface::Source;
+use crate::source::sqlite::copies::Copies;
+use crate::source::{bindings, leo, obra, sessions, stores};
+
+/// Returns one of each, which has read nothing yet.
+pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
+    let copies = Copies::below(&places.copies);
+    vec![
+        Box::new(bindings::Reader::default()),
+        Box::new(obra::Reader::new(&copies)),
+        Box::new(stores::mail::Reader::new(&copies)),
+        Box::new(stores::beads::Reader::new(&copies)),
+        Box::new(leo::Reader::default()),
+        // What files say of a window is asked only where nothing above names it.
+        Box::new(sessions::Reader::new(&copies)),
+    ]
+}

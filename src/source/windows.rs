@@ -1,0 +1,41 @@
+//! What the processes say of the windows.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::core::judge::agent::{Role, Signatures, program};
+use crate::core::model::process::{Details, Process, ProcessTable};
+
+/// Returns the processes that are windows, or may be.
+pub(crate) fn sessions_of<'a>(
+    table: &'a ProcessTable,
+    signatures: &'a Signatures,
+) -> impl Iterator<Item = &'a Process> {
+    table.by_pid.values().filter(|process| {
+        signatures.classify(process).is_some_and(|(_, role)| matches!(role, Role::Agent | Role::Spare))
+    })
+}
+
+/// Returns the programs that the windows run.
+pub(crate) fn programs(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
+    sessions_of(table, signatures).filter_map(program).map(PathBuf::from).collect()
+}
+
+/// Returns where the windows work.
+pub(crate) fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
+    sessions_of(table, signatures)
+        .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
+        .map(|cwd| PathBuf::from(cwd.raw()))
+        .collect()
+}
+
+/// Returns every window's agent and details.
+pub(crate) fn details<'a>(
+    table: &'a ProcessTable,
+    signatures: &'a Signatures,
+) -> impl Iterator<Item = (&'a str, &'a Details)> {
+    sessions_of(table, signatures).filter_map(|process| {
+        let (agent, _) = signatures.classify(process)?;
+        Some((agent.name.as_str(), process.details.as_ref()?))
+    })
+}
