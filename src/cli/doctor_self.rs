@@ -20,7 +20,7 @@ use crate::core::model::text::shown;
 use crate::core::model::tombstone::Tombstone;
 use crate::observe::Observer;
 use crate::present::tone::Tone;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 use crate::source::os::processes::own::own_pid;
 
 /// What is asked about claimtop itself.

@@ -16,8 +16,9 @@ use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
-use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::folder::Folder;
 use crate::source::os::open::image::image;
+use crate::source::os::open::listing::Entry;
 use crate::source::os::open::medium::medium_at;
 
 /// The most notes that are read, in the order of their names: some 400 bytes each, and years of

@@ -15,7 +15,7 @@ pub fn most_open() -> Option<u64> {
 #[cfg(target_os = "linux")]
 pub fn cost() -> Option<Cost> {
     use crate::source::os::clock;
-    use crate::source::os::open::image::small;
+    use crate::source::os::open::plain::small;
     use crate::source::os::processes::own::own_pid;
     use std::path::Path;
 

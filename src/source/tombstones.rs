@@ -15,7 +15,7 @@ use crate::core::model::host::Host;
 use crate::core::model::process::ProcessId;
 use crate::core::model::tombstone::{Tombstone, merged};
 use crate::source::os::fence::Fence;
-use crate::source::os::open::image::open_plain;
+use crate::source::os::open::plain::open_plain;
 
 /// The most bytes that are read: what is kept is less than half of it.
 const MAX_SIZE: u64 = 4 << 20;

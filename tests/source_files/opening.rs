@@ -7,8 +7,9 @@ use std::path::Path;
 
 use claimtop::core::model::file::{Content, FileImage, MAX_BYTES, Refusal};
 use claimtop::source::os::open::error::OpenError;
-use claimtop::source::os::open::folder::{Entry, Folder};
+use claimtop::source::os::open::folder::Folder;
 use claimtop::source::os::open::image::image;
+use claimtop::source::os::open::listing::Entry;
 use rustix::fs::{CWD, FileType, Mode, mkfifoat};
 
 use crate::{SESSION, World};

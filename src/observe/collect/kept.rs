@@ -10,10 +10,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::model::file::FileMeta;
+use crate::core::model::folder::FolderId;
 use crate::core::model::record::Record;
 use crate::core::model::record::ownership::Ownership;
 use crate::format::FileKind;
-use crate::source::os::open::folder::FolderId;
 use crate::source::os::open::meta::is_sure;
 
 /// How many files are kept, with their records some 12 MiB; more are simply read again.
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn files_are_found_in_whatever_order_they_come_and_are_asked_for() {
-        let (folder, kind) = ((1, 2), FileKind::Known(&maia::SPEC.places[0]));
+        let (folder, kind) = (FolderId { dev: 1, ino: 2 }, FileKind::Known(&maia::SPEC.places[0]));
         let mut kept = Kept::default();
         for name in ["b", "d", "a", "c"] {
             assert!(!kept.has(folder, OsStr::new(name)), "{name}");
@@ -225,6 +225,6 @@ mod tests {
                 "{name}"
             );
         }
-        assert!(kept.of((1, 3), OsStr::new("a")).is_none());
+        assert!(kept.of(FolderId { dev: 1, ino: 3 }, OsStr::new("a")).is_none());
     }
 }

@@ -10,6 +10,7 @@ use rustix::fs::FileType;
 
 use crate::core::model::code::Code;
 use crate::core::model::file::FileMeta;
+use crate::core::model::folder::FolderId;
 use crate::core::model::home::{HomeFolder, HomePart};
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
@@ -26,8 +27,9 @@ use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;
 use crate::source::os::open::error::OpenError;
-use crate::source::os::open::folder::{Entry, Folder, FolderId};
+use crate::source::os::open::folder::Folder;
 use crate::source::os::open::image::image;
+use crate::source::os::open::listing::Entry;
 use crate::source::os::open::medium::Media;
 use crate::source::os::opener::Openers;
 
@@ -252,10 +254,6 @@ impl<'a> Pass<'a> {
 
 /// Returns which folder of a home it is, where that lasts.
 fn home_folder(folder: &Folder, part: HomePart) -> Option<HomeFolder> {
-    let (dev, ino) = folder.id().ok().filter(|_| folder.has_lasting_id())?;
-    Some(HomeFolder {
-        path: folder.path().to_owned(),
-        id: crate::core::model::folder::FolderId { dev, ino },
-        part,
-    })
+    let id = folder.id().ok().filter(|_| folder.has_lasting_id())?;
+    Some(HomeFolder { path: folder.path().to_owned(), id, part })
 }

@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 1_024;
 pub fn limits() -> Vec<Bound> {
     let bound = |what: &'static str| {
         let path = Path::new("/proc/sys").join(what.replace('.', "/"));
-        let text = String::from_utf8(crate::source::os::open::image::small(&path, MAX_BYTES).ok()?).ok()?;
+        let text = String::from_utf8(crate::source::os::open::plain::small(&path, MAX_BYTES).ok()?).ok()?;
         let most: u64 = text.trim().parse().ok()?;
         Some(Bound { what, most: most.to_string() })
     };

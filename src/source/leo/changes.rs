@@ -9,78 +9,20 @@
 //! everything is read again. A mark of two thousand million transactions ago counts as new again,
 //! which only costs a read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio_postgres::{Client, Error};
 
-use super::filters::filter;
+use super::basis::{Basis, Changed, KEPT, Sum};
 use super::read::{self, Read, Reader};
-use super::schema::{Schema, rows};
+use super::schema::Schema;
 use crate::format::cells::Cells;
-use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS, Tables, key_column};
+use crate::format::leo::database::{Tables, key_column};
 use crate::source::os::clock;
-
-/// The tables of which rows are kept.
-const KEPT: [&str; 4] = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS];
 
 /// The most changed rows of one table; with more, everything is read again.
 const MOST: usize = 5_000;
-
-/// What a later read begins from.
-#[derive(Clone, Debug)]
-pub(crate) struct Basis {
-    /// Every transaction with a lower number had ended.
-    ended_below: u64,
-    sums: BTreeMap<&'static str, Sum>,
-}
-
-/// How many rows of a table matter, and which: the sum of their keys' hashes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    rows: i64,
-    hashes: i64,
-}
-
-impl Basis {
-    /// Asks the server within the transaction of a read; `None` where a table is none of its own,
-    /// or its marks may not be read.
-    ///
-    /// # Errors
-    /// A query failed.
-    pub(crate) async fn ask(client: &Client, schema: &Schema) -> Result<Option<Self>, Error> {
-        let there: Vec<&'static str> =
-            KEPT.into_iter().filter(|table| schema.has(table, key_column(table))).collect();
-        if !there.iter().all(|table| schema.has(table, "xmin")) {
-            return Ok(None);
-        }
-        let sums = there.iter().map(|table| {
-            let (key, filter) = (key_column(table), filter(table, schema));
-            format!(
-                "SELECT '{table}', count(*)::text, coalesce(sum(hashtext({key}::text)), 0)::text \
-                 FROM {table} WHERE {filter}"
-            )
-        });
-        let below = "SELECT '', txid_snapshot_xmin(txid_current_snapshot())::text, '0'".to_owned();
-        let sql = std::iter::once(below).chain(sums).collect::<Vec<_>>().join(" UNION ALL ");
-        Ok(Self::of(&rows(client, &sql).await?))
-    }
-
-    fn of(rows: &[Vec<Option<String>>]) -> Option<Self> {
-        let mut basis = Self { ended_below: 0, sums: BTreeMap::new() };
-        for row in rows {
-            let [Some(table), Some(number), Some(hashes)] = row.as_slice() else { return None };
-            match KEPT.into_iter().find(|kept| kept == table) {
-                Some(table) => {
-                    let sum = Sum { rows: number.parse().ok()?, hashes: hashes.parse().ok()? };
-                    basis.sums.insert(table, sum);
-                }
-                None => basis.ended_below = number.parse().ok()?,
-            }
-        }
-        Some(basis)
-    }
-}
 
 /// Reads what was written since an earlier read of this connection; `None` when everything must be
 /// read again.
@@ -128,15 +70,6 @@ async fn try_read(client: &Client, schema: &Schema, before: &Read) -> Result<Opt
     reader.finish(tables, Some(now), began).await.map(Some)
 }
 
-/// A row that was written since.
-pub(crate) struct Changed {
-    pub(crate) cells: Cells,
-    /// The hash of its key.
-    pub(crate) hash: i64,
-    /// Whether it matters by now.
-    pub(crate) matters: bool,
-}
-
 /// Puts changed rows in the places of their old versions; `None` when there are too many.
 fn merged(
     table: &'static str,
@@ -175,6 +108,7 @@ fn merged(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::leo::database::SESSIONS;
 
     fn row(key: &str, status: &str) -> Cells {
         let cells = [("session_id", key), ("status", status)];

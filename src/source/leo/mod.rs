@@ -1,5 +1,6 @@
 //! LEO's database: read through a thread of its own, so that a slow server never stalls a look.
 
+pub(crate) mod basis;
 pub(crate) mod changes;
 pub(crate) mod filters;
 pub(crate) mod link;

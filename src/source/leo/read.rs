@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
-use super::changes::{Basis, Changed};
+use super::basis::{Basis, Changed};
 use super::filters::filter;
 use super::schema::{Schema, rows};
 use crate::format::cells::Cells;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::obra::{COMMON, Configured, SETTINGS, settings};
 use crate::source::os::fence::Fence;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 
 /// The most bytes of a configuration that are read: 256 KiB.
 const CONFIGURATION: usize = 256 << 10;

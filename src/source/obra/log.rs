@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::core::model::file::FileMeta;
 use crate::format::obra::{LOGS, abandoned};
 use crate::source::os::fence::Fence;
-use crate::source::os::open::image::open_plain;
+use crate::source::os::open::plain::open_plain;
 
 /// How much of a log's end is read: 1 MiB.
 const TAIL: u64 = 1 << 20;

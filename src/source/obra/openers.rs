@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::core::model::process::ProcessTable;
 use crate::core::model::text::Untrusted;
 use crate::format::obra::is_runner;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 use crate::source::os::opener::{File, descriptors, which};
 use crate::source::os::processes::own::own_pid;
 

@@ -72,7 +72,7 @@ pub fn boot_id() -> Option<String> {
     static KNOWN: OnceLock<String> = OnceLock::new();
     once(&KNOWN, || {
         let bytes =
-            crate::source::os::open::image::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024)
+            crate::source::os::open::plain::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024)
                 .ok()?;
         let text = String::from_utf8(bytes).ok()?;
         Some(text.trim().to_owned()).filter(|id| !id.is_empty())
@@ -100,7 +100,7 @@ pub fn time_namespace() -> Option<u64> {
 fn machine_id() -> Option<String> {
     static KNOWN: OnceLock<String> = OnceLock::new();
     once(&KNOWN, || {
-        let bytes = crate::source::os::open::image::small(Path::new("/etc/machine-id"), 1_024).ok()?;
+        let bytes = crate::source::os::open::plain::small(Path::new("/etc/machine-id"), 1_024).ok()?;
         let text = String::from_utf8(bytes).ok()?;
         Some(text.trim().to_owned()).filter(|id| !id.is_empty())
     })

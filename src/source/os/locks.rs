@@ -9,7 +9,7 @@ use rustix::fs::makedev;
 
 use crate::core::model::file::FileMeta;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 use crate::source::os::{host, opener};
 
 /// The most bytes of locks that are read.

@@ -14,8 +14,8 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::core::model::file::FileMeta;
-use crate::source::os::open::image::small;
 use crate::source::os::open::meta::{is_sure, meta_of};
+use crate::source::os::open::plain::small;
 use crate::source::os::processes::own::own_pid;
 
 /// How much of what the kernel says of a descriptor is read, in bytes.

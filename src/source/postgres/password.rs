@@ -8,7 +8,7 @@ use tokio_postgres::config::Host;
 
 use super::target::{DEFAULT_PORT, Target};
 use crate::core::model::secret::Secret;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 
 /// The most bytes of a password file that are read: 64 KiB.
 const MAX_BYTES: usize = 64 << 10;

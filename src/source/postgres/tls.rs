@@ -19,7 +19,7 @@ use tokio_rustls::rustls::{
 use super::target::Tls;
 use crate::core::model::text::Untrusted;
 use crate::source::os::open::error::words;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 
 /// The most bytes of root certificates that are read: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;

@@ -7,7 +7,8 @@ use rustix::fs::FileType;
 use super::locate::{Located, locate, repository_at};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
-use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::listing::Entry;
 
 /// The most folders that are looked into below one root.
 const MAX_FOLDERS: usize = 4_096;

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::source::os::fence::{Fence, resolve};
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 
 /// How many folders upwards a repository is looked for.
 const LEVELS: usize = 64;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 
 /// The most bytes of mounts that are read.
 const MOUNTS: usize = 8 << 20;

@@ -9,8 +9,8 @@ use crate::core::model::file::FileMeta;
 use crate::core::model::text::Untrusted;
 use crate::source::os::open::error::{OpenError, words};
 use crate::source::os::open::folder::Folder;
-use crate::source::os::open::image::small;
 use crate::source::os::open::meta::meta_of;
+use crate::source::os::open::plain::small;
 
 /// Where these refs are.
 const BELOW: &str = "refs/heads/entire/";

@@ -25,7 +25,7 @@ use crate::core::model::record::detail::GitLock;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::ownership::Ownership;
 use crate::core::model::snapshot::{Repo, Users};
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 use crate::source::os::opener::{folder, other_threads};
 use crate::source::os::processes::own::own_pid;
 

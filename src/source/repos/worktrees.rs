@@ -12,7 +12,7 @@ use crate::core::model::text::Untrusted;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::{OpenError, words};
 use crate::source::os::open::folder::Folder;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 
 /// The most working trees of one repository.
 const MAX_WORKTREES: usize = 256;

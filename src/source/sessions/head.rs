@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::source::os::open::image::open_plain;
+use crate::source::os::open::plain::open_plain;
 
 /// How much of a file is read, in bytes.
 const HEAD: u64 = 8 << 10;

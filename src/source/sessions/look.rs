@@ -15,7 +15,8 @@ use crate::core::model::text::Untrusted;
 use crate::source::homes::HomeBase;
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;
-use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::listing::Entry;
 use crate::source::sessions::head::Heads;
 
 /// The most names of one folder that are looked at.

@@ -7,7 +7,7 @@ use crate::core::model::file::FileMeta;
 use crate::core::model::session::{SessionFile, Tie};
 use crate::core::model::text::Untrusted;
 use crate::format::json;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 use crate::source::sessions::look::{Look, Wanted, folders};
 
 /// How many of a folder's sessions are taken, the newest first.

@@ -17,7 +17,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
 use crate::source::os::clock;
-use crate::source::os::open::image::{open_plain, small};
+use crate::source::os::open::plain::{open_plain, small};
 use crate::source::sqlite::copies::{Copies, Copy};
 use crate::source::sqlite::files::{Files, beside};
 

@@ -25,7 +25,8 @@ use crate::core::model::file::FileImage;
 use crate::core::model::text::shown;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
-use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::listing::Entry;
 use crate::source::os::{clock, locks, opener};
 use crate::source::repos::locate;
 
@@ -233,7 +234,7 @@ impl Disk for System {
 /// Returns whether a process goes on by itself: `T` is stopped, `t` is stopped by a debugger
 /// (proc_pid_stat(5)).
 fn pace_of(pid: u32) -> RunState {
-    let stat = crate::source::os::open::image::small(Path::new(&format!("/proc/{pid}/stat")), 4 << 10)
+    let stat = crate::source::os::open::plain::small(Path::new(&format!("/proc/{pid}/stat")), 4 << 10)
         .unwrap_or_default();
     let state = stat.rsplit(|byte| *byte == b')').next().map(<[u8]>::trim_ascii_start);
     match state.and_then(<[u8]>::first) {

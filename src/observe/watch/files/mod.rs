@@ -16,12 +16,12 @@ use std::sync::Arc;
 
 use rustix::fs::stat;
 
+use crate::core::model::folder::FolderId;
 use crate::core::model::text::Untrusted;
 use crate::observe::watch::files::scope::{Held, Interests, Scope, Unwatched, lock};
 use crate::observe::watch::interest::{Interest, wanted};
 use crate::observe::watch::notice::Notice;
 use crate::source::names::Names;
-use crate::source::os::open::folder::FolderId;
 use crate::source::os::open::meta::meta_of;
 
 #[cfg(target_os = "linux")]
@@ -182,5 +182,5 @@ fn of_contents<'a>(held: impl Iterator<Item = &'a Held>) -> usize {
 
 fn id(path: &Path) -> Option<FolderId> {
     let meta = meta_of(&stat(path).ok()?);
-    Some((meta.dev, meta.ino))
+    Some(FolderId { dev: meta.dev, ino: meta.ino })
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::core::model::folder::FolderId;
 use crate::observe::watch::interest::Interest;
-use crate::source::os::open::folder::FolderId;
 
 /// What matters where, shared with the watching thread.
 pub(crate) type Interests = Arc<Mutex<BTreeMap<PathBuf, Interest>>>;

@@ -1,38 +1,27 @@
 //! A folder that is held open, and what lies in it.
 
-use std::ffi::{CStr, OsStr, OsString};
+use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, fstatfs, openat, stat, statat};
 use rustix::io::Errno;
 
 use crate::core::model::file::FileMeta;
+use crate::core::model::folder::FolderId;
 use crate::source::os::open::error::OpenError;
-use crate::source::os::open::listing::Listing;
+use crate::source::os::open::listing::{Entry, Listing};
 use crate::source::os::open::meta::{meta_of, sort_name};
 use crate::source::os::open::{medium, meta};
-use std::os::unix::ffi::OsStrExt;
 
 /// How a folder is opened: itself, never what a link of its name points to.
 pub(crate) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-/// What makes two paths the same folder: device and inode.
-pub type FolderId = (u64, u64);
 
 /// An open folder; everything in it is reached by this descriptor and a bare name.
 pub struct Folder {
     pub(crate) fd: OwnedFd,
     pub(crate) path: PathBuf,
-}
-
-/// One name in a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The name, without any `/`.
-    pub name: OsString,
-    /// What it is, as far as the listing tells.
-    pub sort: FileType,
 }
 
 impl Folder {
@@ -77,7 +66,7 @@ impl Folder {
     /// `fstat` failed.
     pub fn id(&self) -> Result<FolderId, OpenError> {
         let stat = fstat(&self.fd).map_err(|source| self.failed(source))?;
-        Ok((meta::wide(stat.st_dev), meta::wide(stat.st_ino)))
+        Ok(FolderId { dev: meta::wide(stat.st_dev), ino: meta::wide(stat.st_ino) })
     }
 
     /// Returns whether [`Folder::id`] lasts: overlayfs may tell the same folder by another number later

@@ -2,26 +2,19 @@
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
-use rustix::io::{Errno, pread, read, retry_on_intr};
+use rustix::fs::{FileType, Mode, fstat, openat};
+use rustix::io::{Errno, pread, retry_on_intr};
 use rustix::process::geteuid;
 
 use crate::core::model::file::{Content, FileImage, FileMeta, MAX_BYTES, Refusal};
 use crate::core::model::record::medium::Medium;
 use crate::source::os::open::error::words;
-use crate::source::os::open::folder::{Entry, Folder};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::listing::Entry;
 use crate::source::os::open::meta::{meta_of, sort_name};
-
-/// How a file is opened: never following a link, never waiting for a FIFO's other end, never
-/// becoming our terminal.
-const FILE: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::CLOEXEC);
+use crate::source::os::open::plain::FILE;
 
 /// What one attempt to read a file gave.
 type Found = (Option<FileMeta>, Content);
@@ -40,42 +33,6 @@ pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
     };
     let path = folder.path().join(&entry.name).into();
     Some(FileImage { path, meta, content, locked_by: None, medium: Medium::Unknown })
-}
-
-/// Opens a plain file that is named by its path, with the same care but from any owner; also one
-/// of the kernel's, below `/proc`.
-///
-/// # Errors
-/// The system refuses, or it is no plain file (`EINVAL`).
-pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
-    let fd = openat(CWD, path, FILE, Mode::empty())?;
-    let stat = fstat(&fd)?;
-    match FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-        true => Ok((fd, meta_of(&stat))),
-        false => Err(Errno::INVAL),
-    }
-}
-
-/// Reads a small file that is named by its path, with the same care but from any owner; also
-/// one of the kernel's, below `/proc`. `cap` is in bytes and at least 1 KiB.
-///
-/// # Errors
-/// The system refuses, it is no plain file (`EINVAL`) or it is larger than `cap` (`EFBIG`).
-pub(crate) fn small(path: &Path, cap: usize) -> Result<Vec<u8>, Errno> {
-    let (fd, meta) = open_plain(path)?;
-    // The files of the kernel say size 0 and have content all the same.
-    let mut bytes =
-        Vec::with_capacity(usize::try_from(meta.size).unwrap_or(cap).clamp(4_095, cap.max(4_095)) + 1);
-    loop {
-        let read = retry_on_intr(|| read(&fd, spare_capacity(&mut bytes)))?;
-        if bytes.len() > cap {
-            return Err(Errno::FBIG);
-        }
-        if read == 0 {
-            return Ok(bytes);
-        }
-        bytes.reserve(1);
-    }
 }
 
 fn is_openable(sort: FileType) -> bool {

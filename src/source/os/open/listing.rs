@@ -1,13 +1,11 @@
 //! The names in a folder, in one piece: there can be thousands, and they are soon forgotten.
 
 use std::cmp::Ordering;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::FileType;
-
-use crate::source::os::open::folder::Entry;
 
 /// Names in a folder, without a memory for each.
 #[derive(Default)]
@@ -48,4 +46,13 @@ impl Listing {
             Entry { name: name.to_owned(), sort: *sort }
         })
     }
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, without any `/`.
+    pub name: OsString,
+    /// What it is, as far as the listing tells.
+    pub sort: FileType,
 }

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::{fstatfs, statfs};
 
 use crate::core::model::file::FileMeta;
+use crate::core::model::folder::FolderId;
 use crate::core::model::record::medium::Medium;
-use crate::source::os::open::folder::{Folder, FolderId};
 
 /// The file systems of which this has been asked, by mount and device: neither changes what it is.
 #[derive(Default)]
@@ -18,9 +19,9 @@ pub(crate) struct Media {
 
 impl Media {
     /// Returns what an open folder lies on.
-    pub(crate) fn of(&mut self, folder: &Folder, id: FolderId) -> Medium {
+    pub(crate) fn of(&mut self, folder: impl AsFd + Copy, id: FolderId) -> Medium {
         let mount = mount_of(folder, OsStr::new(""));
-        *self.known.entry((mount, id.0)).or_insert_with(|| {
+        *self.known.entry((mount, id.dev)).or_insert_with(|| {
             let sort = fstatfs(folder).map_or(Medium::Unknown, |told| sort_of(&told));
             with_owners(sort, mount)
         })
@@ -31,12 +32,12 @@ impl Media {
     /// overlayfs gives its files those of its layers.
     pub(crate) fn of_file(
         &self,
-        (folder, id): (&Folder, FolderId),
+        (folder, id): (impl AsFd + Copy, FolderId),
         file: (&OsStr, &FileMeta),
         around: Medium,
     ) -> Medium {
         let (name, meta) = file;
-        let is_there = meta.dev == id.0 || {
+        let is_there = meta.dev == id.dev || {
             let mount = mount_of(folder, name);
             mount.is_some() && mount == mount_of(folder, OsStr::new(""))
         };
@@ -76,7 +77,7 @@ mod linux {
     use rustix::fs::{AtFlags, StatFs, StatxFlags, fstatfs, statfs, statx};
 
     use crate::core::model::record::medium::Medium;
-    use crate::source::os::open::image::small;
+    use crate::source::os::open::plain::small;
 
     /// File systems that other machines, or programs beside the kernel, may change without it:
     /// inotify(7) tells of no such change. Magic number (linux/magic.h; `f_type` of statfs(2)) and name.

@@ -7,3 +7,4 @@ pub mod image;
 pub mod listing;
 pub mod medium;
 pub mod meta;
+pub mod plain;

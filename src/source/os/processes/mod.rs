@@ -7,6 +7,7 @@ pub(crate) mod linux;
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
 pub(crate) mod other;
 pub mod own;
+pub(crate) mod system;
 pub(crate) mod usage;
 pub mod wanted;
 
@@ -25,15 +26,11 @@ use crate::source::os::processes::wanted::{Depth, Wanted};
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::pidfd_of;
-#[cfg(target_os = "linux")]
-use crate::source::os::processes::linux as system;
-#[cfg(not(target_os = "linux"))]
-use crate::source::os::processes::other as system;
 
 /// Scans again and again, and keeps what the next scan can reuse.
 pub struct Scanner {
     candidates: Candidates,
-    system: system::Scanner,
+    table: system::Scanner,
     usage: Usage,
     homes: Homes,
     /// The folder whose stand-ins count as the agents that they play.
@@ -45,7 +42,7 @@ impl Scanner {
     pub fn new(signatures: &Signatures) -> Self {
         Self {
             candidates: signatures.candidates(),
-            system: system::Scanner::default(),
+            table: system::Scanner::default(),
             usage: Usage::default(),
             homes: Homes::default(),
             stage: None,
@@ -65,7 +62,7 @@ impl Scanner {
     /// Reads all processes as they are now; in detail possible agents, the processes that
     /// records have `named`, and the ancestors of both.
     pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole);
+        let table = self.table.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole);
         self.completed(table)
     }
 
@@ -74,7 +71,7 @@ impl Scanner {
     /// [`Scanner::scan`]; but an old process that has become an agent since, without a fork, is
     /// only found by that.
     pub fn rescan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        let table = self.system.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes);
+        let table = self.table.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes);
         self.completed(table)
     }
 
@@ -86,13 +83,13 @@ impl Scanner {
 
     /// Returns whether a possible agent has come, stopped or gone on since the last look.
     pub fn has_news(&mut self) -> bool {
-        self.system.has_news(&self.candidates, Depth::Changes)
+        self.table.has_news(&self.candidates, Depth::Changes)
     }
 
     /// Returns the same, of everybody: an old process may have become an agent without a fork
     /// (execve(2)).
     pub fn has_new_agent(&mut self) -> bool {
-        self.system.has_news(&self.candidates, Depth::Whole)
+        self.table.has_news(&self.candidates, Depth::Whole)
     }
 
     /// Adds CPU and memory use to the details of these processes. CPU use is what was used since

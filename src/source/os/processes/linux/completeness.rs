@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rustix::process::geteuid;
 
 use crate::source::os::open::error::words;
-use crate::source::os::open::image::small;
+use crate::source::os::open::plain::small;
 use crate::source::os::processes::linux::proc::Proc;
 
 /// The most bytes of mounts that are read.
