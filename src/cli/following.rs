@@ -1,5 +1,6 @@
 //! Follows the world look by look, until INT or TERM.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
@@ -10,7 +11,7 @@ use super::failure::{Exit, Failure, Outcome};
 use crate::core::model::report::Report;
 use crate::core::model::text::shown;
 use crate::observe::Observer;
-use crate::run::looking::{self, Audience, Said};
+use crate::run::scanner::{self, ScanEvent};
 
 /// What can come next.
 pub(super) enum Next {
@@ -24,7 +25,7 @@ pub(super) enum Next {
 
 /// Whoever follows.
 pub(super) struct Following {
-    said: Receiver<Said>,
+    said: Receiver<ScanEvent>,
     interrupted: Signal,
     terminated: Signal,
 }
@@ -38,11 +39,11 @@ pub(super) fn follow(observer: Observer, what: impl AsyncFnOnce(Following) -> Ou
     let runtime = runtime.context("failed to start the loop of looks").map_err(bug)?;
     let (observer, hints) = observer.watched();
     let (sender, said) = channel(1);
-    let say = move |said| match sender.blocking_send(said) {
-        Ok(()) => Audience::Listens,
-        Err(_) => Audience::Gone,
+    let send = move |event| match sender.blocking_send(event) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
     };
-    looking::start(observer, Some(hints), say).context("failed to start looking").map_err(bug)?;
+    scanner::start(observer, Some(hints), send).context("failed to start the scanner").map_err(bug)?;
     let catch = |kind| signal(kind).context("failed to listen for signals").map_err(bug);
     runtime.block_on(async {
         let (interrupted, terminated) = (catch(SignalKind::interrupt())?, catch(SignalKind::terminate())?);
@@ -58,7 +59,7 @@ impl Following {
     /// Waits for what comes next; nothing is lost when it is given up half way.
     ///
     /// # Errors
-    /// The thread that looks has failed.
+    /// The scanner thread has failed.
     pub(super) async fn next(&mut self) -> Result<Next, Failure> {
         loop {
             let said = tokio::select! {
@@ -68,13 +69,13 @@ impl Following {
                 said = self.said.recv() => said,
             };
             return match said {
-                Some(Said::Looked(report)) => Ok(Next::Looked(report)),
-                Some(Said::Exited(_) | Said::Measured(_)) => continue,
-                Some(Said::HintsLost) => Ok(Next::HintsLost),
-                Some(Said::Failed(what)) => {
-                    Err(bug(anyhow!("the thread that looks has failed: {}", shown(&what))))
+                Some(ScanEvent::Report(report)) => Ok(Next::Looked(report)),
+                Some(ScanEvent::Exited(_) | ScanEvent::Measured(_)) => continue,
+                Some(ScanEvent::HintsLost) => Ok(Next::HintsLost),
+                Some(ScanEvent::Failed(what)) => {
+                    Err(bug(anyhow!("the scanner thread has failed: {}", shown(&what))))
                 }
-                None => Err(bug(anyhow!("nobody looks any more"))),
+                None => Err(bug(anyhow!("the scanner thread has stopped"))),
             };
         }
     }

@@ -36,7 +36,7 @@ pub(crate) fn is_possible(settings: &Settings) -> bool {
 /// Opens the full screen over what `observer` sees; where there can be none, prints what `ls` prints.
 ///
 /// # Errors
-/// The terminal or the output cannot be written, or the thread that looks fails.
+/// The terminal or the output cannot be written, or the scanner thread fails.
 pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) -> Outcome {
     if !is_possible(settings) {
         let paint = Paint::for_stdout(settings.effective.config.color);

@@ -8,8 +8,9 @@ use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
 
 use tokio::sync::mpsc::Sender;
 
+use super::event::Event;
+use super::jump;
 use super::tape::{self, Tape, Wish};
-use super::{Event, jump};
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
 use crate::act::executor::Executor;
@@ -38,8 +39,8 @@ pub(super) enum Work {
     Keep(Vec<Arc<Past>>),
 }
 
-/// What is kept of what is seen.
-pub(super) struct Keeping {
+/// Where what is observed is kept.
+pub(super) struct Storage {
     /// Where changes are kept, if they are.
     pub(super) history: Option<PathBuf>,
     /// What a key records on, and the folder of its recordings.
@@ -75,7 +76,7 @@ impl Acting {
 /// Starts the thread. It ends when nobody asks any more.
 pub(super) fn start(
     executor: Result<Executor, String>,
-    keeping: Keeping,
+    storage: Storage,
     sender: Sender<Event>,
 ) -> io::Result<Acting> {
     let (work, asked) = channel();
@@ -84,14 +85,14 @@ pub(super) fn start(
     let worker = Worker {
         executor,
         ring: None,
-        tape: keeping.tape,
+        tape: storage.tape,
         seen: Vec::new(),
         sender,
         is_called_off: Arc::clone(&is_called_off),
     };
     std::thread::Builder::new()
         .name("acting".to_owned())
-        .spawn(move || worker.remembering(keeping.history).run(&asked))?;
+        .spawn(move || worker.remembering(storage.history).run(&asked))?;
     Ok(Acting { work, is_called_off, sender: answers })
 }
 
@@ -162,7 +163,7 @@ impl Worker {
 
     fn tell(&self, msg: Msg) {
         // A screen that has ended needs no answers.
-        let _ = self.sender.blocking_send(Event::Told(msg));
+        let _ = self.sender.blocking_send(Event::Message(msg));
     }
 
     fn read_history(&self) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
-use super::Event;
+use super::event::Event;
 use crate::app::msg::{Jump, Msg};
 use crate::core::model::place::{Keeper, PlaceView};
 use crate::core::model::text::{Untrusted, shown};
@@ -39,7 +39,7 @@ enum Trouble {
 pub(super) fn start(jump: Jump, sender: Sender<Event>) {
     let work = move || {
         // The screen may have ended in between.
-        let _ = sender.blocking_send(Event::Told(Msg::Jumped(go(&jump))));
+        let _ = sender.blocking_send(Event::Message(Msg::Jumped(go(&jump))));
     };
     // Without a thread nothing happens, and the line that says where to look stays.
     let _ = std::thread::Builder::new().name("jumping".to_owned()).spawn(work);

@@ -1,41 +1,42 @@
-//! The shell of the screen: the loop, the terminal, the signals and the thread that looks.
+//! The shell of the screen: the loop, the terminal, the signals and the scanner thread.
 //!
-//! Three threads, one ordered channel. The thread that looks may take its time; the thread that
+//! Three threads, one ordered channel. The scanner thread may take its time; the thread that
 //! waits for signals can end the program even while the screen's thread is blocked in a write to
 //! a terminal that nobody reads.
 
 mod acting;
 mod bounds;
-mod calls;
 mod clipboard;
+mod event;
 mod jump;
 mod keyboard;
 pub mod log;
-pub mod looking;
+mod options;
 mod pace;
+pub mod scanner;
+mod scheduler;
 mod screen;
+mod sequences;
 mod signals;
 pub mod tape;
 mod terminal;
 mod watch_tty;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::ops::ControlFlow;
 
 use anyhow::Context;
 use tokio::sync::mpsc;
 
-use self::acting::Keeping;
+use self::acting::Storage;
 pub use self::bounds::bounds;
-use self::looking::{Audience, Said};
-use self::tape::Tape;
-use crate::act::executor::Executor;
-use crate::app::msg::{Hints, Msg, Position, Step, Taped};
+pub use self::event::AtEnd;
+use self::event::Event;
+pub use self::options::{Options, Replay, Stepper};
+use self::scanner::ScanEvent;
+use crate::app::msg::{Hints, Msg, Taped};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::observe::ReportSource;
-use crate::observe::watch::hint::Hint;
 use crate::source::described as own;
 use crate::ui::Look;
 use crate::ui::theme::{Colors, Palette};
@@ -44,64 +45,13 @@ use crate::ui::theme::{Colors, Palette};
 /// panic without.
 const FEWEST: u64 = 64;
 
-/// What the caller does at the very end, also when only the thread that waits for signals can
-/// still end the program.
-pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
-
-/// Goes to another look of a recording, has it looked at, and returns where that is.
-pub type Stepper = Box<dyn FnMut(Step) -> Position>;
-
-/// A recording that is shown instead of the world.
-pub struct Replay {
-    /// Where it begins.
-    pub at: Position,
-    /// Goes elsewhere.
-    pub step: Stepper,
-}
-
-/// What the caller adds to the configuration.
-#[derive(Default)]
-pub struct Options {
-    /// A badge for the header, such as `demo`.
-    pub badge: Option<String>,
-    /// Says "look again". When it is missing or closed, the world is looked at every 2 s.
-    pub hints: Option<Receiver<Hint>>,
-    /// What acts, or why nothing can be done.
-    pub executor: Option<Result<Executor, String>>,
-    /// What a key records on, and the folder of its recordings.
-    pub tape: Option<(Tape, PathBuf)>,
-    /// A recording that is shown instead of the world.
-    pub replay: Option<Replay>,
-    /// Where what is observed is kept, if it is.
-    pub history: Option<PathBuf>,
-    /// What is left to do when the program ends without coming back to its caller.
-    pub at_end: Option<AtEnd>,
-}
-
-/// What can reach the screen's loop beside the keyboard.
-#[derive(Debug)]
-enum Event {
-    /// A message for the screen.
-    Told(Msg),
-    /// The program is to stop until continued.
-    Stop,
-    /// The program was continued; the terminal may show and do anything.
-    Continued,
-    /// The terminal has another size, or had one in between.
-    Resized,
-    /// The program is to end.
-    End,
-    /// The thread that looks has failed.
-    Failed(String),
-}
-
 /// Shows the full screen until a person quits, a signal ends it or the terminal is gone.
 ///
 /// [`ColorChoice::Auto`] is taken as colours: whoever reads the environment turns it into
 /// [`ColorChoice::Never`] when `NO_COLOR` is set.
 ///
 /// # Errors
-/// When standard output is no terminal or cannot be set up, or when the thread that looks fails.
+/// When standard output is no terminal or cannot be set up, or when the scanner thread fails.
 pub fn run(
     reports: impl ReportSource + Send + 'static,
     config: &Config,
@@ -130,17 +80,17 @@ pub fn run(
         let sender = sender.clone();
         tape.tells(Box::new(move |why| {
             // A screen that has ended needs no telling.
-            let _ = sender.blocking_send(Event::Told(Msg::Taped(Taped::Lost(why))));
+            let _ = sender.blocking_send(Event::Message(Msg::Taped(Taped::Lost(why))));
         }));
     }
     let acting =
-        acting::start(executor, Keeping { history: options.history, tape: options.tape }, sender.clone())
+        acting::start(executor, Storage { history: options.history, tape: options.tape }, sender.clone())
             .context("failed to start acting")?;
-    let say = move |said| match sender.blocking_send(event_of(said)) {
-        Ok(()) => Audience::Listens,
-        Err(_) => Audience::Gone,
+    let send = move |event| match sender.blocking_send(event_of(event)) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
     };
-    looking::start(reports, options.hints, say).context("failed to start looking")?;
+    scanner::start(reports, options.hints, send).context("failed to start the scanner")?;
     let calls = config.calls;
     let screen = ScreenOptions {
         badge: options.badge,
@@ -153,13 +103,13 @@ pub fn run(
     runtime.block_on(screen::show(guard, events, screen, (look(config), calls), (acting, options.replay)))
 }
 
-fn event_of(said: Said) -> Event {
-    match said {
-        Said::Looked(report) => Event::Told(Msg::Looked(report)),
-        Said::Exited(id) => Event::Told(Msg::Exited(id)),
-        Said::Measured(measured) => Event::Told(Msg::Measured(measured)),
-        Said::HintsLost => Event::Told(Msg::Hints(Hints::Lost)),
-        Said::Failed(what) => Event::Failed(what),
+fn event_of(event: ScanEvent) -> Event {
+    match event {
+        ScanEvent::Report(report) => Event::Message(Msg::Looked(report)),
+        ScanEvent::Exited(id) => Event::Message(Msg::Exited(id)),
+        ScanEvent::Measured(measured) => Event::Message(Msg::Measured(measured)),
+        ScanEvent::HintsLost => Event::Message(Msg::Hints(Hints::Lost)),
+        ScanEvent::Failed(what) => Event::Failed(what),
     }
 }
 

@@ -10,9 +10,11 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::acting::{Acting, Work};
+use super::event::Event;
+use super::options::Replay;
 use super::pace::Pace;
 use super::terminal::Guard;
-use super::{Event, Replay, calls, clipboard, keyboard, log};
+use super::{clipboard, keyboard, log, sequences};
 use crate::app::attention::Attention;
 use crate::app::geometry::Size;
 use crate::app::msg::{Effect, Msg, Step};
@@ -72,7 +74,7 @@ pub(super) async fn show(
             () = until(due), if due.is_some() => screen.draw()?,
             event = events.recv() => match event {
                 Some(event) => screen.happened(event)?,
-                None => bail!("nobody looks any more"),
+                None => bail!("the scanner thread has stopped"),
             },
             // Last: to ask for keys costs a lock that another thread holds, so several turns of
             // the processor. What comes above it comes seldom.
@@ -140,9 +142,9 @@ impl Screen {
 
     fn happened(&mut self, event: Event) -> anyhow::Result<Flow> {
         match event {
-            Event::Told(Msg::Looked(report)) => self.looked(report),
-            Event::Told(msg @ Msg::Exited(_)) => self.told_at_once(msg),
-            Event::Told(msg) => self.told(msg),
+            Event::Message(Msg::Looked(report)) => self.looked(report),
+            Event::Message(msg @ Msg::Exited(_)) => self.told_at_once(msg),
+            Event::Message(msg) => self.told(msg),
             Event::Stop => self.stop(),
             Event::Continued => {
                 self.guard.come_back()?;
@@ -154,7 +156,7 @@ impl Screen {
                 self.told(Msg::Resized(size()?))
             }
             Event::End => Ok(Flow::End),
-            Event::Failed(what) => bail!("the thread that looks has failed: {what}"),
+            Event::Failed(what) => bail!("the scanner thread has failed: {what}"),
         }
     }
 
@@ -162,7 +164,7 @@ impl Screen {
     fn looked(&mut self, report: Arc<Report>) -> anyhow::Result<Flow> {
         let flow = self.told_at_once(Msg::Looked(Arc::clone(&report)))?;
         let calls = self.attention.take(&report, self.calls);
-        for sequence in calls.iter().filter_map(|call| calls::sequence(call, self.calls.notify)) {
+        for sequence in calls.iter().filter_map(|call| sequences::of(call, self.calls.notify)) {
             self.guard.send(&sequence)?;
         }
         Ok(flow)

@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::Sender;
 
-use super::{AtEnd, Event, terminal};
+use super::event::{AtEnd, Event};
+use super::terminal;
 
 /// How long the screen has to end by itself.
 const PATIENCE: Duration = Duration::from_millis(500);

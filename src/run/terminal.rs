@@ -18,7 +18,7 @@ use crossterm::{execute, queue};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 
-use super::calls::{RESTORE_TITLE, SAVE_TITLE};
+use super::sequences::{RESTORE_TITLE, SAVE_TITLE};
 use crate::config::{Mouse, Switch};
 
 /// Room for one whole frame of a large terminal.

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::sync::mpsc::Sender;
 
-use super::{AtEnd, Event, signals};
+use super::event::{AtEnd, Event};
+use super::signals;
 
 /// Starts to watch the terminal that is drawn on. (Keys may come from elsewhere: standard input
 /// can be a pipe that is closed by now.)

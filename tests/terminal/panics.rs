@@ -1,4 +1,4 @@
-//! A panic of the thread that looks gives the terminal back and is told. (A panic within
+//! A panic of the scanner thread gives the terminal back and is told. (A panic within
 //! a draw is tested beside the guard, `src/run/terminal.rs`.)
 
 use claimtop::config::Config;
@@ -33,6 +33,6 @@ fn a_panic_while_looking_gives_the_terminal_back_and_is_told() {
     screen.wait_for_exit(|_| ());
     assert!(String::from_utf8_lossy(&screen.written).contains("\u{1b}[?1049h"), "there was no screen");
     screen.check_given_back();
-    assert!(screen.shows("it says: the thread that looks has failed"), "{}", screen.picture());
+    assert!(screen.shows("it says: the scanner thread has failed"), "{}", screen.picture());
     assert!(screen.shows("broken on purpose"), "{}", screen.picture());
 }

@@ -10,7 +10,7 @@ pub(super) const RESTORE_TITLE: &str = "\u{1b}[23;2t";
 
 /// Returns the sequence of a call; nothing for a notification when none is wanted. The words
 /// hold no control characters, so nothing in them can end a sequence early.
-pub(super) fn sequence(call: &Call, notify: Notify) -> Option<String> {
+pub(super) fn of(call: &Call, notify: Notify) -> Option<String> {
     match (call, notify) {
         (Call::Title(title), _) => Some(format!("\u{1b}]2;{title}\u{7}")),
         (Call::Bell, _) => Some("\u{7}".to_owned()),
@@ -26,7 +26,7 @@ mod tests {
 
     #[track_caller]
     fn check(call: Call, notify: Notify, expected: Option<&str>) {
-        assert_eq!(sequence(&call, notify).as_deref(), expected);
+        assert_eq!(of(&call, notify).as_deref(), expected);
     }
 
     #[test]

@@ -1,0 +1,26 @@
+//! What reaches the screen's loop beside the keyboard.
+
+use std::sync::Arc;
+
+use crate::app::msg::Msg;
+
+/// What the caller does at the very end, also when only the thread that waits for signals can
+/// still end the program.
+pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
+
+/// What can reach the screen's loop beside the keyboard.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A message for the screen.
+    Message(Msg),
+    /// The program is to stop until continued.
+    Stop,
+    /// The program was continued; the terminal may show and do anything.
+    Continued,
+    /// The terminal has another size, or had one in between.
+    Resized,
+    /// The program is to end.
+    End,
+    /// The scanner thread has failed.
+    Failed(String),
+}
