@@ -143,7 +143,7 @@
 //! ([`core::judge::liveness`]). Task lists, issues, reservations and the locks of Codex and Copilot are let go by
 //! their own systems alone, and a plan says by which command. Where a file only copies what a database
 //! says, the database counts. A format that a person describes
-//! ([`mod@format::own`]) says itself whether it may be parked, and then only what is dead.
+//! ([`mod@format::described`]) says itself whether it may be parked, and then only what is dead.
 //!
 //! # What is deliberately not here
 //!

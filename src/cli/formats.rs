@@ -19,7 +19,7 @@ use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::{Untrusted, shown};
-use crate::format::own::parse;
+use crate::format::described::parse;
 use crate::present::tone::{Tone, of_verdict};
 use crate::source::os::host;
 use crate::source::os::open::folder::Folder;

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
@@ -131,12 +131,7 @@ fn lock(
     let mut record = draft::record(format, RecordKind::Lock, file, reading);
     record.title = id.clone();
     record.session_id = Some(id.clone()).filter(|id| is_valid_id(id.raw()));
-    record.claims = [StatedClaim {
-        resource: Resource { kind: ResourceKind::Session, id },
-        since: None,
-        surfaces: vec![Surface { name: surface, state: SurfaceState::Agrees }],
-    }]
-    .into();
+    record.claims = vec![StatedClaim::new(ResourceKind::Session, id, surface, None)];
     record.problems = json::ownership_problems(file, reading, None);
     record
 }

@@ -8,6 +8,7 @@ pub mod agent_mail;
 pub mod beads;
 pub mod cells;
 pub mod claude_code;
+pub mod described;
 mod draft;
 pub mod entire;
 mod excerpt;
@@ -17,7 +18,7 @@ pub mod leo;
 pub mod maia;
 pub mod obra;
 pub mod observability;
-pub mod own;
+
 pub mod place;
 pub mod reading;
 pub mod spec;
@@ -97,7 +98,7 @@ fn is_in(folder: &Path, dir: &str) -> bool {
 pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let parsed = match kind {
         FileKind::Known(place) => (place.read)(file, reading),
-        FileKind::Own(own) => own::read(own, file, reading),
+        FileKind::Own(own) => described::read(own, file, reading),
     };
     match parsed {
         Parsed::Record(record) => Parsed::Record(draft::finished(Arc::unwrap_or_clone(record))),

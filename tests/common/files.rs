@@ -113,7 +113,7 @@ impl WorldFile {
             own.into_iter().find_map(|own| {
                 let mut places = own.definition().places.iter();
                 let is_it = |place: &OwnPlace| {
-                    place.fits(name) && is_in(format::own::base(place.root), &place.folder)
+                    place.fits(name) && is_in(format::described::base(place.root), &place.folder)
                 };
                 places.any(is_it).then_some(FileKind::Own(own))
             })
@@ -140,7 +140,7 @@ impl WorldFile {
 /// Reads the description of a format; zones are those of this system.
 fn own_format(text: &str) -> Own {
     let zones = |name: &str| TimeZone::get(name).ok();
-    Own::new(format::own::parse(text, &zones).expect("a description"))
+    Own::new(format::described::parse(text, &zones).expect("a description"))
 }
 
 /// Returns whether a folder fits a place's pattern, part by part.

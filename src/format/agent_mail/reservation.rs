@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::code::Code;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::record::problem::Problem;
@@ -78,10 +78,7 @@ impl Reservation {
             "" => self.pattern.clone(),
             tree => format!("{tree}/{}", self.pattern.raw()).into(),
         };
-        (!self.pattern.raw().is_empty()).then(|| StatedClaim {
-            resource: Resource { kind: ResourceKind::Files, id },
-            since: self.created_at,
-            surfaces: vec![Surface { name: self.surface, state: SurfaceState::Agrees }],
-        })
+        let is_stated = !self.pattern.raw().is_empty();
+        is_stated.then(|| StatedClaim::new(ResourceKind::Files, id, self.surface, self.created_at))
     }
 }

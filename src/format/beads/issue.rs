@@ -2,15 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::text::Untrusted;
 
 pub(crate) fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
-    StatedClaim {
-        resource: Resource { kind: ResourceKind::Task, id },
-        since,
-        surfaces: vec![Surface { name: surface, state: SurfaceState::Agrees }],
-    }
+    StatedClaim::new(ResourceKind::Task, id, surface, since)
 }
 
 /// Returns whether an issue of this status is somebody's.

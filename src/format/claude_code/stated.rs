@@ -2,7 +2,7 @@
 
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::domain::Domain;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
 use crate::core::model::record::medium::Medium;
@@ -36,10 +36,5 @@ pub(crate) fn claim(
     surface: &'static str,
     record: &Record,
 ) -> Vec<StatedClaim> {
-    let stated = |id| StatedClaim {
-        resource: Resource { kind, id },
-        since: record.started_at,
-        surfaces: [Surface { name: surface, state: SurfaceState::Agrees }].into(),
-    };
-    id.map(stated).into_iter().collect()
+    id.map(|id| StatedClaim::new(kind, id, surface, record.started_at)).into_iter().collect()
 }

@@ -4,7 +4,7 @@
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Holder, Role};
@@ -35,7 +35,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
         ("blocked by", joined(&object, "blockedBy")),
     ]);
     let id = record.context_id.iter().map(|list| Untrusted::from(format!("{}#{number}", list.raw())));
-    record.claims = id.map(|id| claim(ResourceKind::Task, id, "task file")).collect();
+    record.claims = id.map(|id| StatedClaim::new(ResourceKind::Task, id, "task file", None)).collect();
     record.problems = json::ownership_problems(file, reading, None);
     json::parsed(Ok(record))
 }
@@ -51,13 +51,9 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
     record.holder = Some(Holder::of_lock(pid, Role::Hook));
-    record.claims = [claim(ResourceKind::Lock, format!("task list {}", id.raw()).into(), "flock")].into();
+    let id = format!("task list {}", id.raw());
+    record.claims = vec![StatedClaim::new(ResourceKind::Lock, id, "flock", None)];
     json::parsed(Ok(record))
-}
-
-fn claim(kind: ResourceKind, id: Untrusted, surface: &'static str) -> StatedClaim {
-    let surfaces = vec![Surface { name: surface, state: SurfaceState::Agrees }];
-    StatedClaim { resource: Resource { kind, id }, since: None, surfaces }
 }
 
 fn is_taken(object: &Object<'_>) -> bool {

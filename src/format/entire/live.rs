@@ -4,7 +4,7 @@ use super::names;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::detail::{Entire, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
@@ -64,9 +64,6 @@ fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Opti
     if time::after(since, ADOPTION_SECONDS) < reading.now {
         return None;
     }
-    Some(StatedClaim {
-        resource: Resource { kind: ResourceKind::Session, id: record.session_id.clone()? },
-        since: Some(since),
-        surfaces: vec![Surface { name: "live registry", state: SurfaceState::Agrees }],
-    })
+    let session = record.session_id.clone()?;
+    Some(StatedClaim::new(ResourceKind::Session, session, "live registry", Some(since)))
 }

@@ -2,7 +2,7 @@
 
 use super::names;
 use crate::core::model::file::FileImage;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
@@ -24,11 +24,6 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     // The kernel names the holder at this moment; the file's age says nothing of it.
     record.written_at = reading.now;
     record.holder = Some(Holder::of_lock(pid, Role::Hook));
-    record.claims = [StatedClaim {
-        resource: Resource { kind: ResourceKind::Lock, id: id.into() },
-        since: None,
-        surfaces: vec![Surface { name: "flock", state: SurfaceState::Agrees }],
-    }]
-    .into();
+    record.claims = vec![StatedClaim::new(ResourceKind::Lock, id, "flock", None)];
     Parsed::Record(record.into())
 }

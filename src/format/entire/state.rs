@@ -5,7 +5,7 @@ use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::detail::{Entire, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
@@ -153,11 +153,7 @@ fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     if record.has_ended {
         return Vec::new();
     }
-    let stated = |kind: ResourceKind, id: Untrusted| StatedClaim {
-        resource: Resource { kind, id },
-        since: record.started_at,
-        surfaces: vec![Surface { name: "state file", state: SurfaceState::Agrees }],
-    };
+    let stated = |kind, id: Untrusted| StatedClaim::new(kind, id, "state file", record.started_at);
     let tree = record.cwd.as_deref().map(|path| stated(ResourceKind::Worktree, Untrusted::from_path(path)));
     let branch = is_uncondensed(object).then(|| shadow_branch(object)).flatten();
     let branch = branch.map(|branch| stated(ResourceKind::Branch, branch));

@@ -10,7 +10,7 @@ mod tests;
 
 use crate::core::model::file::{Content, FileImage, Refusal};
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::detail::{GitLock, RecordDetail};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
@@ -129,12 +129,8 @@ fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
     // Content and names alike: a lock can be made elsewhere and linked into its place.
     record.written_at = file.meta.map_or(reading.now, |meta| meta.touched_at());
     record.started_at = Some(record.written_at);
-    record.claims = [StatedClaim {
-        resource: Resource { kind: ResourceKind::Lock, id: record.title.clone() },
-        since: record.started_at,
-        surfaces: vec![Surface { name: "lock file", state: SurfaceState::Agrees }],
-    }]
-    .into();
+    let (id, since) = (record.title.clone(), record.started_at);
+    record.claims = vec![StatedClaim::new(ResourceKind::Lock, id, "lock file", since)];
     record.problems = json::ownership_problems(file, reading, None);
     record
 }

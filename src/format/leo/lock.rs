@@ -1,10 +1,10 @@
 //! Locks. Both hold the PID of a short command, so a lock that is left over is nearly always
 //! dead.
 
-use super::{id, moment, names, work};
+use super::{id, moment, names};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, Role};
 use crate::core::model::record::kind::RecordKind;
@@ -43,12 +43,8 @@ pub(super) fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.title = names::locked_key(file.name()).unwrap_or_default().into();
     record.session_id = id::required(&object, "sessionId", &mut record.problems);
     record.started_at = moment::past(&object, "timestamp", reading.now, &mut record.problems);
-    record.claims = [StatedClaim {
-        resource: Resource { kind: ResourceKind::Worktree, id: record.title.clone() },
-        since: record.started_at,
-        surfaces: [work::surface("file", SurfaceState::Agrees)].into(),
-    }]
-    .into();
+    let (id, since) = (record.title.clone(), record.started_at);
+    record.claims = vec![StatedClaim::new(ResourceKind::Worktree, id, "file", since)];
     record.facts = [("stale when", "its PID is gone; an unrelated process can keep it held".into())].into();
     Ok(record)
 }

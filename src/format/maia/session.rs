@@ -8,7 +8,7 @@ use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
 use crate::core::model::file::FileImage;
 use crate::core::model::path::FilePath;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::record::kind::RecordKind;
@@ -94,11 +94,7 @@ fn pid(digits: &str) -> StatedPid {
 }
 
 fn claim(object: &Object<'_>, started: &Moment) -> Option<StatedClaim> {
-    Some(StatedClaim {
-        resource: Resource { kind: ResourceKind::AgentRole, id: object.text("current_agent")? },
-        since: started.at,
-        surfaces: vec![Surface { name: "file", state: SurfaceState::Agrees }],
-    })
+    Some(StatedClaim::new(ResourceKind::AgentRole, object.text("current_agent")?, "file", started.at))
 }
 
 fn working_directory(object: &Object<'_>) -> Option<FilePath> {

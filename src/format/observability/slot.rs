@@ -5,7 +5,7 @@ use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::detail::RecordDetail;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
@@ -66,11 +66,7 @@ pub(super) fn slot(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
 }
 
 fn claim(project: &str, record: &Record) -> StatedClaim {
-    StatedClaim {
-        resource: Resource { kind: ResourceKind::Project, id: project.into() },
-        since: record.started_at,
-        surfaces: vec![Surface { name: "file", state: SurfaceState::Agrees }],
-    }
+    StatedClaim::new(ResourceKind::Project, project, "file", record.started_at)
 }
 
 /// Returns the session ID of line 1. `unknown` is stored where the hook was given none; it is

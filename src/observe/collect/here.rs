@@ -63,7 +63,7 @@ impl Layout {
         }
         for own in own {
             for place in &own.definition().places {
-                layout.here(format::own::base(place.root), &place.folder).own.push((*own, place));
+                layout.here(format::described::base(place.root), &place.folder).own.push((*own, place));
             }
         }
         layout.0.values_mut().flat_map(BTreeMap::values_mut).for_each(Here::note_formats);

@@ -91,3 +91,16 @@ pub struct StatedClaim {
     /// The places where it is written.
     pub surfaces: Vec<Surface>,
 }
+
+impl StatedClaim {
+    /// States a claim that is written in one place.
+    pub fn new(
+        kind: ResourceKind,
+        id: impl Into<Untrusted>,
+        surface: Word,
+        since: Option<Timestamp>,
+    ) -> Self {
+        let surfaces = vec![Surface { name: surface, state: SurfaceState::Agrees }];
+        Self { resource: Resource { kind, id: id.into() }, since, surfaces }
+    }
+}

@@ -55,11 +55,12 @@ macro_rules! formats {
             /// Every format that claimtop knows by itself, in the order in which they are shown.
             pub const ALL: [Self; [$(stringify!($format)),*].len()] = [$(Self::$format),*];
 
-            fn system(self) -> Option<&'static System> {
-                Some(match self {
-                    $(Self::$format => const { &$system },)*
-                    Self::Own(_) => return None,
-                })
+            /// Returns what is asked of the system, or what a person has described.
+            fn system(self) -> Result<&'static System, Own> {
+                match self {
+                    $(Self::$format => Ok(const { &$system }),)*
+                    Self::Own(own) => Err(own),
+                }
             }
         }
     };
@@ -107,34 +108,34 @@ const CLOSE_ITS_WINDOW: &str =
 impl Format {
     /// Returns the name that the interface fixes.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Own(own) => &own.definition().name,
-            known => known.system().map_or("", |system| system.name),
+        match self.system() {
+            Ok(system) => system.name,
+            Err(own) => &own.definition().name,
         }
     }
 
     /// Returns whether a system works with an agent. Maia, observability and LEO are hooks of Claude
     /// Code; other agents never run them.
     pub(crate) fn runs_on(self, agent: &str) -> bool {
-        match self.system().map_or(&Agents::Any, |system| &system.agents) {
+        self.system().ok().is_none_or(|system| match system.agents {
             Agents::Any => true,
             Agents::Like(part) => agent.contains(part),
-            Agents::Only(name) => agent == *name,
-        }
+            Agents::Only(name) => agent == name,
+        })
     }
 
     /// Returns by what rule claimtop lets its records of a kind go.
     pub fn let_go(self, kind: RecordKind) -> LetGo {
-        match self {
-            Self::ClaudeCode if kind == RecordKind::Metadata => LetGo::Never,
-            Self::Own(own) => own.definition().let_go,
-            known => known.system().map_or(LetGo::Never, |system| system.let_go),
+        match self.system() {
+            Ok(_) if self == Self::ClaudeCode && kind == RecordKind::Metadata => LetGo::Never,
+            Ok(system) => system.let_go,
+            Err(own) => own.definition().let_go,
         }
     }
 
     /// Says why none of its records is ever let go, and what to do instead.
     pub(crate) fn refusal(self) -> Option<Refusal> {
-        self.system()?.refusal
+        self.system().ok()?.refusal
     }
 }
 

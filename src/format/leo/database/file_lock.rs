@@ -2,14 +2,13 @@
 
 use super::tables::{FILE_LOCKS, is_session};
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::Expiry;
 use crate::core::model::text::Untrusted;
 use crate::format::cells::Cells;
 use crate::format::draft::known;
 use crate::format::leo::database::source::Source;
-use crate::format::leo::work::surface;
 use crate::format::reading::Reading;
 use crate::format::time;
 
@@ -28,12 +27,7 @@ pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Opt
     record.expiry = record
         .heartbeat_at
         .map(|at| Expiry { at: time::after(at, REAPED_AFTER), rule: "heartbeat older than 600 s" });
-    record.claims = [StatedClaim {
-        resource: Resource { kind: ResourceKind::Files, id: path.into() },
-        since: record.started_at,
-        surfaces: [surface(FILE_LOCKS, SurfaceState::Agrees)].into(),
-    }]
-    .into();
+    record.claims = vec![StatedClaim::new(ResourceKind::Files, path, FILE_LOCKS, record.started_at)];
     record.facts = known([
         ("work item", row.text("sd_id").map(Untrusted::from)),
         ("branch", row.text("branch").map(Untrusted::from)),

@@ -7,7 +7,7 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::own::{Definition, Field, Own, Syntax};
 use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, StatedPid};
 use crate::core::model::record::kind::RecordKind;
@@ -186,9 +186,5 @@ fn expiry(record: &Record, definition: &'static Definition) -> Option<Expiry> {
 fn claim(facts: &Facts<'_>, record: &Record) -> Option<StatedClaim> {
     let kind = facts.definition.claim?;
     let id = facts.exact(Field::Claim).unwrap_or_else(|| record.location.text().clone());
-    Some(StatedClaim {
-        resource: Resource { kind, id },
-        since: record.started_at,
-        surfaces: vec![Surface { name: "file", state: SurfaceState::Agrees }],
-    })
+    Some(StatedClaim::new(kind, id, "file", record.started_at))
 }
