@@ -15,7 +15,7 @@ use super::environment::Environment;
 use super::failure::Exit;
 use super::output::complain;
 use super::settings::{Settings, settings};
-use super::signatures;
+use super::signatures::signatures;
 use crate::act::bind;
 use crate::act::fs::system::System;
 use crate::config::Access;

@@ -9,7 +9,7 @@ use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{complain, print};
 use super::settings::settings;
-use super::signatures;
+use super::signatures::signatures;
 use crate::core::judge::context::{Resolution, resolve};
 use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::json;

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::act;
-use super::failure::{Exit, Outcome};
+use super::failure::{Exit, Outcome, of_action};
 use super::output::{Paint, Shape, print};
 use super::settings::Settings;
 use crate::act::fs::system::System;
@@ -56,7 +55,7 @@ pub(crate) fn run(settings: &Settings, observer: &mut Observer, wish: Wish, shap
     let path = settings.places.tombstones();
     if wish == Wish::DropTombstones {
         let dropped = path.as_deref().map_or(Ok(()), |path| tombstones::drop_all(&System, path));
-        dropped.map_err(act::failure)?;
+        dropped.map_err(of_action)?;
         print("All tombstones are dropped.\n")?;
         return Ok(Exit::Fine);
     }

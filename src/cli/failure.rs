@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::act::error::ActionError;
+use crate::core::model::action::ErrorKind;
 use crate::core::model::text::shown;
 
 /// The exit codes of the interface.
@@ -98,6 +100,24 @@ impl From<serde_json::Error> for Failure {
     }
 }
 
+/// Returns how a command ends that could not begin.
+pub(crate) fn of_action(error: ActionError) -> Failure {
+    Failure::new(exit_of(&error), anyhow::anyhow!(error))
+}
+
+/// Returns the exit code of an action's error.
+pub(crate) fn exit_of(error: &ActionError) -> Exit {
+    match error.kind() {
+        ErrorKind::Never
+        | ErrorKind::NotConfirmed
+        | ErrorKind::Changed
+        | ErrorKind::TooYoung
+        | ErrorKind::Busy
+        | ErrorKind::Taken => Exit::Refused,
+        ErrorKind::Failed | ErrorKind::Unsure | ErrorKind::Stuck => Exit::Failed,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +133,12 @@ mod tests {
         let failure =
             Failure::usage(anyhow::anyhow!("bad \u{1b}[31m").context("failed to read x")).hint("try y");
         assert_eq!(failure.lines(), ["claimtop: failed to read x: bad \\x1B[31m", "hint: try y"]);
+    }
+
+    #[test]
+    fn what_another_claimtop_or_a_young_file_delays_was_refused_and_has_not_failed() {
+        let wait = of_action(ActionError::Busy("another claimtop, PID 7, is at work".to_owned()));
+        assert_eq!(wait.lines(), ["claimtop: another claimtop, PID 7, is at work"]);
+        assert_eq!(exit_of(&ActionError::Busy(String::new())).code(), 3);
     }
 }

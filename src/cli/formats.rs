@@ -1,17 +1,16 @@
-//! Formats that a person has described: read at the start, and tried by `formats check`.
+//! `formats check`: tries the description of a format.
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, anyhow};
+use std::path::Path;
 
 use super::args::Options;
 use super::columns::{Cell, Columns};
+use super::described::one;
 use super::environment::Environment;
-use super::failure::{Exit, Failure, Outcome};
+use super::failure::{Exit, Outcome};
 use super::look;
 use super::output::{Paint, print};
-use super::settings::{self, read, settings};
-use super::signatures;
+use super::settings::{self, settings};
+use super::signatures::signatures;
 use crate::core::assess::{Policy, assess};
 use crate::core::model::judged::RecordView;
 use crate::core::model::own::{Own, Root};
@@ -19,51 +18,7 @@ use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::{Untrusted, shown};
-use crate::format::described::parse;
 use crate::present::tone::{Tone, of_verdict};
-use crate::source::os::host;
-use crate::source::os::open::folder::Folder;
-
-/// How many descriptions are read.
-const MOST: usize = 64;
-
-/// Reads all descriptions in a folder; there may be none.
-///
-/// # Errors
-/// One cannot be read or used, or two bear one name.
-pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Own>, Failure> {
-    let mut formats: Vec<Own> = Vec::new();
-    for path in folder.map(files).unwrap_or_default() {
-        let format = one(&path)?;
-        if formats.contains(&format) {
-            let name = shown(&format.definition().name);
-            let shown = Untrusted::from_path(&path);
-            return Err(Failure::usage(anyhow!("format {shown}: another file describes {name}")));
-        }
-        formats.push(format);
-    }
-    Ok(formats)
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = Folder::open(folder).and_then(|folder| {
-        folder.entries(|name| Path::new(name).extension().is_some_and(|extension| extension == "toml"))
-    });
-    let names = entries.unwrap_or_default().into_iter().take(MOST);
-    names.map(|entry| folder.join(entry.name)).collect()
-}
-
-fn one(path: &Path) -> Result<Own, Failure> {
-    let shown = Untrusted::from_path(path);
-    let text = read(path).with_context(|| format!("failed to read the format {shown}"));
-    match text.map_err(Failure::usage)? {
-        Some(text) => parse(&text, &host::zone).map(Own::new).map_err(|error| {
-            Failure::usage(anyhow!(error).context(format!("format {shown}")))
-                .hint("claimtop formats check FILE tries a description")
-        }),
-        None => Err(Failure::usage(anyhow!("format {shown}: there is no such file"))),
-    }
-}
 
 /// Tries one description on the files that it names, and prints what each says.
 ///

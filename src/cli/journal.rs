@@ -3,10 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::act::{executor, failure, looking};
+use super::act::{executor, looking};
 use super::ask::said_yes;
 use super::columns::{Cell, Columns};
-use super::failure::{Exit, Failure, Outcome};
+use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use crate::act::prune::{Parked, removable};
@@ -40,7 +40,7 @@ struct Shown<'a> {
 /// The journal cannot be read, or the output cannot be written.
 pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
     let executor = looking(settings)?;
-    let history = executor.history().map_err(failure)?;
+    let history = executor.history().map_err(of_action)?;
     if json {
         let entries =
             history.entries.iter().rev().map(|entry| Shown { entry, can_be_undone: entry.can_be_undone() });
@@ -131,7 +131,7 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
     let executor = executor(settings)?;
     let days = settings.effective.config.kept.days;
     let kept_for = SignedDuration::from_hours(24 * i64::from(days));
-    let outdated = executor.outdated(kept_for).map_err(failure)?;
+    let outdated = executor.outdated(kept_for).map_err(of_action)?;
     let number = removable(&outdated).count();
     let is_yes = if json {
         yes
@@ -141,7 +141,7 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
         yes || (number > 0 && said_yes(&question)?)
     };
     if is_yes && number > 0 {
-        executor.prune(&outdated, kept_for).map_err(failure)?;
+        executor.prune(&outdated, kept_for).map_err(of_action)?;
         tracing::info!(files = number, "pruned");
     }
     let answer = if json { pruned(&outdated, is_yes)? } else { told(number, is_yes) };

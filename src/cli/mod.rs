@@ -5,9 +5,11 @@ mod args;
 mod ask;
 mod bind;
 mod columns;
+mod config_file;
 mod context_id;
 mod crash;
 mod demo;
+mod described;
 mod doctor;
 mod doctor_self;
 mod environment;
@@ -30,13 +32,13 @@ mod report;
 mod screen;
 mod settings;
 mod show_config;
+mod signatures;
 mod statusline;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::Parser;
 use jiff::Timestamp;
 
@@ -48,7 +50,7 @@ use self::output::{Paint, Shape, complain};
 use self::screen::About;
 use self::settings::Settings;
 use crate::act::history_ring::HistoryRing;
-use crate::core::judge::agent::Signatures;
+use crate::cli::signatures::signatures;
 use crate::core::model::action::{Action, Place};
 use crate::core::model::text::shown;
 use crate::observe::Observer;
@@ -192,7 +194,7 @@ fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = HistoryRing::read(&state.join("history.ring")).unwrap_or_default();
-    let acts = act::looking(&scene.settings)?.history().map_err(act::failure)?.entries;
+    let acts = act::looking(&scene.settings)?.history().map_err(failure::of_action)?.entries;
     Ok(report::material::Material { report, past, acts })
 }
 
@@ -248,12 +250,4 @@ impl Scene {
     fn shape(&self, json: bool) -> Shape {
         if json { Shape::Json } else { Shape::Text(Paint::for_stdout(self.settings.effective.config.color)) }
     }
-}
-
-/// Returns all signatures: a person's own before those that claimtop ships.
-fn signatures(settings: &Settings) -> Result<Signatures, Failure> {
-    let built_in = Signatures::built_in()
-        .context("failed to read the signatures that claimtop ships")
-        .map_err(|error| Failure::new(Exit::Bug, error))?;
-    Ok(built_in.with_own(settings.effective.config.agents.clone()))
 }

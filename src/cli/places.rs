@@ -7,9 +7,9 @@ use rustix::fs::stat;
 use rustix::process::geteuid;
 
 use super::args::Options;
+use super::config_file::ConfigFile;
 use super::environment::Environment;
 use super::failure::Failure;
-use super::settings::ConfigFile;
 use crate::config::layers::{Effective, Origin};
 use crate::core::model::secret::Secret;
 use crate::core::model::text::Untrusted;

@@ -8,8 +8,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use anyhow::{Context, anyhow};
 use jiff::{SignedDuration, Timestamp};
 
+use super::config_file::text;
 use super::failure::{Exit, Failure};
-use super::settings::text;
 use crate::app::msg::{Position, Step};
 use crate::core::assess::{Policy, assess};
 use crate::core::history::diff::diff;

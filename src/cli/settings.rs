@@ -1,15 +1,14 @@
 //! The effective settings of one run: the configuration file, the environment, the options.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
 use super::args::{LogLevel, Options};
+use super::config_file::{ConfigFile, read};
 use super::environment::Environment;
 use super::failure::{Exit, Failure};
-use super::{formats, places};
+use super::{described, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
 use crate::core::model::own::Own;
@@ -17,9 +16,6 @@ use crate::core::model::secret::Secret;
 use crate::core::model::text::Untrusted;
 use crate::run;
 use crate::source::places::Places;
-
-/// The most bytes that a configuration file may have: 256 KiB.
-const MAX_BYTES: u64 = 256 << 10;
 
 /// Everything that a command is given.
 #[derive(Clone, Debug)]
@@ -42,32 +38,6 @@ pub(crate) struct Settings {
     pub(crate) log_level: Option<tracing::Level>,
 }
 
-/// The configuration file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ConfigFile {
-    /// It was read.
-    Read(PathBuf),
-    /// There is none at this path, which is fine.
-    Absent(PathBuf),
-    /// There is no place for one.
-    Nowhere,
-}
-
-impl ConfigFile {
-    /// Returns the folder of the configuration.
-    fn folder(&self) -> Option<&Path> {
-        match self {
-            Self::Read(path) | Self::Absent(path) => path.parent(),
-            Self::Nowhere => None,
-        }
-    }
-
-    /// Returns the folder of the formats that a person has described; it need not be there.
-    pub(crate) fn formats(&self) -> Option<PathBuf> {
-        Some(self.folder()?.join("formats"))
-    }
-}
-
 /// Collects the settings of one run.
 ///
 /// # Errors
@@ -85,7 +55,7 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         other_owner: places::other_owner(&home),
         effective,
         places,
-        formats: formats::all(file.formats().as_deref())?,
+        formats: described::all(file.formats().as_deref())?,
         file,
         environment,
         state,
@@ -163,36 +133,10 @@ fn from_file(
     }
 }
 
-/// Reads a whole file that configures something; `None` when there is none.
-pub(super) fn read(path: &Path) -> anyhow::Result<Option<String>> {
-    text(path, MAX_BYTES)
-}
-
-/// Reads a whole plain file of at most so many bytes; `None` when there is none. Links are followed,
-/// for people keep their files in another folder and link to them; a FIFO cannot block.
-pub(super) fn text(path: &Path, most: u64) -> anyhow::Result<Option<String>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = match open(path, flags, Mode::empty()) {
-        Ok(fd) => fd,
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(None),
-        Err(error) => return Err(std::io::Error::from(error).into()),
-    };
-    let stat = fstat(&fd).map_err(std::io::Error::from)?;
-    anyhow::ensure!(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, "it is not a plain file");
-    let is_small = |size: u64| -> anyhow::Result<()> {
-        anyhow::ensure!(size <= most, "it has more than {most} bytes, which are the most that are read");
-        Ok(())
-    };
-    is_small(u64::try_from(stat.st_size)?)?;
-    let mut bytes = Vec::new();
-    // It can grow meanwhile.
-    std::fs::File::from(fd).take(most + 1).read_to_end(&mut bytes)?;
-    is_small(bytes.len() as u64)?;
-    Ok(Some(String::from_utf8(bytes).context("it is not UTF-8")?))
-}
-
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{FileType, Mode};
+
     use super::*;
 
     fn options(folder: &tempfile::TempDir) -> Options {

@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use super::act::{failure, looking};
+use super::act::looking;
 use super::columns::{Cell, Columns};
-use super::failure::{Exit, Outcome};
+use super::config_file::ConfigFile;
+use super::failure::{Exit, Outcome, of_action};
 use super::look;
 use super::output::{Paint, print};
-use super::settings::{ConfigFile, Settings};
+use super::settings::Settings;
 use crate::app::msg::Hints;
 use crate::config::layers::Origin;
 use crate::core::history::journal::History;
@@ -144,7 +145,7 @@ fn paths(settings: &Settings) -> Columns {
     ] {
         row(name, path, if path.is_dir() { "" } else { "not there" });
     }
-    let executor = looking(settings).and_then(|executor| executor.history().map_err(failure));
+    let executor = looking(settings).and_then(|executor| executor.history().map_err(of_action));
     for folder in executor.iter().flat_map(History::parked_folders) {
         row("parked", folder, if folder.is_dir() { "on its own file system" } else { "not there" });
     }

@@ -13,10 +13,10 @@ use self::told::Told;
 use super::args::Consent;
 use super::ask::said_yes;
 use super::explain::find::{self, Found};
-use super::failure::{Exit, Failure, Outcome};
+use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, Shape, complain};
 use super::settings::Settings;
-use super::signatures;
+use super::signatures::signatures;
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
@@ -24,7 +24,7 @@ use crate::act::rows::postgres::Postgres;
 use crate::act::rules::{Answer, Rules};
 use crate::cli::look;
 use crate::config::Access;
-use crate::core::model::action::{Action, Confirmation, ErrorKind, Place, Request};
+use crate::core::model::action::{Action, Confirmation, Place, Request};
 use crate::core::model::code::Code;
 use crate::core::model::finding::Remedy;
 use crate::core::model::judged::RecordView;
@@ -78,7 +78,7 @@ fn over(
         uid: host::host(clock::now()).uid,
         settled_for: Rules::SETTLED_FOR,
     };
-    let executor = open(&settings.state, observer, rules).map_err(failure)?;
+    let executor = open(&settings.state, observer, rules).map_err(of_action)?;
     let Some(target) = settings.places.leo_database.clone() else { return Ok(executor) };
     let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
     Ok(executor.with(Format::Leo, Box::new(rows)))
@@ -168,7 +168,7 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
 /// There is none, or acting is refused or fails.
 pub(crate) fn undo(settings: &Settings, entry: Option<u64>, place: Place, consent: &Consent) -> Outcome {
     let mut executor = opened(settings, consent)?;
-    let history = executor.history().map_err(failure)?;
+    let history = executor.history().map_err(of_action)?;
     let newest = || history.newest_undoable().map(|entry| entry.number);
     let entry = entry.or_else(newest).ok_or_else(|| {
         Failure::new(Exit::Refused, anyhow!("there is nothing to undo"))
@@ -237,7 +237,7 @@ fn planned(
     told: &mut Told,
 ) -> Result<Vec<Preview>, Failure> {
     let mut chosen = Vec::new();
-    for seen in executor.see(report, requests).map_err(failure)? {
+    for seen in executor.see(report, requests).map_err(of_action)? {
         match seen {
             Ok(seen) => {
                 told.plan(&seen);
@@ -255,34 +255,4 @@ fn question(number: usize) -> String {
 
 fn asks_only_for_yes(chosen: &[Preview]) -> bool {
     !chosen.is_empty() && chosen.iter().all(|seen| seen.plan.confirmation == Confirmation::Yes)
-}
-
-/// Returns how a command ends that could not begin.
-pub(crate) fn failure(error: ActionError) -> Failure {
-    Failure::new(exit(&error), anyhow!(error))
-}
-
-/// Returns the exit code of an error.
-pub(crate) fn exit(error: &ActionError) -> Exit {
-    match error.kind() {
-        ErrorKind::Never
-        | ErrorKind::NotConfirmed
-        | ErrorKind::Changed
-        | ErrorKind::TooYoung
-        | ErrorKind::Busy
-        | ErrorKind::Taken => Exit::Refused,
-        ErrorKind::Failed | ErrorKind::Unsure | ErrorKind::Stuck => Exit::Failed,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_another_claimtop_or_a_young_file_delays_was_refused_and_has_not_failed() {
-        let wait = failure(ActionError::Busy("another claimtop, PID 7, is at work".to_owned()));
-        assert_eq!(wait.lines(), ["claimtop: another claimtop, PID 7, is at work"]);
-        assert_eq!(exit(&ActionError::Busy(String::new())).code(), 3);
-    }
 }

@@ -7,7 +7,7 @@ use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
 use crate::act::follow_up::Completed;
 use crate::act::preflight::preview::Preview;
-use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::failure::{Exit, Failure, Outcome, exit_of};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};
 use crate::core::model::action::{Confirmation, Ended, Plan};
 use crate::core::model::json;
@@ -124,7 +124,7 @@ impl Told {
     pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &ActionError) {
         let why = trouble.to_string();
         tracing::warn!(detail = %shown(&why), "did not act");
-        self.refused(what, &why, super::exit(trouble));
+        self.refused(what, &why, exit_of(trouble));
     }
 
     /// Says of a plan that was only shown why it would not be done yet.

@@ -1,11 +1,17 @@
 //! Fills the story's blanks with what is real: PIDs, starts, places and times.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
+
 use anyhow::{Context, bail};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::cast::Cast;
-use super::stage::Stage;
+use super::stage::{Stage, make, write};
+use super::story::{File, Special};
 
 /// What is real.
 pub(super) struct Truth<'a> {
@@ -20,11 +26,31 @@ pub(super) struct Truth<'a> {
 }
 
 impl Truth<'_> {
+    /// Writes a file of the story, with its mode and the time of its last change.
+    ///
+    /// # Errors
+    /// It cannot be written, or a blank of the story cannot be filled.
+    pub(super) fn write(&self, file: &File) -> anyhow::Result<()> {
+        let path = self.stage.place(&self.fill(&file.path)?);
+        path.parent().map_or(Ok(()), make)?;
+        match file.special {
+            Some(Special::Fifo) => Ok(mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?),
+            None => {
+                let written = write(&path, &self.fill(&file.text)?)?;
+                written.set_permissions(Permissions::from_mode(u32::from_str_radix(&file.mode, 8)?))?;
+                match &file.written {
+                    Some(span) => Ok(written.set_modified(system_time(self.written_at(span)?)?)?),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
     /// Replaces every `{{blank}}`.
     ///
     /// # Errors
     /// A blank is none of those that there are.
-    pub(super) fn fill(&self, text: &str) -> anyhow::Result<String> {
+    fn fill(&self, text: &str) -> anyhow::Result<String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -41,7 +67,7 @@ impl Truth<'_> {
     ///
     /// # Errors
     /// It is no span.
-    pub(super) fn written_at(&self, span: &str) -> anyhow::Result<Timestamp> {
+    fn written_at(&self, span: &str) -> anyhow::Result<Timestamp> {
         let earliest = self.booted_at.map_or(Timestamp::MIN, |at| at + SignedDuration::from_secs(1));
         Ok(self.at(span)?.max(earliest))
     }
@@ -71,5 +97,12 @@ impl Truth<'_> {
             Some(("local", span)) => self.at(span)?.to_zoned(TimeZone::system()).datetime().to_string(),
             Some(_) | None => self.at(blank)?.to_string(),
         })
+    }
+}
+
+fn system_time(at: Timestamp) -> anyhow::Result<SystemTime> {
+    match u64::try_from(at.as_millisecond()) {
+        Ok(millis) => Ok(SystemTime::UNIX_EPOCH + Duration::from_millis(millis)),
+        Err(_) => bail!("the clock stands before 1970"),
     }
 }

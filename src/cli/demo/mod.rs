@@ -21,7 +21,8 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape, print};
 use super::screen::{self, About};
 use super::settings::{Settings, settings};
-use super::{frames, list, signatures};
+use super::signatures::signatures;
+use super::{frames, list};
 use crate::cli::look;
 use crate::observe::Observer;
 use crate::run::AtEnd;
@@ -171,7 +172,7 @@ impl World {
         std::thread::sleep(APART);
         let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
         for file in &story.files {
-            stage.file(file, &truth).with_context(|| format!("failed to write {}", file.path))?;
+            truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
         }
         Ok(Self { cast, stage })
     }

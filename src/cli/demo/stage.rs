@@ -1,18 +1,14 @@
 //! The demo's folders: a home, a temporary folder, programs and repositories of its own.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
-use jiff::Timestamp;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use anyhow::Context;
 use tempfile::TempDir;
 
-use super::fill::Truth;
-use super::story::{self, Repo, Special};
+use super::story::Repo;
 use crate::core::judge::stand_in::STAGE_PREFIX;
 
 /// The home of the story.
@@ -108,48 +104,21 @@ impl Stage {
         }
         Ok(())
     }
-
-    /// Writes a file of the story, with its mode and the time of its last change.
-    ///
-    /// # Errors
-    /// It cannot be written, or a blank of the story cannot be filled.
-    pub(super) fn file(&self, file: &story::File, truth: &Truth<'_>) -> anyhow::Result<()> {
-        let path = self.place(&truth.fill(&file.path)?);
-        path.parent().map_or(Ok(()), make)?;
-        match file.special {
-            Some(Special::Fifo) => Ok(mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?),
-            None => {
-                let written = write(&path, &truth.fill(&file.text)?)?;
-                written.set_permissions(Permissions::from_mode(u32::from_str_radix(&file.mode, 8)?))?;
-                match &file.written {
-                    Some(span) => Ok(written.set_modified(system_time(truth.written_at(span)?)?)?),
-                    None => Ok(()),
-                }
-            }
-        }
-    }
 }
 
 fn head(branch: &str) -> String {
     format!("ref: refs/heads/{branch}\n")
 }
 
-fn make(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn make(folder: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("failed to make {}", folder.display()))
 }
 
 /// Writes a new file and the folders that it needs.
-fn write(path: &Path, text: &str) -> anyhow::Result<File> {
+pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<File> {
     path.parent().map_or(Ok(()), make)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())?;
     Ok(file)
-}
-
-fn system_time(at: Timestamp) -> anyhow::Result<SystemTime> {
-    match u64::try_from(at.as_millisecond()) {
-        Ok(millis) => Ok(SystemTime::UNIX_EPOCH + Duration::from_millis(millis)),
-        Err(_) => bail!("the clock stands before 1970"),
-    }
 }
