@@ -31,7 +31,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
 /// Crates that a module must not name.
 const NEVER: [(&str, &[&str]); 10] = [
     ("core", &["std::fs", "std::env", "std::process", "std::net", "ratatui", "tokio", "crossterm", "rustix"]),
-    ("config", &["std::fs", "std::env", "ratatui", "tokio", "rustix"]),
+    ("config", &["std::fs", "std::env", "ratatui", "tokio", "rustix", "clap"]),
     ("format", &["std::fs", "std::env", "std::process", "ratatui", "tokio", "rustix"]),
     ("source", &["ratatui", "crossterm"]),
     ("observe", &["ratatui", "crossterm"]),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::config::{Calls, Switch};
+use crate::config::{Alerts, Switch};
 use crate::core::model::code::{Code, Severity};
 use crate::core::model::finding::Finding;
 use crate::core::model::report::Report;
@@ -18,7 +18,7 @@ const LONGEST: usize = 160;
 
 /// What reaches a person who is looking elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum Alert {
     /// The terminal's title.
     Title(String),
     /// The bell.
@@ -40,11 +40,11 @@ pub struct Attention {
 
 impl Attention {
     /// Takes in a look; returns what it is worth.
-    pub fn take(&mut self, report: &Arc<Report>, calls: Calls) -> Vec<Call> {
+    pub fn take(&mut self, report: &Arc<Report>, alerts: Alerts) -> Vec<Alert> {
         let title = format!("claimtop: {}", Summary::of(report).words().join(", "));
         let mut made = Vec::new();
-        if calls.title == Switch::On && title != self.title {
-            made.push(Call::Title(title.clone()));
+        if alerts.title == Switch::On && title != self.title {
+            made.push(Alert::Title(title.clone()));
         }
         self.title = title;
         self.learn(report);
@@ -52,8 +52,8 @@ impl Attention {
             self.called_at.is_some_and(|at| report.taken_at.duration_since(at).abs() < SILENT_FOR);
         if !self.untold.is_empty() && !is_silent {
             self.called_at = Some(report.taken_at);
-            made.extend((calls.bell == Switch::On).then_some(Call::Bell));
-            made.push(Call::Notification(told(&std::mem::take(&mut self.untold))));
+            made.extend((alerts.bell == Switch::On).then_some(Alert::Bell));
+            made.push(Alert::Notification(told(&std::mem::take(&mut self.untold))));
         }
         made
     }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::app::testing::{busy, quiet};
 
-    const ALL: Calls = Calls { title: Switch::On, bell: Switch::On, ..Calls::DEFAULT };
+    const ALL: Alerts = Alerts { title: Switch::On, bell: Switch::On, ..Alerts::DEFAULT };
 
     fn at(mut report: Report, seconds: i64) -> Arc<Report> {
         report.taken_at += SignedDuration::from_secs(seconds);
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_was_there_at_the_start_calls_nobody() {
         let made = Attention::default().take(&at(busy(), 0), ALL);
-        assert!(matches!(made.as_slice(), [Call::Title(_)]), "{made:?}");
+        assert!(matches!(made.as_slice(), [Alert::Title(_)]), "{made:?}");
     }
 
     #[test]
@@ -112,7 +112,10 @@ mod tests {
         let mut attention = Attention::default();
         attention.take(&at(quiet(), 0), ALL);
         let made = attention.take(&at(busy(), 1), ALL);
-        assert!(matches!(made.as_slice(), [Call::Title(_), Call::Bell, Call::Notification(_)]), "{made:?}");
+        assert!(
+            matches!(made.as_slice(), [Alert::Title(_), Alert::Bell, Alert::Notification(_)]),
+            "{made:?}"
+        );
         assert_eq!(attention.take(&at(busy(), 60), ALL), []);
     }
 
@@ -123,17 +126,17 @@ mod tests {
         attention.take(&at(busy(), 1), ALL);
         attention.take(&at(quiet(), 2), ALL);
         let silent = attention.take(&at(busy(), 3), ALL);
-        assert!(matches!(silent.as_slice(), [Call::Title(_)]), "{silent:?}");
+        assert!(matches!(silent.as_slice(), [Alert::Title(_)]), "{silent:?}");
         let later = attention.take(&at(busy(), 40), ALL);
-        assert!(matches!(later.as_slice(), [Call::Bell, Call::Notification(_)]), "{later:?}");
+        assert!(matches!(later.as_slice(), [Alert::Bell, Alert::Notification(_)]), "{later:?}");
     }
 
     #[test]
     fn nothing_is_sent_that_is_off() {
         let mut attention = Attention::default();
-        let off = Calls { title: Switch::Off, bell: Switch::Off, ..Calls::DEFAULT };
+        let off = Alerts { title: Switch::Off, bell: Switch::Off, ..Alerts::DEFAULT };
         attention.take(&at(quiet(), 0), off);
         let made = attention.take(&at(busy(), 1), off);
-        assert!(matches!(made.as_slice(), [Call::Notification(_)]), "{made:?}");
+        assert!(matches!(made.as_slice(), [Alert::Notification(_)]), "{made:?}");
     }
 }

@@ -36,7 +36,7 @@ pub enum Command {
     /// Confirm what is offered.
     Yes,
     /// Restore beside what has come to the place.
-    Beside,
+    RestoreBeside,
     /// Keep the picture, or let it live again.
     Freeze,
     /// Go to the window's terminal or pane.
@@ -44,11 +44,11 @@ pub enum Command {
     /// Copy what names the selected thing.
     Copy,
     /// Tell what has changed lately.
-    Lately,
+    Recent,
     /// Show the map of who holds what.
     Map,
     /// Shows what claimtop itself reads, watches and costs.
-    Itself,
+    Diagnosis,
     /// Begin a recording, or end it.
     Record,
     /// Go to another look of a recording.

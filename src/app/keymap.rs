@@ -70,7 +70,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     bind(&[P::Char('x')], C::Plan(Action::Park), "x", "park", "Plan of putting the file aside", 7),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
-    bind(&[P::Char('b')], C::Beside, "b", "beside", "Restore it beside what has come to its place", 1),
+    bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside what has come to its place", 1),
     bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
     bind(
         &[P::Char('/')],
@@ -91,8 +91,8 @@ pub const BINDINGS: &[Binding] = &[
         "Map of windows, records and what they hold, collisions marked",
         0,
     ),
-    bind(&[P::Char('D')], C::Itself, "D", "", "What claimtop itself reads, watches and costs", 0),
-    bind(&[P::Char('t')], C::Lately, "t", "", "What has changed in the last ten minutes", 0),
+    bind(&[P::Char('D')], C::Diagnosis, "D", "", "What claimtop itself reads, watches and costs", 0),
+    bind(&[P::Char('t')], C::Recent, "t", "", "What has changed in the last ten minutes", 0),
     bind(&[P::Char('w')], C::Record, "w", "", "Record what is seen into a file, or end that", 0),
     bind(
         &[P::Char('.'), P::Char('>')],
@@ -202,14 +202,14 @@ fn is_active(state: &State, top: Option<&Layer>, command: Command) -> bool {
         C::Show(_) | C::NextView | C::PreviousView => top.is_none(),
         C::Undo => top.is_none() || state.undoable_under(top).is_some(),
         C::Yes => sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
-        C::Beside => sheet.is_some_and(Sheet::takes_beside),
+        C::RestoreBeside => sheet.is_some_and(Sheet::takes_beside),
         C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
         C::Filter => top.is_none(),
         C::Sort | C::Reverse => top.is_none() && state.view != View::History,
         C::Record => top.is_none() && state.options.tape.is_on(),
         C::Step(_) => state.options.replayed.is_some(),
-        C::Itself => top.is_none(),
-        C::Map | C::Lately => top.is_none() && state.index.is_some(),
+        C::Diagnosis => top.is_none(),
+        C::Map | C::Recent => top.is_none() && state.index.is_some(),
         C::NextProblem | C::PreviousProblem => {
             top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())
         }

@@ -21,12 +21,12 @@ pub enum Layer {
         scroll: usize,
     },
     /// What has changed lately.
-    Lately {
+    Recent {
         /// The first line shown.
         scroll: usize,
     },
     /// What claimtop itself reads, watches and costs.
-    Itself {
+    Diagnosis {
         /// The first line shown.
         scroll: usize,
     },
@@ -58,8 +58,8 @@ impl Layer {
         match self {
             Self::Evidence { scroll, .. }
             | Self::Map { scroll }
-            | Self::Lately { scroll }
-            | Self::Itself { scroll }
+            | Self::Recent { scroll }
+            | Self::Diagnosis { scroll }
             | Self::Help { scroll } => *scroll,
             Self::Sheet(sheet) => sheet.scroll,
         }
@@ -70,8 +70,8 @@ impl Layer {
         match self {
             Self::Evidence { scroll, .. }
             | Self::Map { scroll }
-            | Self::Lately { scroll }
-            | Self::Itself { scroll }
+            | Self::Recent { scroll }
+            | Self::Diagnosis { scroll }
             | Self::Help { scroll } => scroll,
             Self::Sheet(sheet) => &mut sheet.scroll,
         }

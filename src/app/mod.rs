@@ -2,7 +2,7 @@
 
 pub mod attention;
 pub mod command;
-pub(crate) mod diagnosed;
+pub(crate) mod diagnosis;
 pub(crate) mod entry;
 pub mod filter;
 pub mod geometry;

@@ -47,7 +47,7 @@ pub enum Msg {
     /// The journal was read.
     History(Arc<History>),
     /// A recording was begun or has ended.
-    Taped(Taped),
+    Recording(RecordingEvent),
     /// Another look of a recording is shown.
     Stepped(Position),
     /// What was observed before was read.
@@ -78,7 +78,7 @@ impl Hints {
 
 /// What became of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taped {
+pub enum RecordingEvent {
     /// What is seen goes into this file.
     Begun(String),
     /// It is whole, in this file.

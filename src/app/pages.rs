@@ -6,7 +6,7 @@ use super::panel::Panel;
 use super::rows::history;
 use super::state::State;
 use crate::app::entry;
-use crate::app::{diagnosed, keymap, mapped, past, sheet};
+use crate::app::{diagnosis, keymap, mapped, past, sheet};
 use crate::core::model::key::Key;
 use crate::present::ladder;
 use crate::present::page::Page;
@@ -39,8 +39,8 @@ fn panel(state: &State) -> Option<Panel> {
             Some(report) => mapped::write(&mut page, report),
             None => String::new(),
         },
-        Layer::Lately { .. } => past::write_lately(&mut page, state),
-        Layer::Itself { .. } => diagnosed::write(&mut page, state),
+        Layer::Recent { .. } => past::write_recent(&mut page, state),
+        Layer::Diagnosis { .. } => diagnosis::write(&mut page, state),
         Layer::Help { .. } => write_help(&mut page, state),
     };
     // What would leave no room for the rest is scrolled with it.

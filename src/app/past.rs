@@ -43,7 +43,7 @@ fn list<'a>(page: &mut Page, past: impl Iterator<Item = &'a Past>) {
 }
 
 /// Writes what has changed in the last ten minutes, our own actions too, and returns the title.
-pub(crate) fn write_lately(page: &mut Page, state: &State) -> String {
+pub(crate) fn write_recent(page: &mut Page, state: &State) -> String {
     let now = state.told_at();
     let is_late = |entry: &&Entry| now.duration_since(entry.at) <= LATELY;
     let acts = state.history.entries.iter().rev().take_while(is_late);

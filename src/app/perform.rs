@@ -34,19 +34,19 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Plan(action) => return open_sheet(state, action),
         Command::Undo => return undo(state),
         Command::Yes => return with_sheet(state, |sheet| sheet.confirm(Confirmed::Yes)),
-        Command::Beside => return with_sheet(state, Sheet::beside),
+        Command::RestoreBeside => return with_sheet(state, Sheet::beside),
         Command::Freeze => freeze(state),
         Command::Jump => return jump(state),
         Command::Copy => return copy(state),
         Command::Record => return vec![Effect::Record],
         Command::Step(step) => return vec![Effect::Step(step)],
         Command::Map => state.layers.push(Layer::Map { scroll: 0 }),
-        Command::Lately => {
-            state.layers.push(Layer::Lately { scroll: 0 });
+        Command::Recent => {
+            state.layers.push(Layer::Recent { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];
         }
-        Command::Itself => {
-            state.layers.push(Layer::Itself { scroll: 0 });
+        Command::Diagnosis => {
+            state.layers.push(Layer::Diagnosis { scroll: 0 });
             return vec![Effect::AskCost, Effect::Redraw];
         }
         Command::Help => state.layers.push(Layer::Help { scroll: 0 }),

@@ -91,7 +91,7 @@ pub struct State {
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
     /// Where what is seen is recorded, while it is.
-    pub taped: Option<String>,
+    pub recording: Option<String>,
     /// An answer to the last key.
     pub message: Option<String>,
     /// The size of the terminal.
@@ -128,7 +128,7 @@ impl State {
             history: Arc::default(),
             timeline: Timeline::default(),
             seen: None,
-            taped: None,
+            recording: None,
             message: None,
             size,
             now,
@@ -219,7 +219,7 @@ impl State {
             Some(Layer::Evidence { key, .. }) => {
                 self.entry(key).filter(|entry| entry.can_be_undone()).map(|entry| entry.number)
             }
-            Some(Layer::Help { .. } | Layer::Itself { .. } | Layer::Lately { .. } | Layer::Map { .. }) => {
+            Some(Layer::Help { .. } | Layer::Diagnosis { .. } | Layer::Recent { .. } | Layer::Map { .. }) => {
                 None
             }
         }

@@ -75,8 +75,8 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
             Some(
                 Layer::Sheet(_)
                 | Layer::Help { .. }
-                | Layer::Itself { .. }
-                | Layer::Lately { .. }
+                | Layer::Diagnosis { .. }
+                | Layer::Recent { .. }
                 | Layer::Map { .. },
             ),
             _,

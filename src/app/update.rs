@@ -9,7 +9,7 @@ use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
 use super::keymap;
 use super::layer::Layer;
-use super::msg::{Effect, Msg, Pointer, Press, Taped};
+use super::msg::{Effect, Msg, Pointer, Press, RecordingEvent};
 use super::perform::perform;
 use super::sheet::Sheet;
 use super::state::{Picture, State};
@@ -40,7 +40,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Exited(_) => Vec::new(),
         Msg::Measured(measured) => {
             state.measured = measured;
-            let is_shown = matches!(state.layers.last(), Some(Layer::Itself { .. }));
+            let is_shown = matches!(state.layers.last(), Some(Layer::Diagnosis { .. }));
             if is_shown { vec![Effect::AskCost] } else { Vec::new() }
         }
         Msg::Cost(cost) => changed(state, |state| state.cost = cost),
@@ -64,7 +64,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.history = history;
             state.refresh();
         }),
-        Msg::Taped(taped) => changed(state, |state| tell_taped(state, taped)),
+        Msg::Recording(taped) => changed(state, |state| show_recording(state, taped)),
         Msg::Stepped(position) => changed(state, |state| state.options.replayed = Some(position)),
         Msg::Remembered(past) => changed(state, |state| {
             state.timeline.remember(past);
@@ -77,14 +77,14 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
     }
 }
 
-fn tell_taped(state: &mut State, taped: Taped) {
+fn show_recording(state: &mut State, taped: RecordingEvent) {
     let (path, message) = match taped {
-        Taped::Begun(path) => (Some(path.clone()), format!("Recording into {path}; w ends it")),
-        Taped::Ended(path) => (None, format!("Recorded into {path}; claimtop replay shows it")),
-        Taped::Failed(why) => (None, format!("Nothing is recorded: {why}")),
-        Taped::Lost(why) => (None, format!("Nothing is recorded any more: {why}")),
+        RecordingEvent::Begun(path) => (Some(path.clone()), format!("Recording into {path}; w ends it")),
+        RecordingEvent::Ended(path) => (None, format!("Recorded into {path}; claimtop replay shows it")),
+        RecordingEvent::Failed(why) => (None, format!("Nothing is recorded: {why}")),
+        RecordingEvent::Lost(why) => (None, format!("Nothing is recorded any more: {why}")),
     };
-    state.taped = path;
+    state.recording = path;
     state.message = Some(message);
 }
 

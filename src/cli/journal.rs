@@ -129,7 +129,7 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
         return Err(Failure::new(Exit::Refused, anyhow::anyhow!("claimtop is read-only")));
     }
     let executor = executor(settings)?;
-    let days = settings.effective.config.kept.days;
+    let days = settings.effective.config.retention.days;
     let kept_for = SignedDuration::from_hours(24 * i64::from(days));
     let outdated = executor.outdated(kept_for).map_err(of_action)?;
     let number = removable(&outdated).count();

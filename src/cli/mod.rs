@@ -34,6 +34,7 @@ mod settings;
 mod show_config;
 mod signatures;
 mod statusline;
+mod values;
 
 use std::ffi::OsString;
 use std::path::Path;

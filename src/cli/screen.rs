@@ -9,7 +9,7 @@ use super::replay::{self, Player};
 use super::settings::Settings;
 use super::{act, list};
 use crate::config::layers::Origin;
-use crate::config::{Access, Calls, Config, Notify, Switch, Theme};
+use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::observe::Observer;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
@@ -76,9 +76,9 @@ pub(crate) fn replay(settings: &Settings, player: Player) -> Outcome {
     let (hints, heard) = replay::hints();
     let shown = Some(player.replay(hints));
     let options = run::Options { hints: Some(heard), replay: shown, ..run::Options::default() };
-    // Nothing in a recording calls a person away from elsewhere.
-    let calls = Calls { bell: Switch::Off, notify: Notify::Off, ..settings.effective.config.calls };
-    let config = Config { access: Access::ReadOnly, calls, history: Switch::Off, ..config(settings) };
+    // Nothing in a recording alerts a person away from elsewhere.
+    let alerts = Alerts { bell: Switch::Off, notify: Notify::Off, ..settings.effective.config.alerts };
+    let config = Config { access: Access::ReadOnly, alerts, history: Switch::Off, ..config(settings) };
     run::run(player, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

@@ -87,11 +87,11 @@ fn values(settings: &Settings) -> Columns {
     row("color", config.color.name().to_owned(), origins.color);
     row("mouse", config.mouse.is_on().to_string(), origins.mouse);
     row("read_only", config.access.is_read_only().to_string(), origins.access);
-    row("keep_parked_days", config.kept.days.to_string(), origins.kept);
-    row("title", config.calls.title.is_on().to_string(), origins.title);
-    row("bell", config.calls.bell.is_on().to_string(), origins.bell);
+    row("keep_parked_days", config.retention.days.to_string(), origins.retention);
+    row("title", config.alerts.title.is_on().to_string(), origins.title);
+    row("bell", config.alerts.bell.is_on().to_string(), origins.bell);
     row("keep_history", config.history.is_on().to_string(), origins.history);
-    row("notify", config.calls.notify.name().to_owned(), origins.notify);
+    row("notify", config.alerts.notify.name().to_owned(), origins.notify);
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);
     }

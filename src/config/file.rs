@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::layers::Layer;
-use super::{Access, ColorChoice, Glyphs, Kept, Mouse, Notify, Switch, Theme};
+use super::{Access, ColorChoice, Glyphs, Mouse, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
 pub use crate::core::model::line::LineError as FileError;
 use crate::core::model::line::error_at;
@@ -54,7 +54,7 @@ pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
             .map(|path| absolute(text, &path, "a password file", home))
             .transpose()?,
         agents: keys.agent,
-        kept: keys.keep_parked_days.map(|days| Kept { days }),
+        retention: keys.keep_parked_days.map(|days| Retention { days }),
         title: keys.title.map(Switch::from_truth),
         bell: keys.bell.map(Switch::from_truth),
         notify: keys.notify,
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(layer.color, Some(ColorChoice::Never));
         assert_eq!(layer.mouse, Some(Mouse::On));
         assert_eq!(layer.access, Some(Access::ReadOnly));
-        assert_eq!(layer.kept, Some(Kept { days: 7 }));
+        assert_eq!(layer.retention, Some(Retention { days: 7 }));
         assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));
         assert_eq!((layer.notify, layer.history), (Some(Notify::Osc777), Some(Switch::On)));
         assert_eq!(layer.roots, [PathBuf::from("/home/dev/src"), PathBuf::from("/srv")]);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Access, ColorChoice, Config, Glyphs, Kept, Mouse, Notify, Switch, Theme};
+use super::{Access, ColorChoice, Config, Glyphs, Mouse, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
 use crate::core::model::secret::Secret;
 
@@ -56,8 +56,8 @@ pub struct Layer {
     /// Own agent signatures; those of all layers count.
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.
-    pub kept: Option<Kept>,
-    /// Whether the title tells the worst.
+    pub retention: Option<Retention>,
+    /// Whether the title shows the most severe problems.
     pub title: Option<Switch>,
     /// Whether the bell rings.
     pub bell: Option<Switch>,
@@ -91,7 +91,7 @@ pub struct Origins {
     /// Of each signature.
     pub agents: Vec<Origin>,
     /// Of the retention.
-    pub kept: Origin,
+    pub retention: Origin,
     /// Of the title.
     pub title: Origin,
     /// Of the bell.
@@ -119,10 +119,10 @@ impl Effective {
         cover(&mut self.config.color, &mut self.origins.color, layer.color, origin);
         cover(&mut self.config.mouse, &mut self.origins.mouse, layer.mouse, origin);
         cover(&mut self.config.access, &mut self.origins.access, layer.access, origin);
-        cover(&mut self.config.kept, &mut self.origins.kept, layer.kept, origin);
-        cover(&mut self.config.calls.title, &mut self.origins.title, layer.title, origin);
-        cover(&mut self.config.calls.bell, &mut self.origins.bell, layer.bell, origin);
-        cover(&mut self.config.calls.notify, &mut self.origins.notify, layer.notify, origin);
+        cover(&mut self.config.retention, &mut self.origins.retention, layer.retention, origin);
+        cover(&mut self.config.alerts.title, &mut self.origins.title, layer.title, origin);
+        cover(&mut self.config.alerts.bell, &mut self.origins.bell, layer.bell, origin);
+        cover(&mut self.config.alerts.notify, &mut self.origins.notify, layer.notify, origin);
         cover(&mut self.config.history, &mut self.origins.history, layer.history, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);

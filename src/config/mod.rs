@@ -5,7 +5,6 @@ pub mod layers;
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::core::judge::agent::Signature;
@@ -35,30 +34,30 @@ pub struct Config {
     /// A person's own agent signatures.
     pub agents: Vec<Signature>,
     /// For how long parked things are kept.
-    pub kept: Kept,
-    /// How a person who is looking elsewhere is called.
-    pub calls: Calls,
+    pub retention: Retention,
+    /// How to alert a person who is looking elsewhere.
+    pub alerts: Alerts,
     /// Whether what is observed is kept on disk.
     pub history: Switch,
 }
 
-/// How a person who is looking elsewhere is called.
+/// How to alert a person who is looking elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Calls {
-    /// Whether the terminal's title tells the worst.
+pub struct Alerts {
+    /// Whether the terminal's title shows the most severe problems.
     pub title: Switch,
-    /// Whether the bell rings at new trouble.
+    /// Whether the bell rings at a new problem.
     pub bell: Switch,
-    /// How the desktop is asked for a notification of new trouble.
+    /// How the desktop is asked for a notification of a new problem.
     pub notify: Notify,
 }
 
-impl Calls {
-    /// The title tells, and nothing else does.
+impl Alerts {
+    /// The title only.
     pub const DEFAULT: Self = Self { title: Switch::On, bell: Switch::Off, notify: Notify::Off };
 }
 
-impl Default for Calls {
+impl Default for Alerts {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -110,7 +109,7 @@ impl Notify {
 }
 
 /// The colours of the screen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Theme {
     /// Truecolor on a dark ground.
@@ -135,7 +134,7 @@ pub enum Glyphs {
 }
 
 /// Whether colours are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColorChoice {
     /// When the output is a terminal and `NO_COLOR` is not set.
@@ -169,12 +168,12 @@ pub enum Access {
 
 /// For how many days parked things are kept before pruning may remove them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct Retention {
     /// Days; 24 hours each.
     pub days: u16,
 }
 
-impl Default for Kept {
+impl Default for Retention {
     fn default() -> Self {
         Self { days: 30 }
     }

@@ -18,7 +18,7 @@ use crate::act::follow_up::Completed;
 use crate::act::history_ring::HistoryRing;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
-use crate::app::msg::{Confirmed, Jump, Msg, Taped};
+use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
 use crate::core::history::timeline::Past;
 use crate::core::model::action::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request};
 use crate::core::model::text::{Untrusted, shown};
@@ -142,14 +142,14 @@ impl Worker {
         let Some((tape, folder)) = &self.tape else { return };
         let shown = |path: PathBuf| Untrusted::from_path(&path).shown();
         if let Some(path) = tape.end() {
-            return self.tell(Msg::Taped(Taped::Ended(shown(path))));
+            return self.tell(Msg::Recording(RecordingEvent::Ended(shown(path))));
         }
         let began_at = clock::now();
         let path = tape::usual_path(folder, began_at);
         let begun = tape.begin(Wish { path: path.clone(), began_at, limit: tape::LIMIT, redact: None });
-        self.tell(Msg::Taped(match begun {
-            Ok(()) => Taped::Begun(shown(path)),
-            Err(error) => Taped::Failed(error.to_string()),
+        self.tell(Msg::Recording(match begun {
+            Ok(()) => RecordingEvent::Begun(shown(path)),
+            Err(error) => RecordingEvent::Failed(error.to_string()),
         }));
     }
 

@@ -33,7 +33,7 @@ pub use self::event::AtEnd;
 use self::event::Event;
 pub use self::options::{Options, Replay, Stepper};
 use self::scanner::ScanEvent;
-use crate::app::msg::{Hints, Msg, Taped};
+use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::observe::ReportSource;
@@ -72,7 +72,7 @@ pub fn run(
     // crossterm obeys NO_COLOR by itself, also where an option wants colours all the same.
     crossterm::style::force_color_output(config.color != ColorChoice::Never);
     let guard =
-        terminal::Guard::enter(config.mouse, config.calls.title).context("failed to set up the terminal")?;
+        terminal::Guard::enter(config.mouse, config.alerts.title).context("failed to set up the terminal")?;
     watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let executor = options.executor.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let tape = Switch::from_truth(options.tape.is_some());
@@ -80,7 +80,7 @@ pub fn run(
         let sender = sender.clone();
         tape.tells(Box::new(move |why| {
             // A screen that has ended needs no telling.
-            let _ = sender.blocking_send(Event::Message(Msg::Taped(Taped::Lost(why))));
+            let _ = sender.blocking_send(Event::Message(Msg::Recording(RecordingEvent::Lost(why))));
         }));
     }
     let acting =
@@ -91,7 +91,7 @@ pub fn run(
         Err(_) => ControlFlow::Break(()),
     };
     scanner::start(reports, options.hints, send).context("failed to start the scanner")?;
-    let calls = config.calls;
+    let alerts = config.alerts;
     let screen = ScreenOptions {
         badge: options.badge,
         access: config.access,
@@ -100,7 +100,7 @@ pub fn run(
         tape,
         replayed: options.replay.as_ref().map(|replay| replay.at),
     };
-    runtime.block_on(screen::show(guard, events, screen, (look(config), calls), (acting, options.replay)))
+    runtime.block_on(screen::show(guard, events, screen, (look(config), alerts), (acting, options.replay)))
 }
 
 fn event_of(event: ScanEvent) -> Event {

@@ -20,7 +20,7 @@ use crate::app::geometry::Size;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::update;
-use crate::config::Calls;
+use crate::config::Alerts;
 use crate::core::model::diagnosis::Cost;
 use crate::core::model::report::Report;
 use crate::source::described as own;
@@ -45,7 +45,7 @@ struct Screen {
     acting: Acting,
     replay: Option<Replay>,
     attention: Attention,
-    calls: Calls,
+    alerts: Alerts,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
     pace: Pace,
@@ -60,11 +60,11 @@ pub(super) async fn show(
     guard: Guard,
     mut events: Receiver<Event>,
     options: Options,
-    (look, calls): (Look, Calls),
+    (look, alerts): (Look, Alerts),
     (acting, replay): (Acting, Option<Replay>),
 ) -> anyhow::Result<()> {
     let state = State::new(options, size()?, clock::now());
-    let mut screen = Screen::new(guard, state, look, calls, acting, replay);
+    let mut screen = Screen::new(guard, state, look, alerts, acting, replay);
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -107,7 +107,7 @@ impl Screen {
         guard: Guard,
         state: State,
         look: Look,
-        calls: Calls,
+        alerts: Alerts,
         acting: Acting,
         replay: Option<Replay>,
     ) -> Self {
@@ -119,7 +119,7 @@ impl Screen {
             acting,
             replay,
             attention: Attention::default(),
-            calls,
+            alerts,
             due: None,
             pace: Pace::new(now),
             told_at: now,
@@ -160,11 +160,11 @@ impl Screen {
         }
     }
 
-    /// Shows a look, then calls a person who is looking elsewhere, if it is worth it.
+    /// Shows a look, then alerts a person who is looking elsewhere, if it is worth it.
     fn looked(&mut self, report: Arc<Report>) -> anyhow::Result<Flow> {
         let flow = self.told_at_once(Msg::Looked(Arc::clone(&report)))?;
-        let calls = self.attention.take(&report, self.calls);
-        for sequence in calls.iter().filter_map(|call| sequences::of(call, self.calls.notify)) {
+        let alerts = self.attention.take(&report, self.alerts);
+        for sequence in alerts.iter().filter_map(|alert| sequences::of(alert, self.alerts.notify)) {
             self.guard.send(&sequence)?;
         }
         Ok(flow)

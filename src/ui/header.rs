@@ -91,7 +91,7 @@ fn badges(state: &State, room: u16) -> Line {
     if state.hints == Hints::Lost && room >= 100 {
         add("looking every 2 s", Tone::Dim);
     }
-    if state.taped.is_some() {
+    if state.recording.is_some() {
         add("rec", Tone::Bad);
     }
     if let Some(position) = state.options.replayed {

@@ -8,7 +8,7 @@ use ratatui::style::Color;
 use super::theme::{Colors, Palette};
 use super::{Look, render, svg};
 use crate::app::geometry::Size;
-use crate::app::msg::{Hints, Msg, Press, Taped};
+use crate::app::msg::{Hints, Msg, Press, RecordingEvent};
 use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
@@ -195,10 +195,10 @@ fn the_key_that_quits_is_never_cut() {
 #[test]
 fn an_answer_to_a_key_is_told_whole() {
     let folder = "/home/dev/.local/state/claimtop/recordings";
-    let taped = Taped::Begun(format!("{folder}/2026-11-20-214034-a-long-name-of-a-file.jsonl"));
+    let taped = RecordingEvent::Begun(format!("{folder}/2026-11-20-214034-a-long-name-of-a-file.jsonl"));
     for width in [60, 80, 200] {
         let mut state = state(testing::busy(), (width, 15), "jjj ");
-        update(&mut state, Msg::Taped(taped.clone()));
+        update(&mut state, Msg::Recording(taped.clone()));
         let lines = lines(&render(&state, look(Glyphs::Unicode)));
         let told: String = lines[11..14].iter().map(|line| line.trim()).collect();
         for part in ["Recording into", folder, "2026-11-20-214034-a-long-name-of-a-file.jsonl", "w ends it"] {

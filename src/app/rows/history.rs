@@ -35,14 +35,14 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 /// Something that the history tells.
-pub(crate) enum Told<'a> {
+pub(crate) enum Item<'a> {
     /// What was done.
     Act(&'a Entry),
     /// What was observed, with its number.
     Seen(u64, &'a Past),
 }
 
-impl Told<'_> {
+impl Item<'_> {
     fn at(&self) -> Timestamp {
         match self {
             Self::Act(entry) => entry.at,
@@ -60,10 +60,10 @@ impl Told<'_> {
 }
 
 /// Returns all of it, the newest first.
-pub(crate) fn told<'a>(journal: &'a History, timeline: &'a Timeline, now: Timestamp) -> Vec<Told<'a>> {
-    let acts = journal.entries.iter().rev().map(Told::Act);
-    let seen = timeline.until(now).map(|(number, past)| Told::Seen(number, past));
-    let mut all: Vec<Told<'_>> = acts.chain(seen).collect();
+pub(crate) fn items<'a>(journal: &'a History, timeline: &'a Timeline, now: Timestamp) -> Vec<Item<'a>> {
+    let acts = journal.entries.iter().rev().map(Item::Act);
+    let seen = timeline.until(now).map(|(number, past)| Item::Seen(number, past));
+    let mut all: Vec<Item<'_>> = acts.chain(seen).collect();
     all.sort_by_key(|told| std::cmp::Reverse(told.at()));
     all
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::history::{self, Told};
+use super::history::{self, Item};
 use super::row::{Column, Row, badness};
 use super::{claims, problems, sessions, windows};
 use crate::app::order::counting;
@@ -18,7 +18,7 @@ pub struct Source<'a> {
     view: View,
     now: Timestamp,
     /// Of the history alone: what was done and observed, the newest first.
-    told: Vec<Told<'a>>,
+    told: Vec<Item<'a>>,
 }
 
 impl<'a> Source<'a> {
@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
         now: Timestamp,
     ) -> Self {
         let told = match view {
-            View::History => history::told(journal, timeline, now),
+            View::History => history::items(journal, timeline, now),
             View::Windows | View::Sessions | View::Claims | View::Problems => Vec::new(),
         };
         Self { index, view, now, told }

@@ -1,7 +1,7 @@
 //! The commands that act: `release`, `park`, `migrate`, `clean`, `undo`. Each shows its plans
 //! first; each plan is confirmed, verified and journalled by itself.
 
-mod told;
+mod transcript;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 
-use self::told::Told;
+use self::transcript::Transcript;
 use super::args::Consent;
 use super::ask::said_yes;
 use super::explain::find::{self, Found};
@@ -200,14 +200,14 @@ fn carry_out(
 ) -> Outcome {
     let paint = Paint::for_stdout(settings.effective.config.color);
     let shape = if consent.json { Shape::Json } else { Shape::Text(paint) };
-    let mut told = Told::new(shape);
+    let mut transcript = Transcript::new(shape);
     if requests.is_empty() {
-        return told.nothing();
+        return transcript.nothing();
     }
-    let chosen = planned(executor, report, requests, &mut told)?;
+    let chosen = planned(executor, report, requests, &mut transcript)?;
     if consent.dry_run {
-        chosen.iter().for_each(|seen| told.waits(seen));
-        return told.end();
+        chosen.iter().for_each(|seen| transcript.waits(seen));
+        return transcript.end();
     }
     let is_asked = shape != Shape::Json && asks_only_for_yes(&chosen);
     let is_yes = consent.yes || (is_asked && said_yes(&question(chosen.len()))?);
@@ -217,16 +217,16 @@ fn carry_out(
             Some(text) if seen.plan.confirmation != Confirmation::Yes => Answer::Typed(text.clone()),
             _ if is_yes => Answer::Yes,
             Some(_) | None => {
-                told.unconfirmed(&seen);
+                transcript.unconfirmed(&seen);
                 continue;
             }
         };
         match executor.carry_out(seen, &answer) {
-            Ok(carried) => told.carried(&carried),
-            Err(trouble) => told.trouble(Some(&title), &trouble),
+            Ok(carried) => transcript.carried(&carried),
+            Err(trouble) => transcript.trouble(Some(&title), &trouble),
         }
     }
-    told.end()
+    transcript.end()
 }
 
 /// Shows every plan, and returns those that can be done.
@@ -234,16 +234,16 @@ fn planned(
     executor: &mut Executor,
     report: &Report,
     requests: &[Request],
-    told: &mut Told,
+    transcript: &mut Transcript,
 ) -> Result<Vec<Preview>, Failure> {
     let mut chosen = Vec::new();
     for seen in executor.see(report, requests).map_err(of_action)? {
         match seen {
             Ok(seen) => {
-                told.plan(&seen);
+                transcript.plan(&seen);
                 chosen.push(seen);
             }
-            Err(trouble) => told.trouble(None, &trouble),
+            Err(trouble) => transcript.trouble(None, &trouble),
         }
     }
     Ok(chosen)

@@ -21,7 +21,7 @@ const SCHEMA: &str = "claimtop.action.v1";
 
 /// What was told so far. An output that fails never stops what is being done: it is told at the
 /// end, and of a reader that has gone nothing is.
-pub(super) struct Told {
+pub(super) struct Transcript {
     shape: Shape,
     answer: Object,
     worst: Exit,
@@ -51,7 +51,7 @@ struct Refused {
     why: String,
 }
 
-impl Told {
+impl Transcript {
     pub(super) fn new(shape: Shape) -> Self {
         let answer = Object { schema: SCHEMA, plans: Vec::new(), receipts: Vec::new(), refused: Vec::new() };
         Self { shape, answer, worst: Exit::Fine, unheard: None }

@@ -1,0 +1,37 @@
+//! Settings as values of options: their names, and what each means.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::config::{ColorChoice, Theme};
+
+impl ValueEnum for Theme {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Dark, Self::Light, Self::ColorBlind, Self::Ansi]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Dark => "Truecolor on a dark ground",
+            Self::Light => "Truecolor on a light ground",
+            Self::ColorBlind => "Colours that stay apart for colour-blind eyes (Okabe and Ito's set)",
+            Self::Ansi => "The terminal's own sixteen colours",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
+    }
+}
+
+impl ValueEnum for ColorChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Auto, Self::Always, Self::Never]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Auto => "When the output is a terminal and NO_COLOR is not set",
+            Self::Always => "Always",
+            Self::Never => "Never",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
+    }
+}
