@@ -37,7 +37,7 @@ const ROUNDS: u32 = 300;
 fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
     let stage = Stage::new();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let mut scanner = Scanner::new(&Signatures::built_in().unwrap());
     let (mut dead, mut refused) = (0, 0);
     for round in 0..ROUNDS {
@@ -55,7 +55,7 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
         if before.is_some() {
             assert_ne!(before, pidfd_inode(&mut scanner, pid), "round {round}: one inode for two processes");
         }
-        let old = report(&mut eyes);
+        let old = report(&mut observer);
         assert!(old.findings.iter().any(|finding| finding.code == Code::RecycledPid), "round {round}");
         assert!(old.windows.iter().any(|window| window.pid == pid), "round {round}: the heir is no window");
         let old = record(&old, &name);
@@ -63,7 +63,7 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
         dead += 1;
         let key = old.key.clone();
         stage.register(pid, start_ticks(pid));
-        let released = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes);
+        let released = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes);
         assert!(released.is_err(), "round {round}: a live heir's record was released: {released:?}");
         assert!(path.exists());
         refused += 1;

@@ -1,5 +1,4 @@
-//! Everything that acting needs, in one executor: the state folder, the observer and the rules. The
-//! commands and the screen both act with it.
+//! The executor: the state folder, the observer and the rules, for the commands and the screen.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +22,7 @@ use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::observe::Observer;
 
-/// What acts.
+/// Shows what actions would do, and does them.
 pub struct Executor {
     state: State,
     observer: Observer,

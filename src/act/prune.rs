@@ -34,7 +34,7 @@ pub(crate) fn outdated<D: Disk>(
     let files = lock.files();
     let mut found = Vec::new();
     for entry in lock.history.entries.iter().filter(|entry| now.duration_since(entry.at) > kept_for) {
-        for (parked, print) in parked(entry) {
+        for (parked, print) in entry.intent.movements.iter().filter_map(Movement::parks) {
             found.extend(looked_at(&files, entry, &parked, print)?);
         }
     }
@@ -88,7 +88,8 @@ pub(crate) fn prune<D: Disk>(
         removable(&outdated).any(|one| is_it(&one))
     };
     for entry in lock.history.entries.clone() {
-        let chosen = parked(&entry).map(|(parked, _)| parked);
+        let parked = entry.intent.movements.iter().filter_map(Movement::parks);
+        let chosen = parked.map(|(parked, _)| parked);
         let chosen: Vec<_> = chosen.filter(|parked| is_chosen(parked.text().raw(), entry.number)).collect();
         if chosen.is_empty() {
             continue;
@@ -101,15 +102,4 @@ pub(crate) fn prune<D: Disk>(
         }
     }
     Ok(())
-}
-
-/// Returns what an entry has parked, and what that was.
-fn parked(entry: &Entry) -> impl Iterator<Item = (journal::Parked, Option<&Print>)> {
-    entry.intent.movements.iter().filter_map(|movement| match movement {
-        Movement::Take { parked, print, .. } | Movement::Exchange { parked, print, .. } => {
-            Some((parked.clone(), Some(print)))
-        }
-        Movement::Rows { backup, .. } => Some((journal::Parked::in_state(backup.as_deref()?), None)),
-        Movement::Put { .. } => None,
-    })
 }

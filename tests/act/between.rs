@@ -9,8 +9,8 @@ use claimtop::core::history::journal::{Entry, History};
 use claimtop::core::model::action::Ended;
 use rustix::io::Errno;
 
-use crate::faults::{Deed, Scene, sweep};
-use crate::faulty::{Fault, Faulty};
+use crate::faults::{Scene, TestAction, sweep};
+use crate::faulty::{Fault, FaultyDisk};
 
 const THEIRS: &str = "theirs";
 
@@ -18,9 +18,9 @@ const THEIRS: &str = "theirs";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
-    /// The file that the deed is about.
+    /// The file that the action is about.
     Own,
-    /// What the deed had put there in its stead.
+    /// What the action had put there in its stead.
     New,
 }
 
@@ -39,30 +39,32 @@ fn newest(journal: &Path) -> Option<Entry> {
 }
 
 impl Scene {
-    /// Returns where a deed takes a file from, and where it puts one.
+    /// Returns where a action takes a file from, and where it puts one.
     fn places(&self) -> Vec<PathBuf> {
         let current = self.stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", self.live));
-        match self.deed {
-            Deed::Migrate | Deed::UndoMigrate => vec![self.place.clone(), current],
-            Deed::Release | Deed::End | Deed::UndoRelease | Deed::UndoEnd => vec![self.place.clone()],
+        match self.test_action {
+            TestAction::Migrate | TestAction::UndoMigrate => vec![self.place.clone(), current],
+            TestAction::Release | TestAction::End | TestAction::UndoRelease | TestAction::UndoEnd => {
+                vec![self.place.clone()]
+            }
         }
     }
 
-    /// Returns how many calls the deed makes.
+    /// Returns how many calls the action makes.
     fn calls(&self, far: bool) -> usize {
         self.reset();
-        self.run(Faulty::new(0, Fault::Kill, self.far(far)))
+        self.run(FaultyDisk::new(0, Fault::Kill, self.far(far)))
     }
 
-    /// Does the deed while somebody writes to a place before a call; returns what was there, or
-    /// nothing when the deed was not under way.
+    /// Does the action while somebody writes to a place before a call; returns what was there, or
+    /// nothing when the action was not under way.
     fn disturbed(&self, place: &Path, at: usize, fault: Option<Fault>, far: bool) -> Option<Before> {
         self.reset();
         let journal = self.stage.state_path().join("journal.jsonl");
         let before = Rc::new(Cell::new(None));
         let (own, text) = (Rc::clone(&before), self.text.clone());
         let (theirs, entries) = (place.to_path_buf(), journal.clone());
-        let mut disk = Faulty::new(at, Fault::Kill, self.far(far));
+        let mut disk = FaultyDisk::new(at, Fault::Kill, self.far(far));
         disk.fault = fault;
         disk.meanwhile = Box::new(move || {
             if newest(&entries).is_some_and(|entry| entry.outcome.is_none()) {
@@ -73,8 +75,10 @@ impl Scene {
         let before = before.get()?;
         let files = self.files();
         let outcome = newest(&journal).and_then(|entry| entry.outcome);
-        let what =
-            format!("{:?} at {at}, far {far}, {fault:?}, {before:?}: {files:#?} {outcome:?}", self.deed);
+        let what = format!(
+            "{:?} at {at}, far {far}, {fault:?}, {before:?}: {files:#?} {outcome:?}",
+            self.test_action
+        );
         assert_eq!(files.get(place).map(String::as_str), Some(THEIRS), "{what}");
         let copies = files.values().filter(|text| **text == self.text).count();
         assert!(copies == 1 || before == Before::Own, "{copies} copies: {what}");
@@ -86,12 +90,12 @@ impl Scene {
         Some(before)
     }
 
-    /// Returns whether the deed puts the file at a place.
+    /// Returns whether the action puts the file at a place.
     fn is_to(&self, place: &Path) -> bool {
-        match self.deed {
-            Deed::Release | Deed::End | Deed::UndoEnd => false,
-            Deed::UndoRelease | Deed::UndoMigrate => place == self.place,
-            Deed::Migrate => place != self.place,
+        match self.test_action {
+            TestAction::Release | TestAction::End | TestAction::UndoEnd => false,
+            TestAction::UndoRelease | TestAction::UndoMigrate => place == self.place,
+            TestAction::Migrate => place != self.place,
         }
     }
 }

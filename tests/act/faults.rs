@@ -22,7 +22,7 @@ use claimtop::core::model::action::Request;
 use claimtop::core::model::key::Key;
 use rustix::io::Errno;
 
-use crate::faulty::{Fault, Faulty};
+use crate::faulty::{Fault, FaultyDisk};
 use crate::stage::{Stage, act, end, record, report, start_ticks};
 
 const ERRNOS: [Errno; 5] = [Errno::NOSPC, Errno::ROFS, Errno::IO, Errno::ACCESS, Errno::MFILE];
@@ -31,7 +31,7 @@ const CHILD: &str = "CLAIMTOP_TEST_CRASH";
 
 /// An action over one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum TestAction {
     Release,
     Migrate,
     End,
@@ -40,13 +40,19 @@ pub(crate) enum Deed {
     UndoEnd,
 }
 
-const DEEDS: [Deed; 6] =
-    [Deed::Release, Deed::Migrate, Deed::End, Deed::UndoRelease, Deed::UndoMigrate, Deed::UndoEnd];
+const TEST_ACTIONS: [TestAction; 6] = [
+    TestAction::Release,
+    TestAction::Migrate,
+    TestAction::End,
+    TestAction::UndoRelease,
+    TestAction::UndoMigrate,
+    TestAction::UndoEnd,
+];
 
-/// A stage with the file that a deed is about.
+/// A stage with the file that a action is about.
 pub(crate) struct Scene {
     pub(crate) stage: Stage,
-    pub(crate) deed: Deed,
+    pub(crate) test_action: TestAction,
     /// Where the file lies before a release, migration or end.
     pub(crate) place: PathBuf,
     pub(crate) text: String,
@@ -58,35 +64,35 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    fn new(stage: Stage, deed: Deed, is_far: bool, live: u32, dead: (u32, u64)) -> Self {
+    fn new(stage: Stage, test_action: TestAction, is_far: bool, live: u32, dead: (u32, u64)) -> Self {
         let session = format!(
             r#"{{"session_id":"db4e04a8-9640-4079-8e03-5ac2d1294846","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"/gone","started_at":"2026-11-20T10:00:00Z","phase":"idle","last_interaction_time":"2026-11-20T11:00:00Z","checkpoint_count":0,"owner":{{"pid":4242,"start":"777","boot":"00000000-0000-0000-0000-000000000000","host":"{}","name":"claude"}}}}"#,
             std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),
         );
-        let (below, text) = match deed {
-            Deed::Release | Deed::UndoRelease => (
+        let (below, text) = match test_action {
+            TestAction::Release | TestAction::UndoRelease => (
                 format!("home/.claude/sessions/{}.json", dead.0),
                 format!(
                     r#"{{"pid":{},"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"{}"}}"#,
                     dead.0, dead.1
                 ),
             ),
-            Deed::Migrate | Deed::UndoMigrate => (
+            TestAction::Migrate | TestAction::UndoMigrate => (
                 format!("tmp/maia_active_swarm_session_{live}.json"),
                 r#"{"current_agent":"sre_agent"}"#.to_owned(),
             ),
-            Deed::End | Deed::UndoEnd => (
+            TestAction::End | TestAction::UndoEnd => (
                 "home/shop/.git/entire-sessions/db4e04a8-9640-4079-8e03-5ac2d1294846.json".to_owned(),
                 session,
             ),
         };
         let place = stage.path(&below);
-        let scene = Self { stage, deed, place, text, live, written: Cell::default(), is_far };
+        let scene = Self { stage, test_action, place, text, live, written: Cell::default(), is_far };
         scene.reset();
         scene
     }
 
-    /// Makes the world as it is before the deed.
+    /// Makes the world as it is before the action.
     pub(crate) fn reset(&self) {
         for entry in std::fs::read_dir(self.stage.path("")).unwrap() {
             let path = entry.unwrap().path();
@@ -105,12 +111,13 @@ impl Scene {
         folders.iter().for_each(|folder| std::fs::create_dir_all(self.stage.path(folder)).unwrap());
         self.stage.write("home/shop/.git/HEAD", "ref: refs/heads/main\n");
         self.stage.write(self.place.strip_prefix(self.stage.path("")).unwrap().to_str().unwrap(), &self.text);
-        if matches!(self.deed, Deed::End | Deed::UndoEnd) {
+        if matches!(self.test_action, TestAction::End | TestAction::UndoEnd) {
             Stage::age(&self.place);
         }
         self.written.set(std::fs::metadata(&self.place).unwrap().modified().ok());
-        if matches!(self.deed, Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd) {
-            self.first(Faulty::new(usize::MAX, Fault::Kill, self.far(self.is_far)));
+        if matches!(self.test_action, TestAction::UndoRelease | TestAction::UndoMigrate | TestAction::UndoEnd)
+        {
+            self.first(FaultyDisk::new(usize::MAX, Fault::Kill, self.far(self.is_far)));
         }
     }
 
@@ -119,40 +126,42 @@ impl Scene {
     }
 
     /// Does what an undo undoes.
-    fn first(&self, disk: Faulty) {
+    fn first(&self, disk: FaultyDisk) {
         let state = StateFolder::open(disk, &self.stage.state_path()).unwrap();
-        let mut eyes = self.stage.eyes_over(&["home/shop"]);
-        let receipt = act(&state, &mut eyes, &self.stage.rules(), self.forward(), &Answer::Yes).unwrap();
+        let mut observer = self.stage.observer_of(&["home/shop"]);
+        let receipt = act(&state, &mut observer, &self.stage.rules(), self.forward(), &Answer::Yes).unwrap();
         assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     }
 
     fn forward(&self) -> Request {
-        let mut eyes = self.stage.eyes_over(&["home/shop"]);
-        let report = report(&mut eyes);
+        let mut observer = self.stage.observer_of(&["home/shop"]);
+        let report = report(&mut observer);
         let key: Key = record(&report, self.place.file_name().unwrap().to_str().unwrap()).key.clone();
-        let action = match self.deed {
-            Deed::Migrate | Deed::UndoMigrate => Action::Migrate,
-            Deed::Release | Deed::UndoRelease | Deed::End | Deed::UndoEnd => Action::Release,
+        let action = match self.test_action {
+            TestAction::Migrate | TestAction::UndoMigrate => Action::Migrate,
+            TestAction::Release | TestAction::UndoRelease | TestAction::End | TestAction::UndoEnd => {
+                Action::Release
+            }
         };
         Request::Act { key, action }
     }
 
-    /// Does the deed on a disk, however it ends; returns how many calls it made.
-    pub(crate) fn run(&self, disk: Faulty) -> usize {
+    /// Does the action on a disk, however it ends; returns how many calls it made.
+    pub(crate) fn run(&self, disk: FaultyDisk) -> usize {
         self.attempt(disk).0
     }
 
-    /// Does the deed on a disk; returns how many calls it made, and what kept it from being done.
-    fn attempt(&self, disk: Faulty) -> (usize, Option<ActionError>) {
-        let request = match self.deed {
-            Deed::Release | Deed::Migrate | Deed::End => self.forward(),
-            Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd => {
+    /// Does the action on a disk; returns how many calls it made, and what kept it from being done.
+    fn attempt(&self, disk: FaultyDisk) -> (usize, Option<ActionError>) {
+        let request = match self.test_action {
+            TestAction::Release | TestAction::Migrate | TestAction::End => self.forward(),
+            TestAction::UndoRelease | TestAction::UndoMigrate | TestAction::UndoEnd => {
                 Request::Undo { entry: 1, place: Place::Own }
             }
         };
-        let mut eyes = self.stage.eyes_over(&["home/shop"]);
+        let mut observer = self.stage.observer_of(&["home/shop"]);
         let Ok(state) = StateFolder::open(disk, &self.stage.state_path()) else { return (usize::MAX, None) };
-        let done = act(&state, &mut eyes, &self.stage.rules(), request, &Answer::Yes);
+        let done = act(&state, &mut observer, &self.stage.rules(), request, &Answer::Yes);
         (state.disk.calls(), done.err())
     }
 
@@ -170,7 +179,7 @@ impl Scene {
     fn check(&self, what: &str) {
         let recover = || {
             let state = StateFolder::open(System, &self.stage.state_path()).unwrap();
-            let now = self.stage.eyes().now();
+            let now = self.stage.observer().now();
             drop(state.lock(Patience::Wait, now).unwrap_or_else(|error| panic!("{what}: {error}")));
             (self.files(), std::fs::read(self.stage.state_path().join("journal.jsonl")).unwrap_or_default())
         };
@@ -182,7 +191,10 @@ impl Scene {
         let history = History::read(&journal);
         assert!(history.unreadable <= 1, "{}", shown());
         let last = history.entries.last();
-        let is_undo = matches!(self.deed, Deed::UndoRelease | Deed::UndoMigrate | Deed::UndoEnd);
+        let is_undo = matches!(
+            self.test_action,
+            TestAction::UndoRelease | TestAction::UndoMigrate | TestAction::UndoEnd
+        );
         let is_done = last.is_some_and(|entry| {
             assert!(entry.outcome.is_some(), "{}", shown());
             assert_ne!(entry.outcome.as_ref().unwrap().ended, Ended::Stuck, "{}", shown());
@@ -194,27 +206,31 @@ impl Scene {
         let is_home = *copies.first().unwrap() == &self.place;
         let modified = std::fs::metadata(copies.first().unwrap()).unwrap().modified().unwrap();
         let is_dated = Some(modified) == self.written.get();
-        let is_moved = matches!(self.deed, Deed::Migrate | Deed::UndoMigrate) && !is_home;
+        let is_moved = matches!(self.test_action, TestAction::Migrate | TestAction::UndoMigrate) && !is_home;
         assert!(is_dated != is_moved, "the time is another: {}", shown());
         assert_eq!(is_home, is_done == is_undo, "the journal does not say what is: {}", shown());
         let others = files.len() - 1;
         let new =
             self.text.replace(r#""phase":"idle""#, r#""phase":"ended","ended_at":"2026-11-20T11:00:00Z""#);
-        match self.deed {
-            Deed::End | Deed::UndoEnd if !is_home => {
+        match self.test_action {
+            TestAction::End | TestAction::UndoEnd if !is_home => {
                 assert_eq!(files.get(&self.place), Some(&new), "{}", shown());
                 assert_eq!(others, 1, "{}", shown());
             }
-            Deed::UndoEnd => assert!(
+            TestAction::UndoEnd => assert!(
                 files.iter().all(|(path, text)| *text == self.text || (*path != self.place && *text == new)),
                 "{}",
                 shown()
             ),
-            Deed::Migrate | Deed::UndoMigrate if !is_home => {
+            TestAction::Migrate | TestAction::UndoMigrate if !is_home => {
                 let new = self.stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", self.live));
                 assert_eq!((*copies.first().unwrap(), others), (&new, 0), "{}", shown());
             }
-            Deed::Release | Deed::UndoRelease | Deed::Migrate | Deed::UndoMigrate | Deed::End => {
+            TestAction::Release
+            | TestAction::UndoRelease
+            | TestAction::Migrate
+            | TestAction::UndoMigrate
+            | TestAction::End => {
                 assert_eq!(others, 0, "{}", shown());
             }
         }
@@ -238,16 +254,16 @@ fn collect(folder: &Path, all: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// Runs `each` for each deed, near and far.
+/// Runs `each` for each action, near and far.
 pub(crate) fn sweep(mut each: impl FnMut(&Scene, bool)) {
-    for deed in DEEDS {
+    for test_action in TEST_ACTIONS {
         for far in [false, true] {
             let stage = Stage::new();
             let live = stage.agent();
             let dead = stage.agent();
             let dead_id = (dead.id(), start_ticks(dead.id()));
             end(dead);
-            let scene = Scene::new(stage, deed, far, live.id(), dead_id);
+            let scene = Scene::new(stage, test_action, far, live.id(), dead_id);
             each(&scene, far);
             end(live);
         }
@@ -263,8 +279,8 @@ fn a_refusal_of_any_call_loses_nothing() {
             for at in 1.. {
                 scene.reset();
                 let before = scene.files();
-                let (calls, trouble) = scene.attempt(Faulty::new(at, fault, scene.far(far)));
-                let what = format!("{:?}, far {far}, {fault:?} at {at}: {trouble:?}", scene.deed);
+                let (calls, trouble) = scene.attempt(FaultyDisk::new(at, fault, scene.far(far)));
+                let what = format!("{:?}, far {far}, {fault:?} at {at}: {trouble:?}", scene.test_action);
                 let is_stuck = matches!(trouble, Some(ActionError::Stuck(_)));
                 assert!(trouble.is_none() || is_stuck || scene.files() == before, "{what}: not as it was");
                 scene.check(&what);
@@ -289,14 +305,19 @@ fn a_kill_before_any_call_loses_nothing() {
                 .args(["--exact", "faults::child", "--nocapture"])
                 .env(
                     CHILD,
-                    format!("{:?} {at} {far} {} {}", scene.deed, scene.live, scene.stage.path("").display()),
+                    format!(
+                        "{:?} {at} {far} {} {}",
+                        scene.test_action,
+                        scene.live,
+                        scene.stage.path("").display()
+                    ),
                 )
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .status()
                 .unwrap();
-            scene.check(&format!("{:?}, far {far}, killed at {at}", scene.deed));
+            scene.check(&format!("{:?}, far {far}, killed at {at}", scene.test_action));
             if status.success() {
                 break;
             }
@@ -313,19 +334,19 @@ fn child() {
     let Ok(order) = std::env::var(CHILD) else { return };
     let mut parts = order.splitn(5, ' ');
     let mut next = || parts.next().unwrap().to_owned();
-    let deed = next();
-    let deed = *DEEDS.iter().find(|known| format!("{known:?}") == deed).unwrap();
+    let test_action = next();
+    let test_action = *TEST_ACTIONS.iter().find(|known| format!("{known:?}") == test_action).unwrap();
     let (at, far, live): (usize, bool, u32) =
         (next().parse().unwrap(), next().parse().unwrap(), next().parse().unwrap());
     let stage = Stage::at(Path::new(&next()));
-    let place = match deed {
-        Deed::Release | Deed::UndoRelease => first_in(&stage.path("home/.claude/sessions")),
-        Deed::Migrate | Deed::UndoMigrate => first_in(&stage.path("tmp")),
-        Deed::End | Deed::UndoEnd => first_in(&stage.path("home/shop/.git/entire-sessions")),
+    let place = match test_action {
+        TestAction::Release | TestAction::UndoRelease => first_in(&stage.path("home/.claude/sessions")),
+        TestAction::Migrate | TestAction::UndoMigrate => first_in(&stage.path("tmp")),
+        TestAction::End | TestAction::UndoEnd => first_in(&stage.path("home/shop/.git/entire-sessions")),
     };
     let scene =
-        Scene { stage, deed, place, text: String::new(), live, written: Cell::default(), is_far: far };
-    let disk = Faulty::new(at, Fault::Kill, scene.far(far));
+        Scene { stage, test_action, place, text: String::new(), live, written: Cell::default(), is_far: far };
+    let disk = FaultyDisk::new(at, Fault::Kill, scene.far(far));
     scene.run(disk);
 }
 

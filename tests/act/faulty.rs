@@ -22,7 +22,7 @@ pub(crate) enum Fault {
 }
 
 /// A disk whose n-th call goes wrong; calls are counted from 1.
-pub(crate) struct Faulty {
+pub(crate) struct FaultyDisk {
     at: usize,
     /// What goes wrong; `None` when only something else happens.
     pub(crate) fault: Option<Fault>,
@@ -33,7 +33,7 @@ pub(crate) struct Faulty {
     pub(crate) meanwhile: Box<dyn Fn()>,
 }
 
-impl Faulty {
+impl FaultyDisk {
     pub(crate) fn new(at: usize, fault: Fault, far: Option<PathBuf>) -> Self {
         Self { at, fault: Some(fault), calls: Cell::new(0), far, meanwhile: Box::new(|| ()) }
     }
@@ -74,7 +74,7 @@ impl Faulty {
 
 type Folder = <System as Disk>::Folder;
 
-impl Disk for Faulty {
+impl Disk for FaultyDisk {
     type Folder = Folder;
     type File = <System as Disk>::File;
     type Lock = <System as Disk>::Lock;

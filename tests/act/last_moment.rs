@@ -21,45 +21,45 @@ use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};
 
 /// An observer whose look is another one once the file was taken.
 struct Late<F> {
-    eyes: Observer,
+    observer: Observer,
     look: F,
 }
 
 impl<F: FnMut(&mut Observer) -> Snapshot> Look for Late<F> {
     fn look(&mut self) -> Snapshot {
-        self.eyes.look()
+        self.observer.look()
     }
 
     fn look_again(&mut self) -> Snapshot {
-        (self.look)(&mut self.eyes)
+        (self.look)(&mut self.observer)
     }
 
     fn policy(&self) -> &Policy {
-        self.eyes.policy()
+        self.observer.policy()
     }
 
     fn now(&self) -> Timestamp {
-        self.eyes.now()
+        self.observer.now()
     }
 }
 
 /// An observer whose first look was long before.
 struct Early {
-    eyes: Observer,
+    observer: Observer,
     before: Option<Snapshot>,
 }
 
 impl Look for Early {
     fn look(&mut self) -> Snapshot {
-        self.before.take().unwrap_or_else(|| self.eyes.look())
+        self.before.take().unwrap_or_else(|| self.observer.look())
     }
 
     fn policy(&self) -> &Policy {
-        self.eyes.policy()
+        self.observer.policy()
     }
 
     fn now(&self) -> Timestamp {
-        self.eyes.now()
+        self.observer.now()
     }
 }
 
@@ -77,14 +77,14 @@ fn release_seen(stage: &Stage, name: &str, reported: &Report, observer: &mut imp
 
 /// Releases the record of a file, and looks by `look` once it was taken.
 fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Observer) -> Snapshot) -> Outcome {
-    let mut late = Late { eyes: stage.eyes(), look };
-    let reported = report(&mut late.eyes);
+    let mut late = Late { observer: stage.observer(), look };
+    let reported = report(&mut late.observer);
     release_seen(stage, name, &reported, &mut late)
 }
 
 /// Looks, and sees a process that has ended as if it lived.
-fn look_with(eyes: &mut Observer, process: &Process) -> Snapshot {
-    let mut snapshot = eyes.look();
+fn look_with(observer: &mut Observer, process: &Process) -> Snapshot {
+    let mut snapshot = observer.look();
     snapshot.processes.listed.insert(process.id.pid);
     snapshot.processes.by_pid.insert(process.id.pid, process.clone());
     snapshot
@@ -97,7 +97,7 @@ fn dead_beside_living(stage: &Stage, living: u32) -> Process {
     stage.register(id.pid, id.start_ticks);
     stage.register(living, start_ticks(living));
     end(dead);
-    Process { id, ..stage.eyes().look().processes.get(living).unwrap().clone() }
+    Process { id, ..stage.observer().look().processes.get(living).unwrap().clone() }
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn what_was_taken_goes_back_when_its_holder_lives_by_now() {
     let name = format!("{}.json", holder.id.pid);
     let path = stage.path("home/.claude/sessions").join(&name);
     let text = std::fs::read_to_string(&path).unwrap();
-    let outcome = release_late(&stage, &name, |eyes| look_with(eyes, &holder));
+    let outcome = release_late(&stage, &name, |observer| look_with(observer, &holder));
     assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
     assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -121,9 +121,9 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
     let agent = stage.agent();
     let text = format!("{SESSION}\n2026-11-20T10:00:00.000000\n");
     let slot = stage.write("tmp/claude_session_shop", &text);
-    let outcome = release_late(&stage, "claude_session_shop", |eyes| {
+    let outcome = release_late(&stage, "claude_session_shop", |observer| {
         stage.register(agent.id(), start_ticks(agent.id()));
-        eyes.look()
+        observer.look()
     });
     assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
     assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
@@ -134,9 +134,9 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
 /// Releases the record of a file when another file, or the same, holds no record any more since the
 /// last report.
 fn release_after(stage: &Stage, name: &str, written: &Path) -> Outcome {
-    let mut eyes = stage.eyes();
-    let (reported, before) = (report(&mut eyes), Some(eyes.look()));
-    let mut early = Early { eyes, before };
+    let mut observer = stage.observer();
+    let (reported, before) = (report(&mut observer), Some(observer.look()));
+    let mut early = Early { observer, before };
     // Between the report and the look at the file itself, both times.
     std::fs::write(written, "nothing").unwrap();
     release_seen(stage, name, &reported, &mut early)
@@ -183,9 +183,9 @@ fn what_cannot_go_back_stays_parked_beside_what_its_holder_has_written_anew() {
     let name = format!("{}.json", holder.id.pid);
     let path = stage.path("home/.claude/sessions").join(&name);
     let old = std::fs::read_to_string(&path).unwrap();
-    let outcome = release_late(&stage, &name, |eyes| {
+    let outcome = release_late(&stage, &name, |observer| {
         std::fs::write(&path, "{\"new\":true}").unwrap();
-        look_with(eyes, &holder)
+        look_with(observer, &holder)
     });
     assert_eq!(outcome.ended, Ended::Stuck, "{}", outcome.detail);
     assert!(outcome.detail.contains("there is a file at"), "{}", outcome.detail);

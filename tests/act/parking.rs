@@ -23,7 +23,7 @@ use claimtop::core::model::action::Place;
 use claimtop::core::model::action::Request;
 use jiff::SignedDuration;
 
-use crate::faulty::{Fault, Faulty};
+use crate::faulty::{Fault, FaultyDisk};
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
 use crate::undo::parked;
 
@@ -31,8 +31,8 @@ use crate::undo::parked;
 const CHILD: &str = "CLAIMTOP_TEST_BOUND";
 
 /// A disk on which no rename reaches the state folder's own park.
-fn far(stage: &Stage) -> Faulty {
-    Faulty::new(usize::MAX, Fault::Kill, Some(stage.state_path().join("parked")))
+fn far(stage: &Stage) -> FaultyDisk {
+    FaultyDisk::new(usize::MAX, Fault::Kill, Some(stage.state_path().join("parked")))
 }
 
 /// Registers a process that has ended.
@@ -54,22 +54,22 @@ fn seen<D: Disk>(
     path: &Path,
     action: Action,
 ) -> Result<Preview, ActionError> {
-    let mut eyes = stage.eyes();
-    let report = report(&mut eyes);
+    let mut observer = stage.observer();
+    let report = report(&mut observer);
     let key = record(&report, name(path)).key.clone();
-    let lock = state.lock(state.patience, eyes.now()).unwrap();
-    Preview::of(&lock, &report, Request::Act { key, action }, &stage.rules(), eyes.now())
+    let lock = state.lock(state.patience, observer.now()).unwrap();
+    Preview::of(&lock, &report, Request::Act { key, action }, &stage.rules(), observer.now())
 }
 
 fn released<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path) -> Result<Receipt, ActionError> {
-    let mut eyes = stage.eyes();
-    let key = record(&report(&mut eyes), name(path)).key.clone();
-    act(state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes)
+    let mut observer = stage.observer();
+    let key = record(&report(&mut observer), name(path)).key.clone();
+    act(state, &mut observer, &stage.rules(), release(&key), &Answer::Yes)
 }
 
 fn undone<D: Disk>(state: &StateFolder<D>, stage: &Stage, entry: u64) -> Receipt {
     let undo = Request::Undo { entry, place: Place::Own };
-    let receipt = act(state, &mut stage.eyes(), &stage.rules(), undo, &Answer::Yes).unwrap();
+    let receipt = act(state, &mut stage.observer(), &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     receipt
 }
@@ -125,15 +125,16 @@ fn a_file_in_a_folder_like_tmp_is_parked_there_and_the_sheet_says_who_may_take_i
         format!("in a folder of its own in {0}: a reboot or a cleaner of {0} may take it", tmp.display());
     assert!(seen.plan.inverse.ends_with(&told), "{}", seen.plan.inverse);
     assert_eq!(std::fs::read_dir(&tmp).unwrap().count(), 1, "a look makes no folder");
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let mut released = || {
-        let key = record(&report(&mut eyes), name(&legacy)).key.clone();
+        let key = record(&report(&mut observer), name(&legacy)).key.clone();
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
-        let lock = state.lock(state.patience, eyes.now()).unwrap();
-        let seen = Preview::of(&lock, &report(&mut eyes), release(&key), &stage.rules(), eyes.now()).unwrap();
+        let lock = state.lock(state.patience, observer.now()).unwrap();
+        let seen = Preview::of(&lock, &report(&mut observer), release(&key), &stage.rules(), observer.now())
+            .unwrap();
         drop(lock);
         let answer = seen.wanted().map_or(answer, Answer::Typed);
-        let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap();
+        let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &answer).unwrap();
         assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
         (receipt.entry, parked(&stage.state_path()).parent().unwrap().to_path_buf())
     };
@@ -158,11 +159,11 @@ fn what_is_to_move_to_another_file_system_is_left_where_it_is() {
     let agent = stage.agent();
     let file = format!("maia_active_swarm_session_{}.json", agent.id());
     std::fs::write(tmp.join(&file), r#"{"current_agent":"sre_agent"}"#).unwrap();
-    let mut eyes = stage.eyes_at(&[], &tmp);
+    let mut observer = stage.eyes_at(&[], &tmp);
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), &file).key.clone();
+    let key = record(&report(&mut observer), &file).key.clone();
     let migrate = Request::Act { key: key.clone(), action: Action::Migrate };
-    let refused = act(&state, &mut eyes, &stage.rules(), migrate, &Answer::Yes).unwrap_err();
+    let refused = act(&state, &mut observer, &stage.rules(), migrate, &Answer::Yes).unwrap_err();
     assert!(
         matches!(&refused, ActionError::Never(why) if why.contains("claimtop does not copy")),
         "{refused}"
@@ -177,7 +178,7 @@ fn undo_brings_back_what_a_late_writer_has_written_and_says_so() {
     let path = dead_window(&stage);
     let text = std::fs::read_to_string(&path).unwrap();
     let mut writer = std::fs::File::options().append(true).open(&path).unwrap();
-    let mut hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let report = hand.report();
     let request = release(&record(&report, name(&path)).key);
     let seen = hand.see(&report, &[request]).unwrap().remove(0).unwrap();
@@ -209,7 +210,7 @@ fn what_somebody_has_open_is_not_pruned_until_they_close_it() {
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     released(&state, &stage, &path).unwrap();
     let lies = parked(&stage.state_path());
-    let hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let at_once = SignedDuration::from_secs(-1);
     let outdated = hand.outdated(at_once).unwrap();
     assert_eq!(outdated[0].kept, Some(format!("PID {} has it open", opener.id())));

@@ -33,7 +33,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::stage::Stage;
 
-/// A observer of one folder in which nobody lives, or all whose registry says PID 2.
+/// An observer of one folder in which nobody lives, or all whose registry says PID 2.
 struct Simple {
     files: Vec<PathBuf>,
     format: Format,

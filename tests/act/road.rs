@@ -21,7 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::faulty::{Fault, Faulty};
+use crate::faulty::{Fault, FaultyDisk};
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
 use crate::undo::{ACL, NOTE, access_list, give, given};
 
@@ -32,31 +32,31 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
     let path = stage.register(agent.id(), start_ticks(agent.id()));
     let name = format!("{}.json", agent.id());
     let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), &name).key.clone();
+    let key = record(&report(&mut observer), &name).key.clone();
 
-    let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
+    let refused = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
     assert!(matches!(refused, ActionError::Never(_)), "a live window's registry: {refused}");
     end(agent);
-    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     assert!(!path.exists());
     assert_eq!(std::fs::read_dir(stage.state_path().join("parked")).unwrap().count(), 1);
 
     let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
-    let undone = act(&state, &mut eyes, &stage.rules(), undo.clone(), &Answer::Yes).unwrap();
+    let undone = act(&state, &mut observer, &stage.rules(), undo.clone(), &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     let after = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
     assert_eq!(before, after);
-    let again = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap_err();
+    let again = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap_err();
     assert_eq!(again.to_string(), "entry 1 cannot be undone: entry 2 has undone it");
 }
 
 #[test]
 fn a_state_folder_that_was_deleted_or_replaced_is_made_anew() {
     let stage = Stage::new();
-    let mut hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     for round in 1..=3 {
         let agent = stage.agent();
         let path = stage.register(agent.id(), start_ticks(agent.id()));
@@ -80,7 +80,7 @@ fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
     let agent = stage.agent();
     let path = stage.register(agent.id(), start_ticks(agent.id()));
     end(agent);
-    let mut looking = Executor::looking(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut looking = Executor::looking(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let report = looking.report();
     let request = release(&record(&report, path.file_name().unwrap().to_str().unwrap()).key);
     let seen = looking.see(&report, std::slice::from_ref(&request)).unwrap().remove(0).unwrap();
@@ -90,7 +90,7 @@ fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
     );
     assert!(path.exists() && !stage.state_path().exists());
 
-    let mut acting = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut acting = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let again = acting.see(&report, &[request]).unwrap().remove(0).unwrap();
     assert_eq!(again.code(), seen.code());
     // Whoever acts keeps nobody from looking.
@@ -107,16 +107,16 @@ fn a_taken_place_is_told_and_restored_beside() {
     let name = format!("{}.json", agent.id());
     end(agent);
     let old = std::fs::read_to_string(&path).unwrap();
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), &name).key.clone();
-    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    let key = record(&report(&mut observer), &name).key.clone();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     std::fs::write(&path, "{\"new\":true}").unwrap();
     let undo = |place| Request::Undo { entry: receipt.entry, place };
-    let taken = act(&state, &mut eyes, &stage.rules(), undo(Place::Own), &Answer::Yes).unwrap_err();
+    let taken = act(&state, &mut observer, &stage.rules(), undo(Place::Own), &Answer::Yes).unwrap_err();
     assert!(matches!(taken, ActionError::Taken(_)), "{taken}");
     assert!(taken.to_string().contains("12 bytes of"), "{taken}");
-    act(&state, &mut eyes, &stage.rules(), undo(Place::Beside), &Answer::Yes).unwrap();
+    act(&state, &mut observer, &stage.rules(), undo(Place::Beside), &Answer::Yes).unwrap();
     let beside = path.with_file_name(format!("{name}.restored"));
     assert_eq!(std::fs::read_to_string(beside).unwrap(), old);
     assert_eq!(std::fs::read_to_string(path).unwrap(), "{\"new\":true}");
@@ -128,17 +128,17 @@ fn a_legacy_record_moves_to_its_window_and_back() {
     let agent = stage.agent();
     let text = r#"{"current_agent":"sre_agent","unknown":1.50}"#;
     let legacy = stage.write(&format!("tmp/maia_active_swarm_session_{}.json", agent.id()), text);
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), legacy.file_name().unwrap().to_str().unwrap()).key.clone();
+    let key = record(&report(&mut observer), legacy.file_name().unwrap().to_str().unwrap()).key.clone();
     let migrate = Request::Act { key, action: Action::Migrate };
-    let receipt = act(&state, &mut eyes, &stage.rules(), migrate, &Answer::Yes).unwrap();
+    let receipt = act(&state, &mut observer, &stage.rules(), migrate, &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     let current = stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", agent.id()));
     assert_eq!(std::fs::read_to_string(&current).unwrap(), text);
     assert!(!legacy.exists());
     let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
-    let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+    let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!((std::fs::read_to_string(&legacy).unwrap().as_str(), current.exists()), (text, false));
     end(agent);
@@ -165,10 +165,10 @@ fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
 fn an_entire_session_ends_in_place_and_back() {
     let stage = Stage::new();
     let (path, text) = dead_entire_session(&stage);
-    let mut eyes = stage.eyes_over(&["home/shop"]);
+    let mut observer = stage.observer_of(&["home/shop"]);
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
-    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     let ended = std::fs::read_to_string(&path).unwrap();
     assert_eq!(
@@ -176,7 +176,7 @@ fn an_entire_session_ends_in_place_and_back() {
         text.replace(r#""phase":"idle""#, r#""phase":"ended","ended_at":"2026-11-20T11:00:00Z""#)
     );
     let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
-    let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+    let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
@@ -200,15 +200,15 @@ fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
         }
         let before = given(&path);
         assert_eq!(before.1[1].is_empty(), !has_list, "{before:?}");
-        let mut eyes = stage.eyes_over(&["home/shop"]);
+        let mut observer = stage.observer_of(&["home/shop"]);
         let state = StateFolder::open(System, &stage.state_path()).unwrap();
-        let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
-        let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+        let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
+        let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
         assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
         assert!(std::fs::read_to_string(&path).unwrap().contains(r#""phase":"ended""#));
         assert_eq!(given(&path), before);
         let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
-        let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+        let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
         assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
         assert_eq!(given(&path), before);
     }
@@ -220,17 +220,17 @@ fn a_file_that_was_written_just_now_is_planned_and_not_touched() {
     let agent = stage.agent();
     let path = stage.register(agent.id(), start_ticks(agent.id()));
     end(agent);
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), path.file_name().unwrap().to_str().unwrap()).key.clone();
+    let key = record(&report(&mut observer), path.file_name().unwrap().to_str().unwrap()).key.clone();
     let rules = Rules { settled_for: SignedDuration::from_hours(1), ..stage.rules() };
-    let now = eyes.now();
+    let now = observer.now();
     let mut lock = state.lock(Patience::None, now).unwrap();
-    let seen = Preview::of(&lock, &report(&mut eyes), release(&key), &rules, now).unwrap();
+    let seen = Preview::of(&lock, &report(&mut observer), release(&key), &rules, now).unwrap();
     let why = seen.wait.clone().unwrap().to_string();
     assert!(why.contains(" was written 0.") && why.ends_with(" s ago: wait"), "{why}");
     assert!(seen.plan.why.contains(&why));
-    let refused = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut eyes).err().unwrap();
+    let refused = seen.confirm(&Answer::Yes).unwrap().verify(&mut lock, &mut observer).err().unwrap();
     assert!(matches!(&refused, ActionError::TooYoung(why) if why.ends_with(" s ago: wait")), "{refused}");
     assert!(path.exists());
     assert!(lock.history.entries.is_empty());
@@ -258,7 +258,7 @@ fn another_claimtop_that_is_at_work_is_named_at_once_and_not_waited_for_long() {
     let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let (heard, limit) = (std::sync::Arc::clone(&told), std::time::Duration::from_millis(30));
     let on_wait = move |words: &str| heard.lock().unwrap().push(words.to_owned());
-    let hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let mut hand = hand.waiting(limit, Some(Box::new(on_wait)));
     let report = hand.report();
     let mut refused = || hand.see(&report, &[]).err().unwrap();
@@ -285,15 +285,15 @@ fn an_entire_session_that_its_own_cli_works_on_is_left_alone() {
     let name = path.file_name().unwrap().to_str().unwrap().replace(".json", ".lock");
     let lock = stage.write(&format!("home/shop/.git/entire-session-locks/{name}"), "");
     let lock = std::fs::File::open(lock).unwrap();
-    let mut eyes = stage.eyes_over(&["home/shop"]);
+    let mut observer = stage.observer_of(&["home/shop"]);
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), "5ac2d1294846.json").key.clone();
+    let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
     flock(&lock, FlockOperation::LockExclusive).unwrap();
-    let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
+    let refused = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap_err();
     assert!(matches!(&refused, ActionError::Changed(why) if why.contains("at work")), "{refused}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     flock(&lock, FlockOperation::Unlock).unwrap();
-    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
 }
 
@@ -303,29 +303,29 @@ fn what_is_not_asked_for_is_no_confirmation() {
     let agent = stage.agent();
     let name = format!("swarm_session_{}.json", agent.id());
     stage.write(&format!("home/.maia/sessions/{name}"), r#"{"current_agent":"sre_agent"}"#);
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut eyes), &name).key.clone();
-    assert_eq!(wanted(&state, &mut eyes, &stage, &key).as_deref(), Some("home (claude-code)/sre_agent"));
+    let key = record(&report(&mut observer), &name).key.clone();
+    assert_eq!(wanted(&state, &mut observer, &stage, &key).as_deref(), Some("home (claude-code)/sre_agent"));
     for answer in [Answer::Yes, Answer::Typed("y".to_owned())] {
-        let refused = act(&state, &mut eyes, &stage.rules(), release(&key), &answer).unwrap_err();
+        let refused = act(&state, &mut observer, &stage.rules(), release(&key), &answer).unwrap_err();
         assert!(matches!(refused, ActionError::NotConfirmed(_)), "{refused}");
     }
     let named = Answer::Typed("home (claude-code)/sre_agent".to_owned());
-    let receipt = act(&state, &mut eyes, &stage.rules(), release(&key), &named).unwrap();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &named).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     let (path, _) = dead_entire_session(&stage);
-    let mut eyes = stage.eyes_over(&["home/shop"]);
-    let dead = record(&report(&mut eyes), path.file_name().unwrap().to_str().unwrap()).key.clone();
-    assert_eq!(wanted(&state, &mut eyes, &stage, &dead), None, "a plain yes is enough");
+    let mut observer = stage.observer_of(&["home/shop"]);
+    let dead = record(&report(&mut observer), path.file_name().unwrap().to_str().unwrap()).key.clone();
+    assert_eq!(wanted(&state, &mut observer, &stage, &dead), None, "a plain yes is enough");
     end(agent);
 }
 
 /// Returns what must be typed to release something.
-fn wanted(state: &StateFolder<System>, eyes: &mut Observer, stage: &Stage, key: &Key) -> Option<String> {
-    let now = eyes.now();
+fn wanted(state: &StateFolder<System>, observer: &mut Observer, stage: &Stage, key: &Key) -> Option<String> {
+    let now = observer.now();
     let lock = state.lock(Patience::None, now).unwrap();
-    let seen = Preview::of(&lock, &report(eyes), release(key), &stage.rules(), now).unwrap();
+    let seen = Preview::of(&lock, &report(observer), release(key), &stage.rules(), now).unwrap();
     seen.wanted()
 }
 
@@ -334,20 +334,20 @@ fn release_one<D: Disk>(stage: &Stage, disk: D) -> Result<Receipt, ActionError> 
     let agent = stage.agent();
     let path = stage.register(agent.id(), start_ticks(agent.id()));
     end(agent);
-    let mut eyes = stage.eyes();
-    let key = record(&report(&mut eyes), path.file_name().unwrap().to_str().unwrap()).key.clone();
+    let mut observer = stage.observer();
+    let key = record(&report(&mut observer), path.file_name().unwrap().to_str().unwrap()).key.clone();
     let state = StateFolder::open(disk, &stage.state_path())?;
-    act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes)
+    act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes)
 }
 
 #[test]
 fn an_entry_that_cannot_be_undone_says_why() {
     let stage = Stage::new();
-    let refuse = |at| Faulty::new(at, Fault::Refuse(Errno::IO), None);
+    let refuse = |at| FaultyDisk::new(at, Fault::Refuse(Errno::IO), None);
     let failed = (1..).find_map(|at| release_one(&stage, refuse(at)).ok()).unwrap();
     assert_eq!(failed.outcome.ended, Ended::Failed, "{}", failed.outcome.detail);
     let (undone, pruned) = (release_one(&stage, System).unwrap(), release_one(&stage, System).unwrap());
-    let mut hand = Executor::new(&stage.state_path(), stage.eyes(), stage.rules()).unwrap();
+    let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let undo = |hand: &mut Executor, entry| {
         let report = hand.report();
         hand.see(&report, &[Request::Undo { entry, place: Place::Own }]).unwrap().remove(0)
@@ -370,10 +370,10 @@ fn an_entry_that_cannot_be_undone_says_why() {
 fn on_a_stage_nobody_outside_of_it_counts() {
     let (stage, other) = (Stage::new(), Stage::new());
     let (agent, stranger) = (stage.agent(), other.agent());
-    let seen = |eyes: &mut Observer| {
-        let processes = eyes.look().processes;
+    let seen = |observer: &mut Observer| {
+        let processes = observer.look().processes;
         [agent.id(), stranger.id()].map(|pid| processes.get(pid).is_some())
     };
-    assert_eq!(seen(&mut stage.eyes()), [true, false]);
-    assert_eq!(seen(&mut stage.eyes().only_below(None)), [true, true]);
+    assert_eq!(seen(&mut stage.observer()), [true, false]);
+    assert_eq!(seen(&mut stage.observer().only_below(None)), [true, true]);
 }

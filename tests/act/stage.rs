@@ -82,11 +82,11 @@ impl Stage {
         self.write(&format!("home/.claude/sessions/{pid}.json"), &text)
     }
 
-    pub(crate) fn eyes(&self) -> Observer {
-        self.eyes_over(&[])
+    pub(crate) fn observer(&self) -> Observer {
+        self.observer_of(&[])
     }
 
-    pub(crate) fn eyes_over(&self, roots: &[&str]) -> Observer {
+    pub(crate) fn observer_of(&self, roots: &[&str]) -> Observer {
         self.eyes_at(roots, &self.path("tmp"))
     }
 
@@ -149,9 +149,9 @@ pub(crate) fn end(agent: Agent) {
     drop(agent);
 }
 
-pub(crate) fn report(eyes: &mut Observer) -> Report {
-    let snapshot = eyes.look();
-    assess(&snapshot, eyes.policy())
+pub(crate) fn report(observer: &mut Observer) -> Report {
+    let snapshot = observer.look();
+    assess(&snapshot, observer.policy())
 }
 
 /// Returns the record whose file has this name.
@@ -163,16 +163,16 @@ pub(crate) fn record<'a>(report: &'a Report, name: &str) -> &'a RecordView {
 /// Walks the whole road with the answer that the plan asks for.
 pub(crate) fn act<D: Disk>(
     state: &StateFolder<D>,
-    eyes: &mut Observer,
+    observer: &mut Observer,
     rules: &Rules,
     request: Request,
     answer: &Answer,
 ) -> Result<Receipt, ActionError> {
-    let now = eyes.now();
+    let now = observer.now();
     let mut lock = state.lock(Patience::Wait, now)?;
-    let report = report(eyes);
+    let report = report(observer);
     let seen = Preview::of(&lock, &report, request, rules, now)?;
-    seen.confirm(answer)?.verify(&mut lock, eyes)?.execute(eyes)
+    seen.confirm(answer)?.verify(&mut lock, observer)?.execute(observer)
 }
 
 pub(crate) fn release(key: &Key) -> Request {

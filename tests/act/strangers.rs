@@ -9,14 +9,14 @@ use std::process::{Child, Command, Stdio};
 use claimtop::core::history::journal::{History, Outcome};
 use claimtop::core::model::action::Ended;
 
-use crate::faults::{Deed, Scene, sweep};
-use crate::faulty::{Fault, Faulty};
+use crate::faults::{Scene, TestAction, sweep};
+use crate::faulty::{Fault, FaultyDisk};
 use crate::missing::skip_for_want_of;
 use crate::stage::Stage;
 
-/// Runs the deed on a disk where nothing goes wrong.
+/// Runs the action on a disk where nothing goes wrong.
 fn run(scene: &Scene, far: bool) {
-    scene.run(Faulty::new(usize::MAX, Fault::Kill, scene.far(far)));
+    scene.run(FaultyDisk::new(usize::MAX, Fault::Kill, scene.far(far)));
 }
 
 fn last_outcome(stage: &Stage) -> Outcome {
@@ -39,7 +39,7 @@ fn what_somebody_still_writes_is_in_that_very_file_wherever_it_lies() {
         let mut writers: Vec<_> =
             before.keys().map(|path| OpenOptions::new().append(true).open(path).unwrap()).collect();
         run(scene, far);
-        assert_ne!(scene.files(), before, "{:?}, far {far}", scene.deed);
+        assert_ne!(scene.files(), before, "{:?}, far {far}", scene.test_action);
         for writer in &mut writers {
             writer.write_all(b" written late").unwrap();
         }
@@ -47,7 +47,7 @@ fn what_somebody_still_writes_is_in_that_very_file_wherever_it_lies() {
         for text in before.values() {
             let late = format!("{text} written late");
             let lies = after.values().filter(|text| **text == late).count();
-            assert_eq!(lies, 1, "{:?}, far {far}: {after:#?}", scene.deed);
+            assert_eq!(lies, 1, "{:?}, far {far}: {after:#?}", scene.test_action);
         }
     });
 }
@@ -55,7 +55,7 @@ fn what_somebody_still_writes_is_in_that_very_file_wherever_it_lies() {
 #[test]
 fn what_an_earlier_journal_left_is_neither_written_over_nor_removed() {
     sweep(|scene, far| {
-        if !matches!(scene.deed, Deed::Release | Deed::Migrate | Deed::End) {
+        if !matches!(scene.test_action, TestAction::Release | TestAction::Migrate | TestAction::End) {
             return;
         }
         let name = scene.place.file_name().unwrap().to_str().unwrap();
@@ -67,7 +67,7 @@ fn what_an_earlier_journal_left_is_neither_written_over_nor_removed() {
         std::fs::write(&left[2], "could not be put back").unwrap();
         run(scene, far);
         let outcome = last_outcome(&scene.stage);
-        assert_eq!(outcome.ended, Ended::Done, "{:?}, far {far}: {}", scene.deed, outcome.detail);
+        assert_eq!(outcome.ended, Ended::Done, "{:?}, far {far}: {}", scene.test_action, outcome.detail);
         let said = left.map(|path| std::fs::read_to_string(path).unwrap());
         assert_eq!(said, ["parked by an earlier journal", "parked later", "could not be put back"]);
     });
@@ -93,7 +93,7 @@ fn with_locked(path: &Path, owner: &str) -> Child {
     child
 }
 
-/// Runs every deed while the files in the world are locked.
+/// Runs every action while the files in the world are locked.
 fn run_while_locked<L>(lock: impl Fn(&Path) -> L, unlock: impl Fn(Vec<L>)) {
     sweep(|scene, far| {
         let is_own = |part: &OsStr| part == "claimtop" || part.to_string_lossy().contains("claimtop-parked");
@@ -101,13 +101,13 @@ fn run_while_locked<L>(lock: impl Fn(&Path) -> L, unlock: impl Fn(Vec<L>)) {
         let before = scene.files();
         let held: Vec<L> = before.keys().filter(|path| !is_parked(path)).map(|path| lock(path)).collect();
         // An undone release only puts back.
-        assert_eq!(held.is_empty(), scene.deed == Deed::UndoRelease);
+        assert_eq!(held.is_empty(), scene.test_action == TestAction::UndoRelease);
         run(scene, far);
-        assert_eq!(scene.files() != before, held.is_empty(), "{:?}, far {far}", scene.deed);
+        assert_eq!(scene.files() != before, held.is_empty(), "{:?}, far {far}", scene.test_action);
         unlock(held);
         scene.reset();
         run(scene, far);
-        assert_ne!(scene.files(), before, "{:?}, far {far}", scene.deed);
+        assert_ne!(scene.files(), before, "{:?}, far {far}", scene.test_action);
     });
 }
 

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
-use crate::faulty::{Fault, Faulty};
+use crate::faulty::{Fault, FaultyDisk};
 use crate::stage::{Stage, act, end, record, release, report, start_ticks};
 
 proptest! {
@@ -47,14 +47,14 @@ proptest! {
             (std::fs::read(&path).unwrap(), meta.mode(), meta.mtime(), meta.mtime_nsec())
         };
         let before = facts();
-        let mut eyes = stage.eyes();
+        let mut observer = stage.observer();
         let state = StateFolder::open(System, &stage.state_path()).unwrap();
-        let key = record(&report(&mut eyes), &format!("{pid}.json")).key.clone();
-        let done = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+        let key = record(&report(&mut observer), &format!("{pid}.json")).key.clone();
+        let done = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
         prop_assert_eq!(done.outcome.ended, Ended::Done, "{}", done.outcome.detail);
         prop_assert!(!path.exists());
         let undo = Request::Undo { entry: done.entry, place: Place::Own };
-        let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+        let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
         prop_assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
         prop_assert_eq!(facts(), before);
     }
@@ -113,15 +113,15 @@ fn release_and_undo<D: Disk>(stage: &Stage, disk: D, state_path: &Path) {
         chown(&path, None, Some(1234)).unwrap();
     }
     let before = given(&path);
-    let mut eyes = stage.eyes();
+    let mut observer = stage.observer();
     let state = StateFolder::open(disk, state_path).unwrap();
-    let key = record(&report(&mut eyes), &name).key.clone();
-    let done = act(&state, &mut eyes, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    let key = record(&report(&mut observer), &name).key.clone();
+    let done = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     assert_eq!(done.outcome.ended, Ended::Done, "{}", done.outcome.detail);
     assert!(!path.exists());
     assert_eq!(given(&parked(state_path)), before);
     let undo = Request::Undo { entry: done.entry, place: Place::Own };
-    let undone = act(&state, &mut eyes, &stage.rules(), undo, &Answer::Yes).unwrap();
+    let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(given(&path), before);
 }
@@ -131,6 +131,6 @@ fn what_is_parked_keeps_group_access_list_and_attributes_and_so_does_its_undo() 
     let stage = Stage::new();
     let state = stage.state_path();
     release_and_undo(&stage, System, &state);
-    let far = Faulty::new(usize::MAX, Fault::Kill, Some(state.join("parked")));
+    let far = FaultyDisk::new(usize::MAX, Fault::Kill, Some(state.join("parked")));
     release_and_undo(&stage, far, &state);
 }

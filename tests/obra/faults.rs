@@ -17,7 +17,7 @@ use claimtop::observe::Observer;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use crate::faulty::{Fault, Faulty};
+use crate::faulty::{Fault, FaultyDisk};
 use crate::stage::Stage;
 use crate::writer::Writer;
 
@@ -41,7 +41,7 @@ fn scene(deed: Deed) -> (Stage, Vec<String>) {
 }
 
 /// Does the deed on a disk; returns the number of calls, or none when there is no state folder.
-fn carry_out(stage: &Stage, deed: Deed, disk: Faulty) -> (Result<(), ActionError>, usize) {
+fn carry_out(stage: &Stage, deed: Deed, disk: FaultyDisk) -> (Result<(), ActionError>, usize) {
     let state = match stage.try_state(disk) {
         Ok(state) => state,
         Err(trouble) => return (Err(trouble), 0),
@@ -75,12 +75,12 @@ fn check(stage: &Stage, deed: Deed, before: &[String], history: &History, what: 
 #[test]
 fn every_refused_call_leaves_all_rows_or_none() {
     for deed in [Deed::Release, Deed::Undo] {
-        let (done, calls) = carry_out(&scene(deed).0, deed, Faulty::new(0, Fault::Kill, None));
+        let (done, calls) = carry_out(&scene(deed).0, deed, FaultyDisk::new(0, Fault::Kill, None));
         done.unwrap();
         for at in 1..=calls {
             for fault in [Fault::Refuse(Errno::NOSPC), Fault::Half(Errno::IO)] {
                 let (stage, before) = scene(deed);
-                let _ = carry_out(&stage, deed, Faulty::new(at, fault, None));
+                let _ = carry_out(&stage, deed, FaultyDisk::new(at, fault, None));
                 check(&stage, deed, &before, &stage.recovered(), &format!("{deed:?}, call {at}, {fault:?}"));
             }
         }
@@ -127,7 +127,7 @@ fn child() {
     let (stage, at) = (Stage::at(Path::new(root)), at.parse().unwrap());
     let deed = if deed == "Release" { Deed::Release } else { Deed::Undo };
     if moment == "call" {
-        return carry_out(&stage, deed, Faulty::new(at, Fault::Kill, None)).0.unwrap();
+        return carry_out(&stage, deed, FaultyDisk::new(at, Fault::Kill, None)).0.unwrap();
     }
     let mut eyes = Disturbed::new(&stage, at, || {
         let own = rustix::process::getpid();

@@ -25,95 +25,95 @@ use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::verdict::VerdictState;
 
-use crate::baton::{Baton, Killed};
-use crate::disk::{Lie, SimDisk};
-use crate::eyes::{Eyes, Sight};
+use crate::disk::{DiskFault, SimDisk};
 use crate::files::{Belief, USER};
+use crate::observer::{ScanMode, SimObserver};
 use crate::oracle;
+use crate::scheduler::{Killed, Scheduler};
 use crate::world::{HOME, STATE};
 
 /// How claimtops behave; all but the first are controls that must be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// They walk the real road.
-    Real(Sight),
+    Real(ScanMode),
     /// They walk the real road on a disk that lies.
-    On(Lie),
+    On(DiskFault),
     /// They look, and then move the file away without looking at it there.
     Naive,
 }
 
 impl Manner {
-    fn sight(self) -> Sight {
+    fn scan_mode(self) -> ScanMode {
         match self {
-            Self::Real(sight) => sight,
-            Self::On(_) | Self::Naive => Sight::Whole,
+            Self::Real(scan_mode) => scan_mode,
+            Self::On(_) | Self::Naive => ScanMode::Whole,
         }
     }
 
     /// Returns what file systems are taken for.
     pub(crate) fn belief(self) -> Belief {
-        match self.sight() {
-            Sight::Mistaken(belief) => belief,
-            Sight::Whole | Sight::Lacking | Sight::Careless => Belief::True,
+        match self.scan_mode() {
+            ScanMode::WrongMount(belief) => belief,
+            ScanMode::Whole | ScanMode::Lacking | ScanMode::Careless => Belief::True,
         }
     }
 
     /// Returns what the disk does otherwise than it says.
-    pub(crate) fn lie(self) -> Lie {
+    pub(crate) fn disk_fault(self) -> DiskFault {
         match self {
-            Self::On(lie) => lie,
-            Self::Real(_) | Self::Naive => Lie::None,
+            Self::On(disk_fault) => disk_fault,
+            Self::Real(_) | Self::Naive => DiskFault::None,
         }
     }
 }
 
 /// Lives until the seed is over, however often it is killed.
-pub(crate) fn live(baton: &Arc<Baton>, me: usize, manner: Manner) {
-    baton.join(me);
+pub(crate) fn live(scheduler: &Arc<Scheduler>, me: usize, manner: Manner) {
+    scheduler.join(me);
     loop {
-        match catch_unwind(AssertUnwindSafe(|| work(baton, me, manner))) {
+        match catch_unwind(AssertUnwindSafe(|| work(scheduler, me, manner))) {
             Ok(()) => break,
             Err(payload) if payload.is::<Killed>() => {}
             Err(_) => {
-                baton.with(|world| world.breach(format!("claimtop {me} panicked")));
+                scheduler.with(|world| world.breach(format!("claimtop {me} panicked")));
                 break;
             }
         }
     }
-    baton.leave(me);
+    scheduler.leave(me);
 }
 
-fn is_over(baton: &Baton) -> bool {
-    baton.with(|world| world.steps_left == 0)
+fn is_over(scheduler: &Scheduler) -> bool {
+    scheduler.with(|world| world.steps_left == 0)
 }
 
-fn work(baton: &Arc<Baton>, me: usize, manner: Manner) {
-    let disk = SimDisk { baton: Arc::clone(baton), me, lie: manner.lie() };
-    let mut eyes = Eyes::new(Arc::clone(baton), me, manner.sight());
-    while !is_over(baton) {
+fn work(scheduler: &Arc<Scheduler>, me: usize, manner: Manner) {
+    let disk = SimDisk { scheduler: Arc::clone(scheduler), me, disk_fault: manner.disk_fault() };
+    let mut observer = SimObserver::new(Arc::clone(scheduler), me, manner.scan_mode());
+    while !is_over(scheduler) {
         let Ok(state) = StateFolder::open(disk.clone(), Path::new(STATE)) else { continue };
-        while !is_over(baton) {
+        while !is_over(scheduler) {
             match manner {
-                Manner::Real(_) | Manner::On(_) => act(baton, &state, &mut eyes),
-                Manner::Naive => act_naively(baton, &state, &mut eyes),
+                Manner::Real(_) | Manner::On(_) => act(scheduler, &state, &mut observer),
+                Manner::Naive => act_naively(scheduler, &state, &mut observer),
             }
         }
     }
 }
 
-fn look(eyes: &mut Eyes) -> Report {
-    let snapshot = eyes.look();
-    let report = assess(&snapshot, eyes.policy());
-    eyes.learn(&snapshot, &report);
+fn look(observer: &mut SimObserver) -> Report {
+    let snapshot = observer.look();
+    let report = assess(&snapshot, observer.policy());
+    observer.learn(&snapshot, &report);
     report
 }
 
-fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
-    let report = look(eyes);
-    let Some(request) = choose(baton, state, &report) else { return };
+fn act(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &mut SimObserver) {
+    let report = look(observer);
+    let Some(request) = choose(scheduler, state, &report) else { return };
     let what = name(&request);
-    let ended = match carry_out(baton, state, eyes, report, request) {
+    let ended = match carry_out(scheduler, state, observer, report, request) {
         Ok((receipt, asked)) => format!("{:?}, {asked}", receipt.outcome.ended),
         Err(ActionError::Never(_)) => "never".to_owned(),
         Err(ActionError::NotConfirmed(_)) => "not confirmed".to_owned(),
@@ -124,7 +124,7 @@ fn act(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
         Err(ActionError::Stuck(_)) => "stuck before".to_owned(),
         Err(ActionError::Refused(_) | ActionError::Unsure(_)) => unreachable!("no database is simulated"),
     };
-    baton.with(|world| world.tally.count(format!("{what}: {ended}")));
+    scheduler.with(|world| world.tally.count(format!("{what}: {ended}")));
 }
 
 fn name(request: &Request) -> &'static str {
@@ -139,15 +139,15 @@ fn name(request: &Request) -> &'static str {
 }
 
 /// Chooses what to do; mostly what a person would.
-fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Option<Request> {
+fn choose(scheduler: &Scheduler, state: &StateFolder<SimDisk>, report: &Report) -> Option<Request> {
     let is_dead = |record: &&RecordView| record.verdict.state == VerdictState::Dead;
     let is_legacy = |record: &&RecordView| record.generation == Generation::Legacy;
     let keys = |is_wanted: &dyn Fn(&&RecordView) -> bool| -> Vec<Key> {
         report.records().filter(is_wanted).map(|record| record.key.clone()).collect()
     };
-    let pick = |keys: Vec<Key>| baton.with(|world| world.dice.pick(&keys).cloned());
+    let pick = |keys: Vec<Key>| scheduler.with(|world| world.rng.pick(&keys).cloned());
     let request = |action, keys| pick(keys).map(|key| Request::Act { key, action });
-    match baton.with(|world| world.dice.roll(16)) {
+    match scheduler.with(|world| world.rng.roll(16)) {
         0..=6 => request(Action::Release, keys(&is_dead)),
         7 => pick(keys(&is_dead)).map(|of| Request::Left { of }),
         8 => request(Action::Release, keys(&|_| true)),
@@ -158,9 +158,9 @@ fn choose(baton: &Baton, state: &StateFolder<SimDisk>, report: &Report) -> Optio
             let history = state.history().ok()?;
             let done = history.entries.iter().filter(|entry| entry.can_be_undone());
             let done: Vec<u64> = done.map(|entry| entry.number).collect();
-            baton.with(|world| {
-                let place = if world.dice.happens(500) { Place::Own } else { Place::Beside };
-                world.dice.pick(&done).map(|entry| Request::Undo { entry: *entry, place })
+            scheduler.with(|world| {
+                let place = if world.rng.happens(500) { Place::Own } else { Place::Beside };
+                world.rng.pick(&done).map(|entry| Request::Undo { entry: *entry, place })
             })
         }
     }
@@ -174,20 +174,20 @@ fn broken(report: &Report) -> Vec<Key> {
 
 /// Walks the road; returns the receipt and what was asked for.
 fn carry_out(
-    baton: &Baton,
+    scheduler: &Scheduler,
     state: &StateFolder<SimDisk>,
-    eyes: &mut Eyes,
+    observer: &mut SimObserver,
     mut report: Report,
     request: Request,
 ) -> Result<(Receipt, &'static str), ActionError> {
     let rules = Rules { home: HOME.into(), uid: USER, settled_for: Rules::SETTLED_FOR };
-    let chance = |permille| baton.with(|world| world.dice.happens(permille));
+    let chance = |permille| scheduler.with(|world| world.rng.happens(permille));
     let patience = if chance(700) { Patience::Wait } else { Patience::None };
-    let mut lock = state.lock(patience, eyes.now())?;
+    let mut lock = state.lock(patience, observer.now())?;
     if chance(500) {
-        report = look(eyes);
+        report = look(observer);
     }
-    let seen = Preview::of(&lock, &report, request.clone(), &rules, eyes.now())?;
+    let seen = Preview::of(&lock, &report, request.clone(), &rules, observer.now())?;
     let (answer, asked) = match seen.plan.confirmation {
         Confirmation::Yes | Confirmation::Refused => (Answer::Yes, "asked for a yes"),
         Confirmation::Code => (Answer::Typed(seen.code()), "asked for the code"),
@@ -196,24 +196,24 @@ fn carry_out(
     // The screen does not hold the lock while the person thinks.
     if chance(500) {
         drop(lock);
-        baton.step(eyes.me(), |_| ());
-        lock = state.lock(Patience::Wait, eyes.now())?;
+        scheduler.step(observer.me(), |_| ());
+        lock = state.lock(Patience::Wait, observer.now())?;
     }
-    let receipt = seen.confirm(&answer)?.verify(&mut lock, eyes)?.execute(eyes)?;
-    baton.with(|world| world.note(|| format!("claimtop {}: {receipt:?}", eyes.me())));
+    let receipt = seen.confirm(&answer)?.verify(&mut lock, observer)?.execute(observer)?;
+    scheduler.with(|world| world.note(|| format!("claimtop {}: {receipt:?}", observer.me())));
     if matches!(request, Request::Act { action: Action::Migrate, .. }) {
-        baton.with(|world| oracle::disown_migrated(world, &receipt));
+        scheduler.with(|world| oracle::disown_migrated(world, &receipt));
     }
     if answer == Answer::Yes && matches!(request, Request::Act { action: Action::Release | Action::Park, .. })
     {
-        baton.with(|world| oracle::check_owners(world, &receipt));
+        scheduler.with(|world| oracle::check_owners(world, &receipt));
     }
     Ok((receipt, asked))
 }
 
 /// Checks, and then moves the file away: what every clean-up script does.
-fn act_naively(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
-    let report = look(eyes);
+fn act_naively(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &mut SimObserver) {
+    let report = look(observer);
     let dead: Vec<String> = report
         .records
         .iter()
@@ -223,8 +223,8 @@ fn act_naively(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
             Location::Row(_) => String::new(),
         })
         .collect();
-    let Some(path) = baton.with(|world| world.dice.pick(&dead).cloned()) else { return };
-    let (entry, disk) = (baton.with(|world| world.new_hold()), &state.disk);
+    let Some(path) = scheduler.with(|world| world.rng.pick(&dead).cloned()) else { return };
+    let (entry, disk) = (scheduler.with(|world| world.new_hold()), &state.disk);
     let path = Path::new(&path);
     let name = format!("{entry}-1-{}", path.file_name().unwrap_or_default().to_string_lossy());
     let Ok(folder) = disk.folder(path.parent().unwrap_or(path)) else { return };
@@ -233,7 +233,7 @@ fn act_naively(baton: &Baton, state: &StateFolder<SimDisk>, eyes: &mut Eyes) {
     if disk.rename_new(from, (&parked, name.as_ref()), Side::Private).is_ok() {
         let outcome = Outcome { ended: Ended::Done, detail: String::new() };
         let receipt = Receipt { entry, title: String::new(), undoes: None, outcome };
-        baton.with(|world| {
+        scheduler.with(|world| {
             world.tally.count("naive release: Done");
             oracle::check_owners(world, &receipt);
         });

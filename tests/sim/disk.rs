@@ -9,14 +9,14 @@ use claimtop::core::model::file::{Content, FileImage};
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use crate::baton::{Baton, Tried};
 use crate::files::USER;
+use crate::scheduler::{Scheduler, Tried};
 use crate::world::{REPO, World};
 use crate::writers;
 
 /// What a disk does otherwise than it says; all but the first are controls that must be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lie {
+pub(crate) enum DiskFault {
     /// Nothing: it is a true disk.
     None,
     /// A rename to a free name overwrites what lies there, as the plain rename does.
@@ -30,21 +30,21 @@ pub(crate) enum Lie {
 /// One claimtop's way to the disk.
 #[derive(Clone)]
 pub(crate) struct SimDisk {
-    pub(crate) baton: Arc<Baton>,
+    pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) me: usize,
-    pub(crate) lie: Lie,
+    pub(crate) disk_fault: DiskFault,
 }
 
 /// A held lock.
 pub(crate) struct SimLock {
-    baton: Arc<Baton>,
+    scheduler: Arc<Scheduler>,
     inode: u64,
     hold: u64,
 }
 
 impl Drop for SimLock {
     fn drop(&mut self) {
-        self.baton.unlock(self.inode, self.hold);
+        self.scheduler.unlock(self.inode, self.hold);
     }
 }
 
@@ -52,8 +52,8 @@ const ERRORS: [Errno; 6] = [Errno::NOSPC, Errno::IO, Errno::ACCESS, Errno::ROFS,
 
 /// Returns the error that a call meets with.
 fn fault(world: &mut World) -> Option<Errno> {
-    let is_hit = world.steps_left > 0 && world.dice.happens(world.climate.faults);
-    let errno = is_hit.then(|| world.dice.pick(&ERRORS).copied()).flatten()?;
+    let is_hit = world.steps_left > 0 && world.rng.happens(world.fault_model.faults);
+    let errno = is_hit.then(|| world.rng.pick(&ERRORS).copied()).flatten()?;
     world.tally.count("faults");
     Some(errno)
 }
@@ -65,7 +65,7 @@ impl SimDisk {
         act: impl FnOnce(&mut World) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
         let me = self.me;
-        self.baton.step(me, |world| {
+        self.scheduler.step(me, |world| {
             let done = match fault(world) {
                 Some(errno) => Err(errno),
                 None => act(world),
@@ -84,7 +84,7 @@ impl SimDisk {
         errno: Option<Errno>,
         world: &mut World,
     ) -> Result<(), Errno> {
-        let part = errno.map(|_| world.dice.roll(bytes.len()));
+        let part = errno.map(|_| world.rng.roll(bytes.len()));
         let written = bytes.get(..part.unwrap_or(bytes.len())).unwrap_or_default();
         let mut all = world.files.inode(path).ok_or(Errno::NOENT)?.bytes.clone();
         all.extend_from_slice(written);
@@ -100,7 +100,7 @@ fn path((folder, name): Spot<'_, PathBuf>) -> PathBuf {
 
 /// Returns whether a call does only a part of what it should.
 fn cut_off(world: &mut World) -> Option<Errno> {
-    let is_cut = world.steps_left > 0 && world.dice.happens(world.climate.faults);
+    let is_cut = world.steps_left > 0 && world.rng.happens(world.fault_model.faults);
     is_cut.then_some(Errno::NOSPC)
 }
 
@@ -155,7 +155,7 @@ impl Disk for SimDisk {
     }
 
     fn random(&self) -> u64 {
-        self.baton.with(World::new_hold)
+        self.scheduler.with(World::new_hold)
     }
 
     fn opener_of(&self, spot: Spot<'_, PathBuf>) -> Result<Option<u32>, Errno> {
@@ -225,12 +225,12 @@ impl Disk for SimDisk {
             || format!("rename {} to {}", from.display(), to.display()),
             |world| {
                 let is_taken = world.files.at(&from).is_some() && world.files.at(&to).is_some();
-                let is_told = world.climate.tells_taken_first || !world.files.crosses(&from, &to);
-                if is_taken && is_told && self.lie != Lie::RenamesOver {
+                let is_told = world.fault_model.tells_taken_first || !world.files.crosses(&from, &to);
+                if is_taken && is_told && self.disk_fault != DiskFault::RenamesOver {
                     return Err(Errno::EXIST);
                 }
                 let now = world.now();
-                if self.lie == Lie::CopiesInstead {
+                if self.disk_fault == DiskFault::CopiesInstead {
                     world.removed.extend(world.files.at(&from));
                     return world.files.copy_over(&from, &to, now);
                 }
@@ -276,11 +276,11 @@ impl Disk for SimDisk {
 
     fn append(&self, spot: Spot<'_, PathBuf>, bytes: &[u8], keeping: Durability) -> Result<(), Errno> {
         let path = path(spot);
-        let is_torn = self.lie == Lie::TearsOutcomes && keeping == Durability::Lazy;
+        let is_torn = self.disk_fault == DiskFault::TearsOutcomes && keeping == Durability::Lazy;
         let bytes = if is_torn { &bytes[..bytes.len() / 2] } else { bytes };
-        let is_cut = self.baton.with(|world| {
-            let crashes = world.climate.crashes;
-            world.steps_left > 0 && world.dice.happens(crashes)
+        let is_cut = self.scheduler.with(|world| {
+            let crashes = world.fault_model.crashes;
+            world.steps_left > 0 && world.rng.happens(crashes)
         });
         let done = self.call(
             || format!("append {}", String::from_utf8_lossy(bytes).trim_end()),
@@ -294,8 +294,8 @@ impl Disk for SimDisk {
         );
         if is_cut {
             // Killed in the middle of the call: the part stays, and nobody hears of it.
-            self.baton.doom(self.me);
-            self.baton.step(self.me, |_| ());
+            self.scheduler.doom(self.me);
+            self.scheduler.step(self.me, |_| ());
         }
         done
     }
@@ -310,7 +310,7 @@ impl Disk for SimDisk {
 
     fn lock(&self, spot: Spot<'_, PathBuf>, patience: Patience) -> Result<SimLock, Errno> {
         let path = path(spot);
-        let (inode, hold) = self.baton.try_step(self.me, |world| {
+        let (inode, hold) = self.scheduler.try_step(self.me, |world| {
             if let Some(errno) = fault(world) {
                 return Tried::Done(Err(errno));
             }
@@ -328,7 +328,7 @@ impl Disk for SimDisk {
             world.locks.insert(inode, hold);
             Tried::Done(Ok((inode, hold)))
         })?;
-        Ok(SimLock { baton: Arc::clone(&self.baton), inode, hold })
+        Ok(SimLock { scheduler: Arc::clone(&self.scheduler), inode, hold })
     }
 
     fn locker_of(&self, _spot: Spot<'_, PathBuf>) -> Option<LockHolder> {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use sha2::{Digest, Sha256};
 
 use crate::files::{Files, Version};
-use crate::people::Life;
+use crate::processes::Life;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {

@@ -16,25 +16,25 @@
     reason = "a simulation says by panicking what is wrong"
 )]
 
-mod baton;
 mod claimtop;
-mod dice;
 mod disk;
-mod eyes;
 mod files;
 mod ledger;
+mod observer;
 mod oracle;
-mod people;
+mod processes;
+mod rng;
 mod run;
+mod scheduler;
 mod tally;
 mod texts;
 mod world;
 mod writers;
 
 use crate::claimtop::Manner;
-use crate::disk::Lie;
-use crate::eyes::Sight;
+use crate::disk::DiskFault;
 use crate::files::Belief;
+use crate::observer::ScanMode;
 use crate::run::{Outcome, Trace, run, run_all};
 
 /// How many steps a seed has.
@@ -59,7 +59,7 @@ fn told(broken: &[Outcome]) -> String {
             "seed {} (replay with CLAIMTOP_SIM_SEED={}): {:?}\n  {}\nits last events:\n{}",
             outcome.seed,
             outcome.seed,
-            outcome.climate,
+            outcome.fault_model,
             outcome.breaches.join("\n  "),
             outcome.trace
         )
@@ -69,7 +69,7 @@ fn told(broken: &[Outcome]) -> String {
 
 #[test]
 fn nothing_that_lives_is_let_go_and_no_byte_is_lost() {
-    let manner = Manner::Real(Sight::Whole);
+    let manner = Manner::Real(ScanMode::Whole);
     if let Some(seed) = number("CLAIMTOP_SIM_SEED") {
         let outcome = run(seed, manner, Trace::All);
         println!("{}", told(std::slice::from_ref(&outcome)));
@@ -98,42 +98,42 @@ fn moving_away_what_was_dead_a_moment_ago_is_found_out() {
 
 #[test]
 fn taking_a_list_for_complete_that_is_not_is_found_out() {
-    check_control(Manner::Real(Sight::Lacking), "its owner lives");
+    check_control(Manner::Real(ScanMode::Lacking), "its owner lives");
 }
 
 #[test]
 fn judging_an_absence_without_churn_is_found_out() {
-    check_control(Manner::Real(Sight::Careless), "its owner lives");
+    check_control(Manner::Real(ScanMode::Careless), "its owner lives");
 }
 
 #[test]
 fn believing_a_mapped_owner_is_found_out() {
-    check_control(Manner::Real(Sight::Mistaken(Belief::Owners)), "its owner lives");
+    check_control(Manner::Real(ScanMode::WrongMount(Belief::Owners)), "its owner lives");
 }
 
 #[test]
 fn believing_another_machines_clock_is_found_out() {
-    check_control(Manner::Real(Sight::Mistaken(Belief::Clocks)), "its owner lives");
+    check_control(Manner::Real(ScanMode::WrongMount(Belief::Clocks)), "its owner lives");
 }
 
 #[test]
 fn overwriting_what_lies_at_a_name_is_found_out() {
-    check_control(Manner::On(Lie::RenamesOver), "is lost");
+    check_control(Manner::On(DiskFault::RenamesOver), "is lost");
 }
 
 #[test]
 fn copying_what_somebody_may_still_write_into_is_found_out() {
-    check_control(Manner::On(Lie::CopiesInstead), "is lost");
+    check_control(Manner::On(DiskFault::CopiesInstead), "is lost");
 }
 
 #[test]
 fn a_recovery_that_finds_work_twice_is_found_out() {
-    check_control(Manner::On(Lie::TearsOutcomes), "the second recovery changed something");
+    check_control(Manner::On(DiskFault::TearsOutcomes), "the second recovery changed something");
 }
 
 #[test]
 fn everything_that_can_happen_does() {
-    let (tally, _) = run_all(0..COMMON_SEEDS, Manner::Real(Sight::Whole), 1);
+    let (tally, _) = run_all(0..COMMON_SEEDS, Manner::Real(ScanMode::Whole), 1);
     for what in [
         "release: Done",
         "release: Changed",

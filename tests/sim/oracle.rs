@@ -58,9 +58,9 @@ pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
         .filter_map(|(path, _, inode)| Some((path.to_path_buf(), world.ledger.owner(inode.version?)?)))
         .collect();
     for (path, life) in
-        owners.into_iter().filter(|(_, life)| world.people.is_alive(*life)).collect::<Vec<_>>()
+        owners.into_iter().filter(|(_, life)| world.processes.is_alive(*life)).collect::<Vec<_>>()
     {
-        let pid = world.people.all[life].pid;
+        let pid = world.processes.all[life].pid;
         world.breach(format!("{} was let go, and its owner lives: life {life} ({pid})", path.display()));
     }
 }
@@ -135,7 +135,7 @@ impl Stuck {
     fn of(world: &World, history: &History) -> Self {
         let is_stuck =
             |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Stuck);
-        let stuck = history.entries.iter().filter(is_stuck).filter(|_| world.climate.faults > 0);
+        let stuck = history.entries.iter().filter(is_stuck).filter(|_| world.fault_model.faults > 0);
         Self {
             about: stuck.flat_map(|entry| left_by(world, entry)).map(|(version, _)| version).collect(),
             places: history.entries.iter().flat_map(|entry| left_by(world, entry)).collect(),

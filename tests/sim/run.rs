@@ -10,22 +10,22 @@ use claimtop::act::journal_store::StateFolder;
 use claimtop::core::model::record::medium::Medium;
 use jiff::SignedDuration;
 
-use crate::baton::Baton;
 use crate::claimtop::{Manner, live};
-use crate::dice::Dice;
-use crate::disk::{Lie, SimDisk};
+use crate::disk::{DiskFault, SimDisk};
 use crate::files::Mount;
 use crate::oracle;
-use crate::people::Sights;
+use crate::processes::Visibility;
+use crate::rng::Rng;
+use crate::scheduler::Scheduler;
 use crate::tally::Tally;
-use crate::world::{Climate, STATE, World};
+use crate::world::{FaultModel, STATE, World};
 
 /// What became of one seed.
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
     pub(crate) breaches: Vec<String>,
     pub(crate) tally: Tally,
-    pub(crate) climate: Climate,
+    pub(crate) fault_model: FaultModel,
     pub(crate) trace: String,
 }
 
@@ -39,9 +39,9 @@ pub(crate) enum Trace {
 /// By how much another machine's clock is ahead, in seconds.
 const AHEAD: [i64; 8] = [-7_200, -300, -60, -3, 0, 3, 300, 7_200];
 
-fn mount(dice: &mut Dice) -> Mount {
-    let ahead = SignedDuration::from_secs(AHEAD[dice.roll(AHEAD.len())]);
-    match dice.roll(10) {
+fn mount(rng: &mut Rng) -> Mount {
+    let ahead = SignedDuration::from_secs(AHEAD[rng.roll(AHEAD.len())]);
+    match rng.roll(10) {
         0..=1 => Mount { medium: Medium::Mapped, ..Mount::LOCAL },
         2..=3 => Mount { medium: Medium::Shared, ahead },
         _ => Mount::LOCAL,
@@ -49,34 +49,34 @@ fn mount(dice: &mut Dice) -> Mount {
 }
 
 /// Returns by how many ticks a time namespace is ahead: set back by some hours, or not another one.
-fn clock(dice: &mut Dice, hours: i64) -> i64 {
-    if dice.happens(150) { -360_000 * hours - dice.roll(360_000) as i64 } else { 0 }
+fn clock(rng: &mut Rng, hours: i64) -> i64 {
+    if rng.happens(150) { -360_000 * hours - rng.roll(360_000) as i64 } else { 0 }
 }
 
-fn climate(dice: &mut Dice) -> Climate {
-    let containers = dice.happens(400);
-    let container = Some(1).filter(|_| containers && dice.happens(250));
+fn fault_model(rng: &mut Rng) -> FaultModel {
+    let containers = rng.happens(400);
+    let container = Some(1).filter(|_| containers && rng.happens(250));
     // Who is in no container has been up for 40 hours.
-    let containers_clock = clock(dice, 38);
-    let own_clock = clock(dice, 40);
-    Climate {
-        faults: [0, 0, 10, 40][dice.roll(4)],
-        crashes: [0, 0, 10, 30][dice.roll(4)],
-        clock_steps: dice.happens(300),
-        loses_journal: dice.happens(150),
-        foreigners: dice.happens(300),
+    let containers_clock = clock(rng, 38);
+    let own_clock = clock(rng, 40);
+    FaultModel {
+        faults: [0, 0, 10, 40][rng.roll(4)],
+        crashes: [0, 0, 10, 30][rng.roll(4)],
+        clock_steps: rng.happens(300),
+        loses_journal: rng.happens(150),
+        foreigners: rng.happens(300),
         containers,
-        churn: dice.happens(400),
-        mount: mount(dice),
-        gives_away: dice.happens(300),
-        names_domain: dice.happens(500),
+        churn: rng.happens(400),
+        mount: mount(rng),
+        gives_away: rng.happens(300),
+        names_domain: rng.happens(500),
         containers_clock,
-        tells_taken_first: dice.happens(300),
-        claimtops: 1 + dice.roll(3),
-        sights: Sights {
+        tells_taken_first: rng.happens(300),
+        claimtops: 1 + rng.roll(3),
+        visibility: Visibility {
             container,
-            is_partial: dice.happens(60),
-            has_pidfd: dice.happens(800),
+            is_partial: rng.happens(60),
+            has_pidfd: rng.happens(800),
             clock: if container.is_some() { containers_clock } else { own_clock },
         },
     }
@@ -84,38 +84,38 @@ fn climate(dice: &mut Dice) -> Climate {
 
 /// Runs one seed from its first step to the last recovery.
 pub(crate) fn run(seed: u64, manner: Manner, trace: Trace) -> Outcome {
-    let mut world = World::new(seed, climate, trace == Trace::All);
+    let mut world = World::new(seed, fault_model, trace == Trace::All);
     world.files.belief = manner.belief();
-    let climate = world.climate;
-    let baton = Arc::new(Baton::new(world));
+    let fault_model = world.fault_model;
+    let scheduler = Arc::new(Scheduler::new(world));
     thread::scope(|scope| {
-        for me in 0..climate.claimtops {
-            let baton = &baton;
-            scope.spawn(move || live(baton, me, manner));
+        for me in 0..fault_model.claimtops {
+            let scheduler = &scheduler;
+            scope.spawn(move || live(scheduler, me, manner));
         }
     });
-    let Some(mut world) = Arc::into_inner(baton).map(Baton::into_world) else {
+    let Some(mut world) = Arc::into_inner(scheduler).map(Scheduler::into_world) else {
         unreachable!("everybody has left");
     };
     if manner != Manner::Naive {
-        world = recover_twice(world, manner.lie());
+        world = recover_twice(world, manner.disk_fault());
         oracle::check_rest(&mut world);
     }
-    Outcome { seed, climate, trace: world.trace(), breaches: world.breaches, tally: world.tally }
+    Outcome { seed, fault_model, trace: world.trace(), breaches: world.breaches, tally: world.tally }
 }
 
 /// Lets one last claimtop put everything right, and another one find nothing left to do.
-fn recover_twice(mut world: World, lie: Lie) -> World {
-    world.climate.claimtops = 1;
+fn recover_twice(mut world: World, disk_fault: DiskFault) -> World {
+    world.fault_model.claimtops = 1;
     let mut before = None;
     for time in 1..=2 {
         world.note(|| format!("recovery {time}"));
-        let baton = Arc::new(Baton::new(world));
-        let disk = SimDisk { baton: Arc::clone(&baton), me: 0, lie };
-        let now = baton.with(|world| world.now());
+        let scheduler = Arc::new(Scheduler::new(world));
+        let disk = SimDisk { scheduler: Arc::clone(&scheduler), me: 0, disk_fault };
+        let now = scheduler.with(|world| world.now());
         let recovered = StateFolder::open(disk, Path::new(STATE))
             .and_then(|state| state.lock(Patience::Wait, now).map(drop));
-        let Some(after) = Arc::into_inner(baton).map(Baton::into_world) else {
+        let Some(after) = Arc::into_inner(scheduler).map(Scheduler::into_world) else {
             unreachable!("nobody else has it");
         };
         world = after;

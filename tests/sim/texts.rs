@@ -3,7 +3,7 @@
 use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::people::Person;
+use crate::processes::SimProcess;
 
 pub(crate) const HOST: &str = "vm";
 pub(crate) const BOOT: &str = "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b";
@@ -18,7 +18,7 @@ fn naive(at: Timestamp, mark: usize) -> String {
 pub(crate) const MACHINE: &str = "0af3c8d2f1b34e0d9f6c2b7a5e4d3c21";
 
 /// Returns on which machine and in which PID namespace somebody's PID counts, in Claude Code's words.
-fn domain(who: &Person) -> String {
+fn domain(who: &SimProcess) -> String {
     let (machine, namespace) = match who.inside {
         _ if who.is_far() => ("77f3c8d2f1b34e0d9f6c2b7a5e4d3c21", INITIAL_PID_NAMESPACE),
         Some((container, _)) => (MACHINE, namespace_of(container)),
@@ -33,11 +33,11 @@ pub(crate) fn namespace_of(container: u32) -> u64 {
 }
 
 /// Returns the name of somebody's host.
-fn host(who: &Person) -> &'static str {
+fn host(who: &SimProcess) -> &'static str {
     if who.is_far() { "far" } else { HOST }
 }
 
-pub(crate) fn registry(who: &Person, names_domain: bool, mark: usize) -> String {
+pub(crate) fn registry(who: &SimProcess, names_domain: bool, mark: usize) -> String {
     let domain = if names_domain || who.is_far() { domain(who) } else { String::new() };
     format!(
         r#"{{{domain}"pid":{},"sessionId":"{}","cwd":"{}","startedAt":{},"procStart":"{}","version":"2.1.197","kind":"interactive","entrypoint":"cli","name":"n{}","status":"idle"}}"#,
@@ -71,7 +71,7 @@ pub(crate) fn lines(first: &str, at: Timestamp, mark: usize) -> String {
     format!("{first}\n{}\n", naive(at, mark))
 }
 
-pub(crate) fn leo_session(who: &Person, hook: u32, at: Timestamp, mark: usize) -> String {
+pub(crate) fn leo_session(who: &SimProcess, hook: u32, at: Timestamp, mark: usize) -> String {
     let (session, host) = (&who.session, host(who));
     format!(
         r#"{{"session_id":"{session}","machine_id":"858c8397a35585b3","terminal_id":"{session}","tty":"unknown","pid":{hook},"hostname":"{host}","codebase":"shop","sd_key":"SD-DEMO-{}","track":null,"claimed_at":"{at}","heartbeat_at":"{at}","created_at":"{at}","metadata":{{}}}}"#,
@@ -79,7 +79,7 @@ pub(crate) fn leo_session(who: &Person, hook: u32, at: Timestamp, mark: usize) -
     )
 }
 
-pub(crate) fn leo_marker(who: &Person, at: Timestamp, mark: usize) -> String {
+pub(crate) fn leo_marker(who: &SimProcess, at: Timestamp, mark: usize) -> String {
     format!(
         r#"{{"session_id":"{}","sse_port":null,"cc_pid":"{}","source":"startup","model":"m{}","captured_at":"{at}"}}"#,
         who.session,
@@ -88,7 +88,7 @@ pub(crate) fn leo_marker(who: &Person, at: Timestamp, mark: usize) -> String {
     )
 }
 
-pub(crate) fn leo_tick(who: &Person, daemon: u32, at: Timestamp, mark: usize) -> String {
+pub(crate) fn leo_tick(who: &SimProcess, daemon: u32, at: Timestamp, mark: usize) -> String {
     format!(
         r#"{{"session_id":"{}","tick_pid":{daemon},"cc_parent_pid":{},"started_at":"{at}","hostname":"{HOST}","mark":{}}}"#,
         who.session,
@@ -97,7 +97,7 @@ pub(crate) fn leo_tick(who: &Person, daemon: u32, at: Timestamp, mark: usize) ->
     )
 }
 
-pub(crate) fn entire(who: &Person, at: Timestamp, mark: usize) -> String {
+pub(crate) fn entire(who: &SimProcess, at: Timestamp, mark: usize) -> String {
     format!(
         r#"{{"session_id":"{}","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"{at}","phase":"active","last_interaction_time":"{at}","checkpoint_count":0,"files_touched":[],"first_prompt":"n{}","owner":{{"pid":{},"start":"{}","boot":"{BOOT}","host":"{}","name":"claude"}}}}"#,
         who.session,

@@ -7,10 +7,10 @@ use claimtop::core::model::record::medium::Medium;
 use claimtop::core::model::tombstone::Tombstone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::dice::Dice;
 use crate::files::{Files, Mount, OTHER_USER, USER};
 use crate::ledger::Ledger;
-use crate::people::{Life, OTHER_MACHINE, People, Person, Sights, Sort, State};
+use crate::processes::{Life, OTHER_MACHINE, Processes, SimProcess, Sort, State, Visibility};
+use crate::rng::Rng;
 use crate::tally::Tally;
 use crate::writers::Pending;
 
@@ -20,7 +20,7 @@ pub(crate) const STATE: &str = "/state/claimtop";
 
 /// What a seed's world is like.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Climate {
+pub(crate) struct FaultModel {
     /// How often in a thousand calls the disk refuses.
     pub(crate) faults: usize,
     /// How often in a thousand steps a claimtop is killed.
@@ -46,14 +46,14 @@ pub(crate) struct Climate {
     /// and not to cross, as by `renameat2`.
     pub(crate) tells_taken_first: bool,
     pub(crate) claimtops: usize,
-    pub(crate) sights: Sights,
+    pub(crate) visibility: Visibility,
 }
 
 pub(crate) struct World {
-    pub(crate) dice: Dice,
-    pub(crate) climate: Climate,
+    pub(crate) rng: Rng,
+    pub(crate) fault_model: FaultModel,
     pub(crate) files: Files,
-    pub(crate) people: People,
+    pub(crate) processes: Processes,
     pub(crate) ledger: Ledger,
     pub(crate) pending: Vec<Pending>,
     /// Whether a journal was lost: nobody can put right what was under way then.
@@ -78,13 +78,13 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, climate: impl FnOnce(&mut Dice) -> Climate, traces_all: bool) -> Self {
-        let mut dice = Dice::new(seed);
-        let climate = climate(&mut dice);
+    pub(crate) fn new(seed: u64, fault_model: impl FnOnce(&mut Rng) -> FaultModel, traces_all: bool) -> Self {
+        let mut rng = Rng::new(seed);
+        let fault_model = fault_model(&mut rng);
         let mut world = Self {
-            files: disks(&mut dice, climate.mount),
-            climate,
-            people: People::default(),
+            files: disks(&mut rng, fault_model.mount),
+            fault_model,
+            processes: Processes::default(),
             ledger: Ledger::default(),
             pending: Vec::new(),
             lost_journal: false,
@@ -101,7 +101,7 @@ impl World {
             trace: VecDeque::new(),
             traces_all,
             breached_at: None,
-            dice,
+            rng,
         };
         for _ in 0..40 {
             world.happen();
@@ -154,7 +154,7 @@ impl World {
 
     /// Lets one thing happen that no claimtop does.
     pub(crate) fn happen(&mut self) {
-        match self.dice.roll(100) {
+        match self.rng.roll(100) {
             0..=14 => self.time_passes(),
             15..=26 => self.birth(),
             27..=35 => self.end_somebody(),
@@ -166,45 +166,45 @@ impl World {
     }
 
     fn time_passes(&mut self) {
-        let seconds = [1, 3, 3, 5, 20, 120, 1500].get(self.dice.roll(7)).copied().unwrap_or(1);
+        let seconds = [1, 3, 3, 5, 20, 120, 1500].get(self.rng.roll(7)).copied().unwrap_or(1);
         self.pass(SignedDuration::from_secs(seconds));
-        if self.climate.clock_steps && self.dice.happens(80) {
-            let step = SignedDuration::from_mins([-60, -5, 5, 60][self.dice.roll(4)]);
+        if self.fault_model.clock_steps && self.rng.happens(80) {
+            let step = SignedDuration::from_mins([-60, -5, 5, 60][self.rng.roll(4)]);
             self.booted_at += step;
             self.clock_doubt += step.abs();
             self.note(|| format!("the clock is set by {} s", step.as_secs()));
         }
-        if self.climate.loses_journal && self.dice.happens(80) {
+        if self.fault_model.loses_journal && self.rng.happens(80) {
             self.note(|| "the journal is deleted".to_owned());
             self.lost_journal |= self.files.unlink(&Self::path(STATE, "journal.jsonl")).is_ok();
         }
     }
 
     fn birth(&mut self) {
-        let sort = match self.dice.roll(10) {
+        let sort = match self.rng.roll(10) {
             0..=6 => Sort::Claude,
             7 => Sort::Codex,
             _ => Sort::Sleep,
         };
-        let in_container = self.climate.containers && self.dice.happens(400);
-        let container = in_container.then(|| 1 + self.dice.roll(2) as u32);
-        let is_far = !self.climate.mount.medium.is_this_machines() && self.dice.happens(250);
+        let in_container = self.fault_model.containers && self.rng.happens(400);
+        let container = in_container.then(|| 1 + self.rng.roll(2) as u32);
+        let is_far = !self.fault_model.mount.medium.is_this_machines() && self.rng.happens(250);
         let container = if is_far { Some(OTHER_MACHINE) } else { container };
-        let clock = if container == Some(1) { self.climate.containers_clock } else { 0 };
+        let clock = if container == Some(1) { self.fault_model.containers_clock } else { 0 };
         let session = match self.resumed() {
             Some(session) => session,
-            None => format!("95fe798d-3725-4649-974a-{:012}", self.people.all.len()),
+            None => format!("95fe798d-3725-4649-974a-{:012}", self.processes.all.len()),
         };
         // Where owners are mapped, users of containers are about, who own nothing by their number.
-        let is_mapped = self.climate.mount.medium == Medium::Mapped;
+        let is_mapped = self.fault_model.mount.medium == Medium::Mapped;
         let others = if is_mapped { 700 } else { 250 };
-        let is_other = (is_mapped || self.climate.foreigners) && self.dice.happens(others);
+        let is_other = (is_mapped || self.fault_model.foreigners) && self.rng.happens(others);
         let uid = if is_other { OTHER_USER } else { USER };
-        let is_hidden = self.climate.foreigners && self.dice.happens(60);
-        let names_session = self.dice.happens(200);
-        let cwd = if self.dice.happens(500) { REPO } else { "/home/dev/shop-b" };
+        let is_hidden = self.fault_model.foreigners && self.rng.happens(60);
+        let names_session = self.rng.happens(200);
+        let cwd = if self.rng.happens(500) { REPO } else { "/home/dev/shop-b" };
         self.add(
-            |pid, inside, start_ticks, born_at| Person {
+            |pid, inside, start_ticks, born_at| SimProcess {
                 pid,
                 inside,
                 parent: None,
@@ -225,55 +225,56 @@ impl World {
 
     /// Returns the session of somebody who is gone, if this one resumes it.
     fn resumed(&mut self) -> Option<String> {
-        let is_resumed = self.dice.happens(150);
-        let gone = |person: &&Person| !person.state.is_alive() && person.sort == Sort::Claude;
-        let sessions: Vec<String> = self.people.all.iter().filter(gone).map(|p| p.session.clone()).collect();
-        self.dice.pick(&sessions).filter(|_| is_resumed).cloned()
+        let is_resumed = self.rng.happens(150);
+        let gone = |person: &&SimProcess| !person.state.is_alive() && person.sort == Sort::Claude;
+        let sessions: Vec<String> =
+            self.processes.all.iter().filter(gone).map(|p| p.session.clone()).collect();
+        self.rng.pick(&sessions).filter(|_| is_resumed).cloned()
     }
 
     /// Gives somebody a PID; `None` when none is free.
     pub(crate) fn add(
         &mut self,
-        person: impl FnOnce(u32, Option<(u32, u32)>, u64, Timestamp) -> Person,
+        person: impl FnOnce(u32, Option<(u32, u32)>, u64, Timestamp) -> SimProcess,
         container: Option<u32>,
     ) -> Option<Life> {
-        let wanted = self.dice.roll(64);
+        let wanted = self.rng.roll(64);
         // Within one tick a PID and a start could be those of two processes.
         self.pass(SignedDuration::from_millis(10));
-        let pid = self.people.free(wanted, 100..112, None)?;
+        let pid = self.processes.free(wanted, 100..112, None)?;
         let inside = match container {
             None => None,
-            Some(container) => Some((container, self.people.free(wanted, 101..105, Some(container))?)),
+            Some(container) => Some((container, self.processes.free(wanted, 101..105, Some(container))?)),
         };
         let ticks = u64::try_from(self.up_for.as_millis() / 10).unwrap_or_default();
         let person = person(pid, inside, ticks, self.now());
-        let life = self.people.all.len();
+        let life = self.processes.all.len();
         self.note(|| {
             format!("born: life {life} {:?} {pid} inside {inside:?} uid {}", person.sort, person.uid)
         });
-        self.people.all.push(person);
+        self.processes.all.push(person);
         Some(life)
     }
 
     /// Returns somebody who is alive and of whom `is_wanted` is true.
-    pub(crate) fn somebody(&mut self, is_wanted: impl Fn(&Person) -> bool) -> Option<Life> {
+    pub(crate) fn somebody(&mut self, is_wanted: impl Fn(&SimProcess) -> bool) -> Option<Life> {
         let lives: Vec<Life> =
-            self.people.alive().filter(|(_, person)| is_wanted(person)).map(|(life, _)| life).collect();
-        self.dice.pick(&lives).copied()
+            self.processes.alive().filter(|(_, person)| is_wanted(person)).map(|(life, _)| life).collect();
+        self.rng.pick(&lives).copied()
     }
 
     fn end_somebody(&mut self) {
         if let Some(life) = self.somebody(|person| person.state != State::Stopped) {
-            let is_reaped = self.dice.happens(700);
+            let is_reaped = self.rng.happens(700);
             self.set(life, if is_reaped { State::Gone } else { State::Zombie });
         }
     }
 
     fn change_somebody(&mut self) {
-        let lives: Vec<Life> = (0..self.people.all.len()).collect();
-        let Some(life) = self.dice.pick(&lives).copied() else { return };
-        let next = match self.people.all[life].state {
-            State::Running if self.dice.happens(500) => State::Stopped,
+        let lives: Vec<Life> = (0..self.processes.all.len()).collect();
+        let Some(life) = self.rng.pick(&lives).copied() else { return };
+        let next = match self.processes.all[life].state {
+            State::Running if self.rng.happens(500) => State::Stopped,
             State::Running => State::LeaderExited,
             State::Stopped => State::Running,
             State::LeaderExited => return,
@@ -284,17 +285,19 @@ impl World {
     }
 
     pub(crate) fn set(&mut self, life: Life, state: State) {
-        let pid = self.people.all[life].pid;
+        let pid = self.processes.all[life].pid;
         self.note(|| format!("life {life} ({pid}) is {state:?}"));
-        self.people.all[life].state = state;
+        self.processes.all[life].state = state;
     }
 
     /// Gives some file to another owner, or dates it ahead.
     fn change_some_file(&mut self) {
         let all: Vec<u64> =
             self.files.all().filter(|(path, ..)| !path.starts_with("/state")).map(|at| at.1).collect();
-        let Some(number) = self.dice.pick(&all).copied().filter(|_| self.climate.gives_away) else { return };
-        let (now, is_dated) = (self.files.time_of(number, self.now()), self.dice.happens(200));
+        let Some(number) = self.rng.pick(&all).copied().filter(|_| self.fault_model.gives_away) else {
+            return;
+        };
+        let (now, is_dated) = (self.files.time_of(number, self.now()), self.rng.happens(200));
         let Some(inode) = self.files.inodes.get_mut(&number) else { return };
         // Whoever is given it within 100 ms of the write is taken for its writer.
         if now.duration_since(inode.modified_at).abs() <= SignedDuration::from_millis(100) {
@@ -327,11 +330,11 @@ impl World {
 }
 
 /// Returns the folders of the world, on up to three file systems.
-fn disks(dice: &mut Dice, mount: Mount) -> Files {
+fn disks(rng: &mut Rng, mount: Mount) -> Files {
     let mut files = Files::default();
     files.mounts.insert(1, mount);
-    let tmp = if dice.happens(500) { 2 } else { 1 };
-    let state = if dice.happens(400) { 3 } else { 1 };
+    let tmp = if rng.happens(500) { 2 } else { 1 };
+    let state = if rng.happens(400) { 3 } else { 1 };
     let home = ["/home/dev", "/home/dev/.claude/sessions", "/home/dev/.maia", "/home/dev/.claude-sessions"];
     let repo = [
         "/home/dev/shop",
@@ -344,7 +347,7 @@ fn disks(dice: &mut Dice, mount: Mount) -> Files {
     for folder in home.into_iter().chain(repo) {
         files.add_folder(folder, 1);
     }
-    if dice.happens(800) {
+    if rng.happens(800) {
         files.add_folder("/home/dev/.maia/sessions", 1);
     }
     files.add_folder("/tmp", tmp);

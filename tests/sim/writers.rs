@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::USER;
-use crate::people::{Life, Person, Sort, State};
+use crate::processes::{Life, SimProcess, Sort, State};
 use crate::texts;
 use crate::world::World;
 
@@ -36,9 +36,9 @@ struct Sheet {
 /// Goes on with one write, or drops those of the dead.
 pub(crate) fn go_on(world: &mut World) {
     let all: Vec<usize> = (0..world.pending.len()).collect();
-    let Some(at) = world.dice.pick(&all).copied() else { return };
+    let Some(at) = world.rng.pick(&all).copied() else { return };
     let life = world.pending[at].life();
-    let state = world.people.all[life].state;
+    let state = world.processes.all[life].state;
     if state == State::Stopped {
         return;
     }
@@ -77,10 +77,10 @@ fn is_its_own_fault(world: &World, inode: u64) -> bool {
 /// Returns somebody alive who has a file open to write into it, and of whom that can be seen.
 pub(crate) fn writer_of(world: &World, inode: u64) -> Option<u32> {
     let all = world.pending.iter().filter_map(|pending| match pending {
-        Pending::Fill { life, inode: open, .. } if *open == inode => Some(&world.people.all[*life]),
+        Pending::Fill { life, inode: open, .. } if *open == inode => Some(&world.processes.all[*life]),
         Pending::Fill { .. } | Pending::Rename { .. } => None,
     });
-    let mut seen = all.filter(|who| who.state.is_alive() && world.climate.sights.sees_into(who));
+    let mut seen = all.filter(|who| who.state.is_alive() && world.fault_model.visibility.sees_into(who));
     seen.next().map(|who| who.pid)
 }
 
@@ -97,12 +97,12 @@ fn rename_over(world: &mut World, from: &Path, to: &Path) {
 /// Lets some agent's hook do something.
 pub(crate) fn write_something(world: &mut World) {
     let is_able =
-        |p: &Person| p.sort == Sort::Claude && matches!(p.state, State::Running | State::LeaderExited);
+        |p: &SimProcess| p.sort == Sort::Claude && matches!(p.state, State::Running | State::LeaderExited);
     let Some(life) = world.somebody(is_able) else { return };
-    if world.people.all[life].is_far() {
+    if world.processes.all[life].is_far() {
         return write_from_afar(world, life);
     }
-    match world.dice.roll(16) {
+    match world.rng.roll(16) {
         0..=2 => put(world, life, registry),
         3..=4 => put(world, life, maia),
         5 => by_shell(world, life),
@@ -123,20 +123,20 @@ pub(crate) fn write_something(world: &mut World) {
 /// judged as one of this machine.
 fn write_from_afar(world: &mut World, life: Life) {
     world.tally.count("written on another machine");
-    match world.dice.roll(4) {
+    match world.rng.roll(4) {
         0..=1 => put(world, life, registry),
         2 => put(world, life, leo_session),
         _ => entire(world, life),
     }
 }
 
-fn put(world: &mut World, life: Life, sheet: fn(&World, &Person) -> Sheet) {
-    let sheet = sheet(world, &world.people.all[life]);
+fn put(world: &mut World, life: Life, sheet: fn(&World, &SimProcess) -> Sheet) {
+    let sheet = sheet(world, &world.processes.all[life]);
     write(world, life, sheet, None);
 }
 
 fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
-    let (now, uid) = (world.now(), world.people.all[life].uid);
+    let (now, uid) = (world.now(), world.processes.all[life].uid);
     let target = sheet.beside.clone().unwrap_or_else(|| sheet.path.clone());
     let old = world.files.inode(&target).map(|inode| inode.version);
     let is_in_place = sheet.beside.is_none();
@@ -148,7 +148,7 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     let folder = target.parent().unwrap_or(Path::new("/"));
     let _ = world.files.make_folder(folder);
     let inode = world.files.at(&target).map_or_else(|| world.files.create(&target, uid, now), Ok).unwrap();
-    if old.is_none() && world.climate.gives_away && world.dice.happens(200) {
+    if old.is_none() && world.fault_model.gives_away && world.rng.happens(200) {
         world.files.inodes.entry(inode).and_modify(|inode| inode.mode = 0o666);
     }
     count_odd(world, inode, uid);
@@ -156,7 +156,7 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     world.fill(inode, b"");
     world.note(|| format!("life {life} opens {} (inode {inode})", target.display()));
     let bytes = sheet.text.into_bytes();
-    if sheet.beside.is_none() && world.dice.happens(300) {
+    if sheet.beside.is_none() && world.rng.happens(300) {
         let half = bytes.len() / 2;
         world.fill(inode, bytes.get(..half).unwrap_or_default());
         world.pending.push(Pending::Fill { life, inode, bytes });
@@ -166,7 +166,7 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     world.fill(inode, &bytes);
     match sheet.beside {
         // Most writes are over before anybody can look.
-        Some(from) if lock.is_none() && world.dice.happens(600) => rename_over(world, &from, &sheet.path),
+        Some(from) if lock.is_none() && world.rng.happens(600) => rename_over(world, &from, &sheet.path),
         Some(from) => world.pending.push(Pending::Rename { life, from, to: sheet.path, lock }),
         None => {}
     }
@@ -188,13 +188,13 @@ fn beside(path: &Path, end: &str) -> Option<PathBuf> {
     Some(path.with_file_name(format!("{}{end}", path.file_name()?.to_str()?)))
 }
 
-fn registry(world: &World, who: &Person) -> Sheet {
+fn registry(world: &World, who: &SimProcess) -> Sheet {
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
-    let text = texts::registry(who, world.climate.names_domain, world.ledger.mark());
+    let text = texts::registry(who, world.fault_model.names_domain, world.ledger.mark());
     Sheet { beside: beside(&path, ".tmp").filter(|_| who.pid.is_multiple_of(2)), path, text }
 }
 
-fn maia(world: &World, who: &Person) -> Sheet {
+fn maia(world: &World, who: &SimProcess) -> Sheet {
     maia_at(world, &who.own_pid().to_string())
 }
 
@@ -206,9 +206,9 @@ fn maia_at(world: &World, context: &str) -> Sheet {
 
 /// A hook runs in a shell whose PID it takes for the window's.
 fn by_shell(world: &mut World, life: Life) {
-    let agent = world.people.all[life].clone();
+    let agent = world.processes.all[life].clone();
     let container = agent.inside.map(|(container, _)| container);
-    let shell = |pid, inside, start_ticks, born_at| Person {
+    let shell = |pid, inside, start_ticks, born_at| SimProcess {
         pid,
         inside,
         parent: Some(life),
@@ -221,68 +221,68 @@ fn by_shell(world: &mut World, life: Life) {
         ..agent.clone()
     };
     let Some(shell) = world.add(shell, container) else { return };
-    let context = world.people.all[shell].own_pid().to_string();
-    let sheet = if world.dice.happens(700) {
+    let context = world.processes.all[shell].own_pid().to_string();
+    let sheet = if world.rng.happens(700) {
         maia_at(world, &context)
     } else {
         let path = World::path("/tmp", format!("maia_active_swarm_session_context_{context}.json"));
         Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
     };
     write(world, life, sheet, None);
-    if world.dice.happens(800) {
+    if world.rng.happens(800) {
         world.set(shell, State::Gone);
     }
 }
 
-fn legacy(world: &World, who: &Person) -> Sheet {
+fn legacy(world: &World, who: &SimProcess) -> Sheet {
     let path = World::path("/tmp", format!("maia_active_swarm_session_{}.json", who.own_pid()));
     Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
 }
 
-fn global(world: &World, _: &Person) -> Sheet {
+fn global(world: &World, _: &SimProcess) -> Sheet {
     let path = World::path("/tmp", "maia_active_swarm_session.json");
     Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
 }
 
-fn learning(world: &World, who: &Person) -> Sheet {
+fn learning(world: &World, who: &SimProcess) -> Sheet {
     let context = who.own_pid().to_string();
     let path = World::path("/home/dev/.maia/sessions", format!("learning_session_{context}.json"));
     Sheet { beside: None, path, text: texts::learning(&context, world.now(), world.ledger.mark()) }
 }
 
-fn slot(world: &World, who: &Person) -> Sheet {
+fn slot(world: &World, who: &SimProcess) -> Sheet {
     let project = who.cwd.trim_start_matches("/home/dev/");
     let path = World::path("/tmp", format!("claude_session_{project}"));
     let text = texts::lines(&who.session, world.now(), world.ledger.mark());
     Sheet { beside: beside(&path, "_abcdefgh.tmp"), path, text }
 }
 
-fn correlation(world: &World, who: &Person) -> Sheet {
+fn correlation(world: &World, who: &SimProcess) -> Sheet {
     let project = who.cwd.trim_start_matches("/home/dev/");
     let path = World::path("/tmp", format!("claude_correlation_{project}_Bash"));
     let mark = world.ledger.mark();
     Sheet { beside: None, path, text: texts::lines(&format!("c{mark}"), world.now(), mark) }
 }
 
-fn leo_session(world: &World, who: &Person) -> Sheet {
+fn leo_session(world: &World, who: &SimProcess) -> Sheet {
     let path = World::path("/home/dev/.claude-sessions", format!("{}.json", who.session));
     Sheet { beside: None, path, text: texts::leo_session(who, 777, world.now(), world.ledger.mark()) }
 }
 
-fn leo_marker(world: &World, who: &Person) -> Sheet {
+fn leo_marker(world: &World, who: &SimProcess) -> Sheet {
     let folder = "/home/dev/shop/.claude/session-identity";
     let path = World::path(folder, format!("pid-{}.json", who.own_pid()));
     Sheet { beside: None, path, text: texts::leo_marker(who, world.now(), world.ledger.mark()) }
 }
 
-fn leo_tick(world: &World, who: &Person) -> Sheet {
+fn leo_tick(world: &World, who: &SimProcess) -> Sheet {
     let path = World::path("/home/dev/shop/.claude/pids", format!("tick-{}.json", who.session));
     Sheet { beside: None, path, text: texts::leo_tick(who, 778, world.now(), world.ledger.mark()) }
 }
 
 /// The entire CLI writes a state under its lock.
 fn entire(world: &mut World, life: Life) {
-    let who = world.people.all[life].clone();
+    let who = world.processes.all[life].clone();
     let lock = World::path("/home/dev/shop/.git/entire-session-locks", format!("{}.lock", who.session));
     let now = world.now();
     let inode = world.files.at(&lock).map_or_else(|| world.files.create(&lock, who.uid, now), Ok).unwrap();
@@ -303,7 +303,7 @@ fn entire(world: &mut World, life: Life) {
 /// Maia moves a legacy file to the window that starts next, and keeps its time. From then on
 /// it is nobody's: who wrote it has lost it, and the window has inherited a stranger's.
 fn migrate(world: &mut World, life: Life) {
-    let who = &world.people.all[life];
+    let who = &world.processes.all[life];
     let context = who.own_pid();
     let to = World::path("/home/dev/.maia/sessions", format!("swarm_session_{context}.json"));
     let own = World::path("/tmp", format!("maia_active_swarm_session_{context}.json"));
@@ -334,7 +334,7 @@ fn migrate(world: &mut World, life: Life) {
 
 /// An agent that ends in good order takes its registry file along.
 fn leave(world: &mut World, life: Life) {
-    let who = world.people.all[life].clone();
+    let who = world.processes.all[life].clone();
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
     let owned = world.files.inode(&path).filter(|inode| world.files.may_write(inode, who.uid, false));
     if let Some(version) = owned.map(|inode| inode.version) {

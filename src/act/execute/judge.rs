@@ -45,7 +45,7 @@ impl Preview {
     }
 }
 
-/// Reads a file as the record of a system, from the bytes that are at executor.
+/// Reads a file as the record of a system, from the bytes that are at hand.
 fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<Record>> {
     let kind = format::kind_at(format, &image.path)?;
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };

@@ -97,7 +97,7 @@ fn of_entry(history: &History, number: u64, place: Place) -> Vec<(String, Reques
     requests.collect()
 }
 
-/// Looks at the files of each part.
+/// Previews each part.
 fn see_all<D: Disk>(
     lock: &Lock<'_, D>,
     report: &Report,

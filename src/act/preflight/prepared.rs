@@ -24,7 +24,7 @@ pub(crate) enum PreparedStep {
     End { path: PathBuf, print: Print, place: ParkPlace, new: Vec<u8> },
     /// Put back what an earlier entry parked.
     Restore { parked: Parked, print: Print, to: PathBuf },
-    /// RowUpdate a row.
+    /// Change a row.
     Row { format: Format, database: String, table: String, id: String, before: Columns, to: RowTarget },
 }
 

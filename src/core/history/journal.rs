@@ -119,6 +119,17 @@ impl Movement {
             Self::Rows { .. } => None,
         }
     }
+
+    /// Returns what it parks and where: a file, or the copy of a database.
+    pub fn parks(&self) -> Option<(Parked, Option<&Print>)> {
+        match self {
+            Self::Take { parked, print, .. } | Self::Exchange { parked, print, .. } => {
+                Some((parked.clone(), Some(print)))
+            }
+            Self::Rows { backup, .. } => Some((Parked::in_state(backup.as_deref()?), None)),
+            Self::Put { .. } => None,
+        }
+    }
 }
 
 /// What was meant to be done, written before anything was touched.

@@ -1,9 +1,9 @@
 //! Chance, all of it from one seed.
 
 /// A small generator (splitmix64), so that a seed replays everywhere.
-pub(crate) struct Dice(u64);
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x0123_4567_89AB_CDEF)
     }

@@ -1,7 +1,7 @@
-//! The baton: of all claimtops exactly one runs at a time, and the seed says who goes on.
+//! The scheduler: of all claimtops exactly one runs at a time, and the seed says who goes on.
 //!
 //! Each claimtop is a thread of its own, because it runs the real code. Before every call on the
-//! disk and every look it files the baton to whoever the dice name, which may be itself. Nothing
+//! disk and every look it gives way to whoever the generator names, which may be itself. Nothing
 //! ever depends on time or on the system's scheduler, so a seed replays step by step.
 
 use std::panic::resume_unwind;
@@ -32,7 +32,7 @@ struct Stage {
 }
 
 /// The world, and whose turn it is.
-pub(crate) struct Baton {
+pub(crate) struct Scheduler {
     stage: Mutex<Stage>,
     turns: Vec<Condvar>,
 }
@@ -44,9 +44,9 @@ pub(crate) enum Tried<T> {
     Held(u64),
 }
 
-impl Baton {
+impl Scheduler {
     pub(crate) fn new(world: World) -> Self {
-        let count = world.climate.claimtops;
+        let count = world.fault_model.claimtops;
         let turns = (0..count).map(|_| Condvar::new()).collect();
         let stage = Stage { world, turn: 0, actors: vec![Actor::Ready; count], doomed: None };
         Self { stage: Mutex::new(stage), turns }
@@ -68,11 +68,11 @@ impl Baton {
         stage
     }
 
-    /// Files the baton on to somebody who can go on.
+    /// Hands the turn on to somebody who can go on.
     fn hand_on<'a>(&'a self, me: usize, mut stage: MutexGuard<'a, Stage>) -> MutexGuard<'a, Stage> {
         let ready: Vec<usize> =
             (0..stage.actors.len()).filter(|at| stage.actors[*at] == Actor::Ready).collect();
-        match stage.world.dice.pick(&ready).copied() {
+        match stage.world.rng.pick(&ready).copied() {
             Some(next) => stage.turn = next,
             None if stage.actors.iter().all(|actor| *actor == Actor::Finished) => return stage,
             None => panic!("deadlock: {:?}\n{}", stage.actors, stage.world.trace()),
@@ -111,13 +111,13 @@ impl Baton {
             return stage;
         }
         world.steps_left -= 1;
-        let moment = world.dice.roll(40) as i64;
+        let moment = world.rng.roll(40) as i64;
         world.pass(SignedDuration::from_millis(moment));
-        while world.dice.happens(250) {
+        while world.rng.happens(250) {
             world.happen();
         }
-        let crashes = world.climate.crashes;
-        let is_killed = world.dice.happens(crashes);
+        let crashes = world.fault_model.crashes;
+        let is_killed = world.rng.happens(crashes);
         if is_killed || stage.doomed == Some(me) {
             stage.doomed = None;
             stage.actors[me] = Actor::Ready;

@@ -21,14 +21,14 @@ use claimtop::format::{self, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::baton::Baton;
 use crate::files::Belief;
+use crate::scheduler::Scheduler;
 use crate::texts;
 use crate::world::{REPO, World};
 
 /// How well a claimtop sees; all but the first are controls that must be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum ScanMode {
     /// It lists everybody.
     Whole,
     /// It lacks some, always the same, and takes its list for complete.
@@ -36,13 +36,13 @@ pub(crate) enum Sight {
     /// It takes those of whom too little could be read for gone: it judges absence without churn.
     Careless,
     /// It takes file systems for others than they are.
-    Mistaken(Belief),
+    WrongMount(Belief),
 }
 
-pub(crate) struct Eyes {
-    baton: Arc<Baton>,
+pub(crate) struct SimObserver {
+    scheduler: Arc<Scheduler>,
     me: usize,
-    sight: Sight,
+    scan_mode: ScanMode,
     mourner: Mourner,
     seen: BTreeMap<ProcessId, Timestamp>,
 }
@@ -53,19 +53,19 @@ fn policy() -> &'static Policy {
     POLICY.get_or_init(|| Policy { signatures: Signatures::built_in().unwrap() })
 }
 
-impl Eyes {
-    pub(crate) fn new(baton: Arc<Baton>, me: usize, sight: Sight) -> Self {
-        Self { baton, me, sight, mourner: Mourner::default(), seen: BTreeMap::new() }
+impl SimObserver {
+    pub(crate) fn new(scheduler: Arc<Scheduler>, me: usize, scan_mode: ScanMode) -> Self {
+        Self { scheduler, me, scan_mode, mourner: Mourner::default(), seen: BTreeMap::new() }
     }
 
-    /// Returns whose eyes they are.
+    /// Returns whose observer it is.
     pub(crate) fn me(&self) -> usize {
         self.me
     }
 
     fn records(&self) -> Snapshot {
         let me = self.me;
-        self.baton.step(me, |world| {
+        self.scheduler.step(me, |world| {
             world.note(|| format!("claimtop {me}: reads the records"));
             records(world)
         })
@@ -73,7 +73,7 @@ impl Eyes {
 
     fn processes(&self) -> (ProcessTable, Timestamp) {
         let me = self.me;
-        self.baton.step(me, |world| {
+        self.scheduler.step(me, |world| {
             world.note(|| format!("claimtop {me}: lists the processes"));
             (processes(world), world.now())
         })
@@ -82,7 +82,7 @@ impl Eyes {
     /// Remembers who is proven dead, as all claimtops of a home do in one file.
     pub(crate) fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
         let lesson = self.mourner.learn(snapshot, report);
-        self.baton.with(|world| {
+        self.scheduler.with(|world| {
             let stones = merged(std::mem::take(&mut world.stones), &lesson.learnt).into_iter();
             world.stones = stones.filter(|stone| !lesson.refuted.contains(&stone.id)).collect();
             lesson.learnt.iter().for_each(|_| world.tally.count("tombstones"));
@@ -104,18 +104,18 @@ impl Eyes {
     }
 }
 
-impl Look for Eyes {
+impl Look for SimObserver {
     fn look(&mut self) -> Snapshot {
         let mut snapshot = self.records();
         (snapshot.processes, snapshot.taken_at) = self.processes();
         let table = &mut snapshot.processes;
-        match self.sight {
-            Sight::Whole | Sight::Mistaken(_) => {}
-            Sight::Lacking => {
+        match self.scan_mode {
+            ScanMode::Whole | ScanMode::WrongMount(_) => {}
+            ScanMode::Lacking => {
                 table.listed.retain(|pid| !pid.is_multiple_of(3));
                 table.by_pid.retain(|pid, _| !pid.is_multiple_of(3));
             }
-            Sight::Careless => {
+            ScanMode::Careless => {
                 table.by_pid.retain(|_, process| process.inner_pids().is_some());
                 table.listed = table.by_pid.keys().copied().collect();
             }
@@ -129,16 +129,16 @@ impl Look for Eyes {
     }
 
     fn now(&self) -> Timestamp {
-        self.baton.with(|world| world.now())
+        self.scheduler.with(|world| world.now())
     }
 }
 
 fn processes(world: &mut World) -> ProcessTable {
-    let mut table = world.people.table(world.climate.sights);
-    if world.steps_left > 0 && world.dice.happens(world.climate.faults) {
+    let mut table = world.processes.table(world.fault_model.visibility);
+    if world.steps_left > 0 && world.rng.happens(world.fault_model.faults) {
         table.partial = Some("the scan was cut off".to_owned());
     }
-    if world.climate.churn && world.steps_left > 0 {
+    if world.fault_model.churn && world.steps_left > 0 {
         churn(world, &mut table);
     }
     table
@@ -147,9 +147,9 @@ fn processes(world: &mut World) -> ProcessTable {
 /// Reads less of some processes, as while others come and go, and lists some of those.
 fn churn(world: &mut World, table: &mut ProcessTable) {
     let mut unlucky: Vec<u32> = table.by_pid.keys().copied().collect();
-    unlucky.retain(|_| world.dice.happens(150));
+    unlucky.retain(|_| world.rng.happens(150));
     for pid in unlucky {
-        let how_much = world.dice.roll(3);
+        let how_much = world.rng.roll(3);
         if how_much == 0 {
             table.by_pid.remove(&pid);
         } else if let Some(process) = table.by_pid.get_mut(&pid) {
@@ -159,10 +159,10 @@ fn churn(world: &mut World, table: &mut ProcessTable) {
             }
         }
     }
-    if world.dice.happens(300) {
-        let pid = 90 + world.dice.roll(8) as u32;
+    if world.rng.happens(300) {
+        let pid = 90 + world.rng.roll(8) as u32;
         table.listed.insert(pid);
-        table.by_pid.insert(pid, passer_by(pid, world.dice.happens(500)));
+        table.by_pid.insert(pid, passer_by(pid, world.rng.happens(500)));
     }
 }
 
@@ -208,7 +208,7 @@ fn records(world: &mut World) -> Snapshot {
     }
     let reading = Reading { host: &snapshot.host.clone(), now: snapshot.taken_at };
     for (kind, mut image) in images {
-        if world.steps_left > 0 && world.dice.happens(world.climate.faults) {
+        if world.steps_left > 0 && world.rng.happens(world.fault_model.faults) {
             image.content = Content::Failed("input/output error".to_owned());
         }
         match format::read(kind, &image, &reading) {
@@ -226,11 +226,11 @@ fn kind_of(path: &Path) -> Option<FileKind> {
 }
 
 fn host(world: &World) -> Host {
-    let clock = world.climate.sights.clock;
+    let clock = world.fault_model.visibility.clock;
     Host {
         name: texts::HOST.to_owned(),
         boot_id: Some(texts::BOOT.to_owned()),
-        pid_namespace: Some(match world.climate.sights.container {
+        pid_namespace: Some(match world.fault_model.visibility.container {
             None => INITIAL_PID_NAMESPACE,
             Some(container) => texts::namespace_of(container),
         }),

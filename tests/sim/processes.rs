@@ -43,7 +43,7 @@ impl State {
 
 /// A process.
 #[derive(Clone, Debug)]
-pub(crate) struct Person {
+pub(crate) struct SimProcess {
     pub(crate) pid: u32,
     /// Its container and its PID there.
     pub(crate) inside: Option<(u32, u32)>,
@@ -66,7 +66,7 @@ pub(crate) struct Person {
 /// The number by which another machine counts as a container: one into which nobody here sees.
 pub(crate) const OTHER_MACHINE: u32 = 9;
 
-impl Person {
+impl SimProcess {
     /// Returns the PID that it knows itself by.
     pub(crate) fn own_pid(&self) -> u32 {
         self.inside.map_or(self.pid, |(_, pid)| pid)
@@ -85,7 +85,7 @@ impl Person {
 
 /// Who looks, and what hides from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sights {
+pub(crate) struct Visibility {
     /// The container of claimtop itself.
     pub(crate) container: Option<u32>,
     /// Whether the list of processes lacks those of others (`hidepid`).
@@ -96,10 +96,10 @@ pub(crate) struct Sights {
     pub(crate) clock: i64,
 }
 
-impl Sights {
+impl Visibility {
     /// Returns whether it can be seen which files somebody has open: only of one's own user's
     /// processes, and of those in one's own PID namespace and below (proc(5)).
-    pub(crate) fn sees_into(self, who: &Person) -> bool {
+    pub(crate) fn sees_into(self, who: &SimProcess) -> bool {
         let is_here = self.container.is_none_or(|own| who.inside.is_some_and(|(inside, _)| inside == own));
         is_here && !who.is_far() && who.uid == USER && !who.is_hidden
     }
@@ -107,12 +107,12 @@ impl Sights {
 
 /// Everybody who ever lived.
 #[derive(Default)]
-pub(crate) struct People {
-    pub(crate) all: Vec<Person>,
+pub(crate) struct Processes {
+    pub(crate) all: Vec<SimProcess>,
 }
 
-impl People {
-    pub(crate) fn alive(&self) -> impl Iterator<Item = (Life, &Person)> {
+impl Processes {
+    pub(crate) fn alive(&self) -> impl Iterator<Item = (Life, &SimProcess)> {
         self.all.iter().enumerate().filter(|(_, person)| person.state.is_alive())
     }
 
@@ -138,31 +138,31 @@ impl People {
     }
 
     /// Lists the processes as the kernel would.
-    pub(crate) fn table(&self, sights: Sights) -> ProcessTable {
+    pub(crate) fn table(&self, visibility: Visibility) -> ProcessTable {
         let mut table = ProcessTable::default();
-        if sights.is_partial {
+        if visibility.is_partial {
             table.partial = Some("hidepid".to_owned());
         }
         for person in self.all.iter().filter(|person| person.state != State::Gone) {
-            let pid = match (sights.container, person.inside) {
+            let pid = match (visibility.container, person.inside) {
                 _ if person.is_far() => continue,
                 (None, _) => person.pid,
                 (Some(own), Some((container, pid))) if own == container => pid,
                 (Some(_), _) => continue,
             };
             let is_foreign = person.uid != USER;
-            if is_foreign && sights.is_partial {
+            if is_foreign && visibility.is_partial {
                 continue;
             }
             table.listed.insert(pid);
             if !person.is_hidden {
-                table.by_pid.insert(pid, self.process(person, pid, sights));
+                table.by_pid.insert(pid, self.process(person, pid, visibility));
             }
         }
         table
     }
 
-    fn process(&self, person: &Person, pid: u32, sights: Sights) -> Process {
+    fn process(&self, person: &SimProcess, pid: u32, visibility: Visibility) -> Process {
         let parent = person.parent.and_then(|life| self.all.get(life)).filter(|p| p.state != State::Gone);
         let (comm, exe) = match person.sort {
             Sort::Claude => ("claude", "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"),
@@ -175,12 +175,12 @@ impl People {
         if person.names_session {
             argv.extend(["--resume".into(), person.session.as_str().into()]);
         }
-        let ns_pids = match (sights.container, person.inside) {
+        let ns_pids = match (visibility.container, person.inside) {
             (None, Some((_, inner))) => vec![pid, inner],
             (None, None) | (Some(_), _) => vec![pid],
         };
         Process {
-            id: ProcessId { pid, start_ticks: person.start_ticks.wrapping_add_signed(sights.clock) },
+            id: ProcessId { pid, start_ticks: person.start_ticks.wrapping_add_signed(visibility.clock) },
             parent: parent.map_or(1, |parent| parent.pid),
             state: match person.state {
                 State::Running => ProcessState::Running,
@@ -192,7 +192,7 @@ impl People {
             tty: None,
             session: pid,
             pidfd_inode: None,
-            has_exited: sights.has_pidfd.then_some(!person.state.is_alive()),
+            has_exited: visibility.has_pidfd.then_some(!person.state.is_alive()),
             inner: InnerPids::from_ns_pids(&ns_pids),
             details: Some(Details {
                 uid: Some(person.uid),
@@ -201,7 +201,7 @@ impl People {
                 argv,
                 cwd: is_own.then(|| person.cwd.into()),
                 ns_pids,
-                has_other_clock: person.clock != sights.clock,
+                has_other_clock: person.clock != visibility.clock,
                 homes: None,
                 has_certain_homes: false,
                 is_kernels: false,
