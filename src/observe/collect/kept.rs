@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::num::{NonZeroU32, NonZeroU64};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +11,6 @@ use jiff::Timestamp;
 use crate::core::model::file::FileMeta;
 use crate::core::model::folder::FolderId;
 use crate::core::model::record::Record;
-use crate::core::model::record::ownership::Ownership;
 use crate::format::FileKind;
 use crate::source::os::open::meta::is_sure;
 
@@ -54,9 +52,9 @@ pub(crate) struct KeptFile {
     /// What it was taken for.
     pub(crate) kind: FileKind,
     /// Who held a lock on it.
-    locked_by: Option<NonZeroU32>,
+    locked_by: Option<u32>,
     /// What `fstat` said, where a file of which it says the same must have the same content.
-    print: Option<Print>,
+    meta: Option<FileMeta>,
     gave: Gave,
 }
 
@@ -68,29 +66,6 @@ enum Gave {
     Nothing(Box<OsStr>),
 }
 
-/// What `fstat` says of a file with one name, in less room: its times in nanoseconds since 1970.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Print {
-    dev: u64,
-    ino: NonZeroU64,
-    size: u64,
-    modified_at: i64,
-    changed_at: i64,
-    ownership: Ownership,
-}
-
-impl Print {
-    /// Returns nothing for a file with more names, or with a time that no file of today has.
-    fn of(meta: &FileMeta) -> Option<Self> {
-        let FileMeta { dev, ino, ownership, links: 1, size, modified_at, changed_at } = *meta else {
-            return None;
-        };
-        let nanos = |at: Timestamp| i64::try_from(at.as_nanosecond()).ok();
-        let (modified_at, changed_at) = (nanos(modified_at)?, nanos(changed_at)?);
-        Some(Self { dev, ino: NonZeroU64::new(ino)?, size, modified_at, changed_at, ownership })
-    }
-}
-
 impl KeptFile {
     /// Keeps what was read at `read_at` of a file with these facts.
     pub(crate) fn new(
@@ -99,16 +74,14 @@ impl KeptFile {
         record: Option<Arc<Record>>,
         read_at: Timestamp,
     ) -> Self {
-        let print = is_sure(read_at, meta.touched_at()).then(|| Print::of(meta)).flatten();
+        let is_lasting = meta.links == 1 && is_sure(read_at, meta.touched_at());
         let gave = record.map_or_else(|| Gave::Nothing(name.into()), Gave::Record);
-        Self { kind, locked_by: locked_by.and_then(NonZeroU32::new), print, gave }
+        Self { kind, locked_by, meta: is_lasting.then_some(*meta), gave }
     }
 
     /// Returns whether a file with these facts must still have the content that was read.
     pub(crate) fn is_of(&self, meta: &FileMeta, locked_by: Option<u32>) -> bool {
-        self.print.is_some()
-            && self.print == Print::of(meta)
-            && self.locked_by.map(NonZeroU32::get) == locked_by
+        self.meta.as_ref() == Some(meta) && self.locked_by == locked_by
     }
 
     /// Returns what it gave; `None` for a file that means nothing.
@@ -171,6 +144,7 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
+    use crate::core::model::record::ownership::Ownership;
     use crate::format::maia;
 
     fn meta(touched: i64) -> FileMeta {

@@ -7,9 +7,10 @@ pub(crate) mod kept;
 pub(crate) mod listing;
 pub(crate) mod pass;
 pub(crate) mod programs;
+pub(crate) mod repositories;
 pub(crate) mod seen;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,11 +24,12 @@ use crate::core::model::own::Own;
 use crate::core::model::process::ProcessTable;
 use crate::core::model::snapshot::{Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
-use crate::observe::collect::found::{Found, Roots};
+use crate::observe::collect::found::Found;
 use crate::observe::collect::here::Layout;
 use crate::observe::collect::kept::Kept;
 use crate::observe::collect::pass::Pass;
 use crate::observe::collect::programs::OnPath;
+use crate::observe::collect::repositories::{Read, Repositories};
 use crate::observe::collect::seen::Seen;
 use crate::source::homes::Homes;
 use crate::source::interface::{Hints, Scope, Source};
@@ -38,7 +40,7 @@ use crate::source::os::opener::Openers;
 use crate::source::os::processes::Scanner;
 use crate::source::os::{clock, host};
 use crate::source::places::Places;
-use crate::source::{registry, repos, tombstones, windows};
+use crate::source::{registry, tombstones, windows};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
 const WHOLE_EVERY: SignedDuration = SignedDuration::from_mins(2);
@@ -47,8 +49,7 @@ const WHOLE_EVERY: SignedDuration = SignedDuration::from_mins(2);
 pub struct Collector {
     scope: Scope,
     scanner: Scanner,
-    reader: repos::Reader,
-    roots: Roots,
+    repositories: Repositories,
     kept: Kept,
     media: Media,
     seen: Seen,
@@ -58,7 +59,6 @@ pub struct Collector {
     sources: Vec<Box<dyn Source>>,
     tombstones: tombstones::Reader,
     openers: Openers,
-    users: repos::UsersReader,
     layout: Arc<Layout>,
     /// Where the windows of the last look worked.
     working: BTreeSet<PathBuf>,
@@ -75,8 +75,7 @@ struct Round<'a> {
     roots: Vec<SourceHealth>,
     found: Found,
     pass: Pass<'a>,
-    /// The repositories by common directory, as they were read.
-    repos: BTreeMap<PathBuf, (Repo, SourceHealth)>,
+    repos: Read,
     processes: ProcessTable,
 }
 
@@ -90,8 +89,7 @@ impl Collector {
             scanner,
             sources: registry::all(&places),
             scope: Scope { fence: places.fence(), homes: Homes::new(&places), places, signatures },
-            reader: repos::Reader::default(),
-            roots: Roots::default(),
+            repositories: Repositories::default(),
             kept: Kept::default(),
             media: Media::default(),
             seen: Seen::default(),
@@ -99,7 +97,6 @@ impl Collector {
             whole_at: None,
             tombstones: tombstones::Reader::default(),
             openers: Openers::default(),
-            users: repos::UsersReader::default(),
             layout: Arc::new(layout),
             working: BTreeSet::new(),
             programs: BTreeSet::new(),
@@ -125,7 +122,7 @@ impl Collector {
     pub fn look(&mut self) -> Snapshot {
         self.whole_at = None;
         self.openers = Openers::default();
-        self.users.renew();
+        self.repositories.users.renew();
         self.look_again()
     }
 
@@ -167,7 +164,7 @@ impl Collector {
         let layout = Arc::clone(&self.layout);
         let mut round = self.begin(Reading { host: &host, now }, &layout);
         self.read_places(&mut round.pass);
-        self.read_repos(&mut round);
+        self.repositories.read(&mut round.found, &mut round.pass, &mut round.repos, &self.scope.fence);
         self.read_processes(&mut round);
         self.finish(round)
     }
@@ -176,7 +173,7 @@ impl Collector {
     fn begin<'a>(&mut self, reading: Reading<'a>, layout: &'a Layout) -> Round<'a> {
         let Scope { places, fence, .. } = &self.scope;
         let mut found = Found::default();
-        let roots = self.roots.find(&places.roots, fence, reading.now, &mut found);
+        let roots = self.repositories.roots.find(&places.roots, fence, reading.now, &mut found);
         found.add(self.working.iter().map(PathBuf::as_path), fence);
         for source in &mut self.sources {
             source.look(&self.scope, &reading);
@@ -188,7 +185,7 @@ impl Collector {
             std::mem::take(&mut self.openers),
         );
         let pass = Pass::new(reading, layout, known);
-        Round { reading, roots, found, pass, repos: BTreeMap::new(), processes: ProcessTable::default() }
+        Round { reading, roots, found, pass, repos: Read::new(), processes: ProcessTable::default() }
     }
 
     /// Reads the processes; and where they show a repository or a database that was not known,
@@ -207,7 +204,7 @@ impl Collector {
                 source.look_further(&self.scope, &round.reading);
                 round.found.add(source.folders().iter().map(PathBuf::as_path), fence);
             }
-            self.read_repos(round);
+            self.repositories.read(&mut round.found, &mut round.pass, &mut round.repos, fence);
             round.processes = self.scan(round);
         }
     }
@@ -229,7 +226,7 @@ impl Collector {
         let taken_at = clock::now();
         self.measure(&mut round.processes, taken_at);
         for (repo, _) in round.repos.values_mut() {
-            self.users.fill(repo, &round.pass.records, &round.processes, taken_at);
+            self.repositories.users.fill(repo, &round.pass.records, &round.processes, taken_at);
         }
         let Round { reading, mut roots, found, mut pass, repos, processes } = round;
         let (homes, tallies) = (pass.homes(), std::mem::take(&mut pass.tallies));
@@ -257,7 +254,7 @@ impl Collector {
             source.add_to(&mut snapshot, &self.scope, &reading);
             source.hints(&self.scope, &mut self.hints);
         }
-        self.follow_repos(&snapshot.repos);
+        self.repositories.follow(&snapshot.repos, &mut self.hints);
         snapshot.seen_agents =
             self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, taken_at);
         let mut others: Vec<_> = self.sources.iter().flat_map(|source| source.health(taken_at)).collect();
@@ -301,39 +298,6 @@ impl Collector {
         }
         for one in homes.followed() {
             pass.read_base(one.base, &one.path, fence);
-        }
-    }
-
-    /// Reads the repositories that were found and not read yet; and once more those that their
-    /// records name.
-    fn read_repos(&mut self, round: &mut Round<'_>) {
-        let fence = &self.scope.fence;
-        for _ in 0..2 {
-            round.found.add(round.pass.new_cwds(), fence);
-            for located in round.found.unread() {
-                let one = self.reader.read(&located, fence);
-                // A linked tree that was named alone has its repository outside the fence.
-                if !located.common_dir.is_file() {
-                    round.pass.read_base(Base::GitCommon, &located.common_dir, fence);
-                }
-                let trees = one.repo.worktrees.iter().filter(|tree| tree.exists);
-                let (inside, outside): (Vec<_>, Vec<_>) = trees.partition(|tree| fence.reaches(&tree.path));
-                for tree in inside {
-                    round.pass.read_base(Base::Worktree, &tree.path, fence);
-                }
-                let badge = health::repo(&one.repo, outside.len(), &one.problems);
-                round.repos.insert(located.common_dir, (one.repo, badge));
-            }
-        }
-    }
-
-    /// Adds the folders of repositories to those whose change means another look, and forgets the
-    /// repositories that have gone.
-    fn follow_repos(&mut self, repos: &[Repo]) {
-        let common_dirs: Vec<_> = repos.iter().map(|repo| repo.common_dir.as_path()).collect();
-        self.reader.keep(&common_dirs);
-        for common in common_dirs {
-            self.hints.folders.extend([common.to_path_buf(), common.join("worktrees")]);
         }
     }
 

@@ -27,7 +27,7 @@ use crate::format::Reading;
 use crate::format::leo::database::{self, Source, join};
 use crate::source::interface::{self as facts, Scope, Source as _};
 use crate::source::leo::link::Link;
-use crate::source::leo::link::ask::Known;
+use crate::source::leo::link::request::Known;
 use crate::source::os::fence::Fence;
 
 /// How long a look waits for a read where it needs a fresh one: 10 s.

@@ -1,8 +1,9 @@
 //! The thread that keeps the connection to LEO's database: it reads when asked, follows changes
 //! when wanted, and connects again by itself.
 
-pub(crate) mod ask;
-pub(crate) mod far;
+pub(crate) mod query;
+pub(crate) mod request;
+pub(crate) mod worker;
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,27 +11,27 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use self::far::Far;
-use crate::source::leo::link::ask::{Ask, Known};
+use self::worker::Worker;
+use crate::source::leo::link::request::{Known, Request};
 use crate::source::postgres::Target;
 
 /// The near end of the thread.
 pub(crate) struct Link {
-    asks: UnboundedSender<Ask>,
+    requests: UnboundedSender<Request>,
     known: Arc<Mutex<Known>>,
 }
 
 impl Link {
-    /// Starts the thread, which connects at the first ask; it ends when this is dropped.
+    /// Starts the thread, which connects at the first request; it ends when this is dropped.
     ///
     /// # Errors
     /// The system has no more threads for us.
     pub(crate) fn start(target: Target) -> std::io::Result<Self> {
-        let (asks, asked) = unbounded_channel();
+        let (requests, received) = unbounded_channel();
         let known = Arc::new(Mutex::new(Known::default()));
-        let far = Far::new(target, Arc::clone(&known), asked);
-        std::thread::Builder::new().name("postgres".to_owned()).spawn(move || far.run())?;
-        Ok(Self { asks, known })
+        let worker = Worker::new(target, Arc::clone(&known), received);
+        std::thread::Builder::new().name("postgres".to_owned()).spawn(move || worker.run())?;
+        Ok(Self { requests, known })
     }
 
     /// Returns what is known, at once.
@@ -41,14 +42,14 @@ impl Link {
     /// Looks for changes from now on.
     pub(crate) fn follow(&self) {
         // Without the thread nothing is known, which is what it says.
-        let _ = self.asks.send(Ask::Follow);
+        let _ = self.requests.send(Request::Follow);
     }
 
     /// Reads now, or until it has taken too long.
     pub(crate) fn read(&self, within: Duration) -> Known {
         let (answer, answered) = channel();
-        let asked = self.asks.send(Ask::Read(answer));
-        let is_read = asked.is_ok() && answered.recv_timeout(within).is_ok();
+        let sent = self.requests.send(Request::Read(answer));
+        let is_read = sent.is_ok() && answered.recv_timeout(within).is_ok();
         let mut known = self.known();
         if !is_read && known.trouble.is_none() {
             known.trouble = Some(format!("it was not read within {} s", within.as_secs()));

@@ -1,4 +1,4 @@
-//! The thread's own end: it connects, reads and follows.
+//! The worker on the thread: it connects, reads and follows.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -6,12 +6,13 @@ use std::sync::mpsc::Sender as Answer;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::Stream;
+use futures_util::Stream as _;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio_postgres::{AsyncMessage, Client, Error};
+use tokio_postgres::{AsyncMessage, Client};
 
-use crate::source::leo::link::ask::{Ask, Known};
+use crate::source::leo::link::query::{messages, within};
+use crate::source::leo::link::request::{Known, Request};
 use crate::source::leo::read::{self, Read};
 use crate::source::leo::schema::Schema;
 use crate::source::leo::{changes, stamp};
@@ -27,9 +28,6 @@ const POLLS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 /// How much longer than a read took to rest after it, so that reading costs little.
 const REST: u32 = 20;
 
-/// How long one whole read may take: 20 s.
-const READ_WITHIN: Duration = Duration::from_secs(20);
-
 /// How often everything is read, whatever the changes say: 5 min.
 const WHOLE_EVERY: Duration = Duration::from_secs(5 * 60);
 
@@ -40,11 +38,11 @@ enum Follows {
     Yes,
 }
 
-/// The thread's own end.
-pub(crate) struct Far {
+/// Connects, reads and follows.
+pub(crate) struct Worker {
     target: Target,
     known: Arc<Mutex<Known>>,
-    asked: UnboundedReceiver<Ask>,
+    requests: UnboundedReceiver<Request>,
     /// Who waits for the next read.
     waiting: Vec<Answer<()>>,
     follows: Follows,
@@ -53,9 +51,9 @@ pub(crate) struct Far {
 }
 
 /// Why the thread goes on from where it waits.
-enum Woken {
+enum Wake {
     /// Somebody wants a read.
-    Asked,
+    Requested,
     /// It is time to ask for news, or a channel tells of some.
     Due,
     /// Nobody listens any more.
@@ -64,9 +62,13 @@ enum Woken {
     Lost(String),
 }
 
-impl Far {
-    pub(crate) fn new(target: Target, known: Arc<Mutex<Known>>, asked: UnboundedReceiver<Ask>) -> Self {
-        Self { target, known, asked, waiting: Vec::new(), follows: Follows::No, basis: None }
+impl Worker {
+    pub(crate) fn new(
+        target: Target,
+        known: Arc<Mutex<Known>>,
+        requests: UnboundedReceiver<Request>,
+    ) -> Self {
+        Self { target, known, requests, waiting: Vec::new(), follows: Follows::No, basis: None }
     }
 
     /// Works until nobody listens any more.
@@ -89,9 +91,9 @@ impl Far {
                 Ok(connected) => {
                     pause = RETRIES[0];
                     match self.serve(connected).await {
-                        Woken::Gone => return,
-                        Woken::Lost(why) => self.lost(why),
-                        Woken::Asked | Woken::Due => {}
+                        Wake::Gone => return,
+                        Wake::Lost(why) => self.lost(why),
+                        Wake::Requested | Wake::Due => {}
                     }
                 }
             }
@@ -102,13 +104,13 @@ impl Far {
         }
     }
 
-    /// Waits before the next attempt; an ask ends the waiting. Returns whether anybody listens.
+    /// Waits before the next attempt; a request ends the waiting. Returns whether anybody listens.
     async fn rest(&mut self, pause: Duration) -> bool {
-        let heard = tokio::time::timeout(pause, self.asked.recv()).await;
+        let heard = tokio::time::timeout(pause, self.requests.recv()).await;
         match heard {
             Ok(None) => false,
-            Ok(Some(ask)) => {
-                self.note(ask);
+            Ok(Some(request)) => {
+                self.note(request);
                 true
             }
             Err(_) if self.follows == Follows::Yes => true,
@@ -116,16 +118,16 @@ impl Far {
         }
     }
 
-    /// Waits for an ask; returns whether anybody listens.
+    /// Waits for a request; returns whether anybody listens.
     async fn hear(&mut self) -> bool {
-        let ask = self.asked.recv().await;
-        ask.map(|ask| self.note(ask)).is_some()
+        let request = self.requests.recv().await;
+        request.map(|request| self.note(request)).is_some()
     }
 
-    fn note(&mut self, ask: Ask) {
-        match ask {
-            Ask::Read(answer) => self.waiting.push(answer),
-            Ask::Follow => self.follows = Follows::Yes,
+    fn note(&mut self, request: Request) {
+        match request {
+            Request::Read(answer) => self.waiting.push(answer),
+            Request::Follow => self.follows = Follows::Yes,
         }
     }
 
@@ -151,7 +153,7 @@ impl Far {
     }
 
     /// Reads while the connection stands.
-    async fn serve(&mut self, connected: Connected) -> Woken {
+    async fn serve(&mut self, connected: Connected) -> Wake {
         let Connected { client, mut connection, allowance } = connected;
         self.tell(|known| {
             known.since = Some(clock::now());
@@ -173,22 +175,22 @@ impl Far {
         let mut driver = pin!(driver);
         tokio::select! {
             biased;
-            why = &mut driver => Woken::Lost(why),
+            why = &mut driver => Wake::Lost(why),
             woken = self.talk(&client, &allowance, &news) => match woken {
                 // Its own words say more than those of the query that failed by it.
-                Woken::Lost(why) => match tokio::time::timeout(Duration::from_millis(100), driver).await {
-                    Ok(said) => Woken::Lost(said),
-                    Err(_) => Woken::Lost(why),
+                Wake::Lost(why) => match tokio::time::timeout(Duration::from_millis(100), driver).await {
+                    Ok(said) => Wake::Lost(said),
+                    Err(_) => Wake::Lost(why),
                 },
-                woken @ (Woken::Asked | Woken::Due | Woken::Gone) => woken,
+                woken @ (Wake::Requested | Wake::Due | Wake::Gone) => woken,
             },
         }
     }
 
-    async fn talk(&mut self, client: &Client, allowance: &Allowance, news: &Notify) -> Woken {
+    async fn talk(&mut self, client: &Client, allowance: &Allowance, news: &Notify) -> Wake {
         match self.try_talk(client, allowance, news).await {
             Ok(woken) => woken,
-            Err(why) => Woken::Lost(why),
+            Err(why) => Wake::Lost(why),
         }
     }
 
@@ -197,7 +199,7 @@ impl Far {
         client: &Client,
         allowance: &Allowance,
         news: &Notify,
-    ) -> Result<Woken, String> {
+    ) -> Result<Wake, String> {
         let schema = within(Schema::probe(client)).await?;
         // Another connection may be one to another server.
         self.basis = None;
@@ -209,8 +211,8 @@ impl Far {
         let mut poll = POLLS[0];
         loop {
             allowance.renew();
-            while let Ok(ask) = self.asked.try_recv() {
-                self.note(ask);
+            while let Ok(request) = self.requests.try_recv() {
+                self.note(request);
             }
             let now = match self.follows {
                 Follows::Yes => Some(within(stamp::stamp(client, &schema)).await?),
@@ -227,8 +229,8 @@ impl Far {
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).last.as_ref().map(|read| read.took);
             let rest = poll.max(took.unwrap_or_default() * REST);
             match self.wait(rest, news).await {
-                Woken::Asked | Woken::Due => {}
-                woken @ (Woken::Gone | Woken::Lost(_)) => return Ok(woken),
+                Wake::Requested | Wake::Due => {}
+                woken @ (Wake::Gone | Wake::Lost(_)) => return Ok(woken),
             }
         }
     }
@@ -267,7 +269,7 @@ impl Far {
         self.waiting.is_empty() && clock::steady().duration_since(whole_at) < WHOLE_EVERY
     }
 
-    async fn wait(&mut self, rest: Duration, news: &Notify) -> Woken {
+    async fn wait(&mut self, rest: Duration, news: &Notify) -> Wake {
         let due = async {
             match self.follows {
                 Follows::Yes => {
@@ -280,32 +282,14 @@ impl Far {
             }
         };
         tokio::select! {
-            ask = self.asked.recv() => match ask {
-                None => Woken::Gone,
-                Some(ask) => {
-                    self.note(ask);
-                    Woken::Asked
+            request = self.requests.recv() => match request {
+                None => Wake::Gone,
+                Some(request) => {
+                    self.note(request);
+                    Wake::Requested
                 }
             },
-            () = due => Woken::Due,
+            () = due => Wake::Due,
         }
-    }
-}
-
-/// Returns the messages that come without being asked for, which also drives the connection.
-fn messages(
-    connection: &mut tokio_postgres::Connection<
-        impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
-        impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
-    >,
-) -> impl Stream<Item = Result<AsyncMessage, Error>> {
-    futures_util::stream::poll_fn(move |cx| connection.poll_message(cx))
-}
-
-/// Waits for a query, but not for ever.
-async fn within<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
-    match tokio::time::timeout(READ_WITHIN, query).await {
-        Ok(done) => done.map_err(|error| crate::source::postgres::words::words(&error)),
-        Err(_) => Err(format!("no answer within {} s", READ_WITHIN.as_secs())),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Known {
 }
 
 /// What the thread is asked.
-pub(crate) enum Ask {
+pub(crate) enum Request {
     /// Read now, and say when it is done.
     Read(Answer<()>),
     /// Look for changes from now on.
