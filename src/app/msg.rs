@@ -59,10 +59,10 @@ pub enum Msg {
 /// Whether changes are told or must be looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hints {
-    /// A change is told at once.
+    /// A change is reported at once.
     #[default]
     Kept,
-    /// Nobody tells: the world is looked at every other second.
+    /// Change events are incomplete: the world is polled every 2 s.
     Lost,
 }
 
@@ -70,8 +70,8 @@ impl Hints {
     /// Returns it in words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Kept => "told at once",
-            Self::Lost => "not all told: looks every other second",
+            Self::Kept => "reported at once",
+            Self::Lost => "change events are incomplete; polling every 2 s",
         }
     }
 }

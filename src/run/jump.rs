@@ -25,7 +25,7 @@ const WORDS: u64 = 512;
 /// Why a jump did not succeed.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
-    #[error("where it is cannot be told exactly")]
+    #[error("its pane is not known exactly")]
     Nowhere,
     #[error("failed to start {0}: {1}")]
     NotStarted(String, std::io::Error),
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn only_a_pane_is_an_argument() {
         for pane in ["%3;kill-server", "-t", "%", "3", ""] {
-            check(place("/bin/true", pane), "where it is cannot be told exactly");
+            check(place("/bin/true", pane), "its pane is not known exactly");
         }
     }
 }

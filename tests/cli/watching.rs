@@ -39,19 +39,19 @@ fn check(test: &str, limit: Option<(&str, usize, u32)>, refused: &str, changes: 
 #[test]
 fn where_all_is_watched_changes_are_told_at_once() {
     let test = "watching::where_all_is_watched_changes_are_told_at_once";
-    check(test, None, "", "told at once");
+    check(test, None, "", "reported at once");
 }
 
 #[test]
 fn without_a_watcher_every_folder_is_refused() {
     let test = "watching::without_a_watcher_every_folder_is_refused";
-    let changes = "not all told: looks every other second";
+    let changes = "change events are incomplete; polling every 2 s";
     check(test, Some(("max_inotify_instances", 1, 0)), ", and 4 refused", changes);
 }
 
 #[test]
 fn the_folders_that_found_no_room_are_counted() {
     let test = "watching::the_folders_that_found_no_room_are_counted";
-    let changes = "not all told: looks every other second";
+    let changes = "change events are incomplete; polling every 2 s";
     check(test, Some(("max_inotify_watches", 3, 1)), ", and 3 refused", changes);
 }

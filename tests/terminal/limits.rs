@@ -17,9 +17,9 @@ fn check(name: &str, most: u32, why: &str) {
     world.write("home/.maia/sessions/swarm_session_late.json", r#"{"current_agent":"late_agent"}"#);
     screen.wait_for("late_agent");
     screen.press("D");
-    screen.wait_for("not all told: looks every other second");
+    screen.wait_for("change events are incomplete; polling every 2 s");
     screen.wait_for(why);
-    screen.close("not all told");
+    screen.close("change events are incomplete");
     assert_eq!(screen.end(), 0);
 }
 
@@ -43,8 +43,8 @@ fn where_all_is_watched_it_waits_to_be_told() {
     let world = World::new();
     let mut screen = world.open(200, 60);
     screen.press("D");
-    screen.wait_for("told at once");
+    screen.wait_for("reported at once");
     assert!(!screen.shows("looking every 2 s"), "{}", screen.picture());
-    screen.close("told at once");
+    screen.close("reported at once");
     assert_eq!(screen.end(), 0);
 }

@@ -98,7 +98,7 @@ impl Source for Reader {
 
 /// Returns the badge of a database that cannot be read: what is held in it is unknown, and not nothing.
 fn unsupported(dolt: &Path) -> SourceHealth {
-    let detail = "issues are kept in Dolt, which is not read; issues.jsonl may be behind it: ask bd itself";
+    let detail = "issues are kept in Dolt, which is detected but not supported; issues.jsonl may lag behind: ask bd itself";
     SourceHealth {
         id: format!("beads:{}", Untrusted::from_path(dolt).raw()),
         state: SourceState::Partial,

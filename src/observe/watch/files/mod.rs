@@ -134,7 +134,7 @@ impl Files {
                 if held.1 == Scope::Contents
                     && let Some(kind) = system::remote(&path)
                 {
-                    self.notice.lost(format!("what others change on {kind} is not told"));
+                    self.notice.lost(format!("changes that others make on {kind} are not reported"));
                 }
                 self.watched.insert(path, held);
                 true

@@ -82,7 +82,7 @@ impl Scanner {
             .collect();
         ProcessTable {
             listed: by_pid.keys().copied().collect(),
-            partial: Some("nobody has proven this system's list of processes complete".to_owned()),
+            partial: Some("this system's list of processes is not proven complete".to_owned()),
             by_pid,
             ..ProcessTable::default()
         }
