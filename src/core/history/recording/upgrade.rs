@@ -2,7 +2,6 @@
 
 use crate::core::model::record::Record;
 use crate::core::model::record::detail::{ClaudeCode, Entire, GitLock, Leo, LeoRow, ObraRow, RecordDetail};
-use crate::core::model::record::format::Format;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::text::Untrusted;
 
@@ -17,9 +16,9 @@ pub(crate) fn upgraded(mut record: Record) -> Record {
 fn detail(record: &Record) -> RecordDetail {
     let fact = |name: &str| fact(record, name);
     let is_about_session = matches!(record.kind, RecordKind::Session | RecordKind::Marker);
-    match record.format {
-        Format::ClaudeCode => claude_code(record).map_or(RecordDetail::None, RecordDetail::ClaudeCode),
-        Format::Entire if is_about_session => RecordDetail::Entire(Box::new(Entire {
+    match record.format.name() {
+        "claude-code" => claude_code(record).map_or(RecordDetail::None, RecordDetail::ClaudeCode),
+        "entire" if is_about_session => RecordDetail::Entire(Box::new(Entire {
             shadow_branch: fact("shadow branch"),
             last_checkpoint: fact("last checkpoint"),
             worktree_id: fact("working tree"),
@@ -29,30 +28,22 @@ fn detail(record: &Record) -> RecordDetail {
                 .unwrap_or_default(),
             is_condensing: fact("condensation").is_some(),
         })),
-        Format::Git => RecordDetail::Git(match record.variant {
+        "git" => RecordDetail::Git(match record.variant {
             "worktree lock" => GitLock::Worktree,
             "gc lock" => GitLock::Gc,
             _ => GitLock::Command,
         }),
-        Format::Leo => leo(record).map_or(RecordDetail::None, RecordDetail::Leo),
-        Format::Obra if record.variant != "interaction" => RecordDetail::Obra(ObraRow {
+        "leo" => leo(record).map_or(RecordDetail::None, RecordDetail::Leo),
+        "obra" if record.variant != "interaction" => RecordDetail::Obra(ObraRow {
             status: fact("status"),
             task: fact("task").or_else(|| fact("epic")),
         }),
-        Format::AgentMail | Format::Beads if fact("owner").is_some() => RecordDetail::Taken {
+        "agent-mail" | "beads" if fact("owner").is_some() => RecordDetail::Taken {
             owner: fact("owner"),
             is_shared: fact("mode").is_some_and(|mode| mode.raw() == "shared"),
         },
-        Format::Observability if record.variant == "rate limit" => RecordDetail::RateLimit,
-        Format::Maia
-        | Format::Observability
-        | Format::Entire
-        | Format::Obra
-        | Format::Beads
-        | Format::AgentMail
-        | Format::Codex
-        | Format::Copilot
-        | Format::Own(_) => RecordDetail::None,
+        "observability" if record.variant == "rate limit" => RecordDetail::RateLimit,
+        _ => RecordDetail::None,
     }
 }
 
