@@ -99,15 +99,18 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert!(journal.out.contains("by 2"));
     assert!(journal.out.lines().next().unwrap().ends_with("WHY"), "{journal:?}");
     assert!(journal.out.contains(done_why), "{journal:?}");
-    let is_age = |word: &str| word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<u32>().is_ok());
-    assert!(journal.out.split_whitespace().any(is_age), "{journal:?}");
+    let words: Vec<&str> = journal.out.split_whitespace().collect();
+    let is_age = |pair: &[&str]| pair[0].parse::<u32>().is_ok() && pair[1] == "s";
+    assert!(words.windows(2).any(is_age), "{journal:?}");
 }
 
 /// What lies at a path that is no UTF-8 is let go, parked and brought back as any other file.
 #[test]
 fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {
     let world = World::new();
-    let (pid, path) = ended_window(&world, "alpha", SESSION);
+    // No other test has this session, whose windows would be meant as well.
+    let asked = "95fe798d-3725-4649-974a-0dec792201ff";
+    let (pid, path) = ended_window(&world, "alpha", asked);
     let session = std::fs::read(&path).unwrap();
     let home = world.path("").join(OsStr::from_bytes(b"home-\xff"));
     std::fs::rename(world.path("home"), &home).unwrap();
@@ -132,7 +135,7 @@ fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {
     let none = OsStr::new("");
     let parsed = |out: &str| -> Value { serde_json::from_str::<Value>(out).unwrap() };
 
-    let (code, out) = settled(OsStr::new(SESSION), &["release", "--yes"]);
+    let (code, out) = settled(OsStr::new(asked), &["release", "--yes"]);
     assert_eq!(code, Some(0), "{out}");
     assert!(!registry.exists());
     assert_eq!(run(none, &["undo", "--yes"]).0, Some(0));
