@@ -52,7 +52,7 @@ impl State {
 }
 
 fn looks_only() -> ActionError {
-    ActionError::Never("this claimtop only looks".to_owned())
+    ActionError::Never("this claimtop is read-only".to_owned())
 }
 
 impl Executor {

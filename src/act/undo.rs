@@ -74,9 +74,9 @@ fn why_not(entry: &Entry) -> String {
     match (&entry.undone_by, &entry.outcome) {
         _ if entry.intent.undoes.is_some() => "it is an undo itself".to_owned(),
         (Some(by), _) => format!("entry {by} has undone it"),
-        _ if entry.pruned => "its parked files are gone for good".to_owned(),
+        _ if entry.pruned => "its parked files have been removed".to_owned(),
         (None, Some(_)) => "nothing was done".to_owned(),
-        (None, None) => "nobody knows what became of it".to_owned(),
+        (None, None) => "what became of it is not known".to_owned(),
     }
 }
 

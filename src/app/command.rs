@@ -19,9 +19,9 @@ pub enum Command {
     Evidence,
     /// Type a filter.
     Filter,
-    /// Order by the next column.
+    /// Sort by the next column.
     Sort,
-    /// Turn the order round.
+    /// Reverse the order.
     Reverse,
     /// Go to the next row with a problem.
     NextProblem,

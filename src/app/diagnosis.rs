@@ -24,7 +24,7 @@ pub(crate) fn write(page: &mut Page, state: &State) -> String {
     page.heading("What claimtop itself costs");
     match &state.cost {
         Some(cost) => write_cost(page, cost),
-        None => page.text("  This system does not tell.", Tone::Dim),
+        None => page.text("  This system does not report it.", Tone::Dim),
     }
     page.heading("Its bounds");
     for bound in &state.options.bounds {

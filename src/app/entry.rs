@@ -45,7 +45,7 @@ fn undo(entry: &Entry) -> String {
     match entry.undone_by {
         Some(by) => format!("entry {by} has undone it"),
         None if entry.can_be_undone() => "z shows how".to_owned(),
-        None if entry.pruned => "its parked files are gone for good".to_owned(),
+        None if entry.pruned => "its parked files have been removed".to_owned(),
         None => "there is nothing to undo".to_owned(),
     }
 }

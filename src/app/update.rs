@@ -72,17 +72,17 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         }),
         Msg::Tick(now) => changed(state, |state| state.pass(now)),
         Msg::Unkept(why) => changed(state, |state| {
-            state.message = Some(format!("What is observed is not kept: {why}"));
+            state.message = Some(format!("History is not being saved: {why}"));
         }),
     }
 }
 
 fn show_recording(state: &mut State, taped: RecordingEvent) {
     let (path, message) = match taped {
-        RecordingEvent::Begun(path) => (Some(path.clone()), format!("Recording into {path}; w ends it")),
-        RecordingEvent::Ended(path) => (None, format!("Recorded into {path}; claimtop replay shows it")),
-        RecordingEvent::Failed(why) => (None, format!("Nothing is recorded: {why}")),
-        RecordingEvent::Lost(why) => (None, format!("Nothing is recorded any more: {why}")),
+        RecordingEvent::Begun(path) => (Some(path.clone()), format!("Recording to {path}; w stops it")),
+        RecordingEvent::Ended(path) => (None, format!("Recorded to {path}; claimtop replay shows it")),
+        RecordingEvent::Failed(why) => (None, format!("Failed to record: {why}")),
+        RecordingEvent::Lost(why) => (None, format!("Recording has stopped: {why}")),
     };
     state.recording = path;
     state.message = Some(message);

@@ -97,8 +97,8 @@ fn pidfds(snapshot: &Snapshot) -> Grant {
     let has_some = read.clone().any(|process| process.has_exited.is_some());
     let detail = match (granted, has_some) {
         (true, _) => "with inodes of their own, so that no reused PID can be mistaken",
-        (false, true) => "without inodes of their own; PID and start tick tell processes apart",
-        (false, false) => "none; a death is seen at the next look, and zombies are told by their state",
+        (false, true) => "without inodes of their own; processes are told apart by PID and start tick",
+        (false, false) => "none; a death is seen at the next scan, and zombies are recognised by their state",
     };
     Grant { what: "pidfds", granted, detail: detail.to_owned() }
 }

@@ -36,7 +36,7 @@ pub(super) struct Following {
 /// The loop cannot be started, or what `what` returns.
 pub(super) fn follow(observer: Observer, what: impl AsyncFnOnce(Following) -> Outcome) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("failed to start the loop of looks").map_err(bug)?;
+    let runtime = runtime.context("failed to start the scan loop").map_err(bug)?;
     let (observer, hints) = observer.watched();
     let (sender, said) = channel(1);
     let send = move |event| match sender.blocking_send(event) {

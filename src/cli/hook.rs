@@ -74,7 +74,7 @@ fn place(agent: Agent) -> &'static str {
         Agent::Gemini => "Gemini CLI: merge into ~/.gemini/settings.json; it runs in folders that you trust",
         Agent::Qwen => "Qwen Code: merge into ~/.qwen/settings.json",
         Agent::Copilot => {
-            "Copilot CLI: .github/hooks/claimtop.json of a repository; it binds where the agent tells its hooks the session"
+            "Copilot CLI: .github/hooks/claimtop.json of a repository; it binds where the agent passes the session to its hooks"
         }
     }
 }

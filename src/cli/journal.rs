@@ -67,7 +67,7 @@ fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -
         }
     };
     match (history.entries.is_empty(), history.unreadable) {
-        (true, 0) => format!("{}\n", paint.paint(Tone::Dim, "Nothing was ever done.")),
+        (true, 0) => format!("{}\n", paint.paint(Tone::Dim, "Nothing has been done yet.")),
         (true, _) => unreadable,
         (false, _) => columns(history, now).laid_out(paint, width) + &unreadable,
     }

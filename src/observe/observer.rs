@@ -174,7 +174,11 @@ impl Observer {
     fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
         let lesson = self.mourner.learn(snapshot, report);
         for ProcessId { pid, start_ticks } in &lesson.refuted {
-            tracing::warn!(pid, start_ticks, "dropped a tombstone: a process with this PID and start lives");
+            tracing::warn!(
+                pid,
+                start_ticks,
+                "dropped a tombstone: a process with this PID and start is running"
+            );
         }
         self.collector.learn(&lesson);
         let Some(store) = &mut self.tombstones else { return };

@@ -89,7 +89,7 @@ fn badges(state: &State, room: u16) -> Line {
     database(state, room, &mut add);
     sources(state, room, &mut add);
     if state.hints == Hints::Lost && room >= 100 {
-        add("looking every 2 s", Tone::Dim);
+        add("polling every 2 s", Tone::Dim);
     }
     if state.recording.is_some() {
         add("rec", Tone::Bad);

@@ -166,7 +166,7 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
     ── Plan: release ───────────────────────────────────────────
       ▲ A live window holds this: cart tests (PID 4890) in
         /home/dev/src/shop-cart, waiting: permission prompt.
-      › To take it away all the same, type its name cart
+      › To release it anyway, type its name cart
         tests/reviewer, then Enter: ▌
                         with one link
                         another claimtop is at work on it
@@ -201,7 +201,7 @@ fn an_answer_to_a_key_is_told_whole() {
         update(&mut state, Msg::Recording(taped.clone()));
         let lines = lines(&render(&state, look(Glyphs::Unicode)));
         let told: String = lines[11..14].iter().map(|line| line.trim()).collect();
-        for part in ["Recording into", folder, "2026-11-20-214034-a-long-name-of-a-file.jsonl", "w ends it"] {
+        for part in ["Recording to", folder, "2026-11-20-214034-a-long-name-of-a-file.jsonl", "w stops it"] {
             assert!(
                 told.replace(' ', "").contains(&part.replace(' ', "")),
                 "{part} is missing in {lines:#?}"
@@ -261,7 +261,7 @@ fn badges_tell_what_is_not_as_usual() {
         Options { badge: Some("demo".to_owned()), access: Access::ReadOnly, ..Options::default() };
     update(&mut state, Msg::Hints(Hints::Lost));
     let screen = lines(&render(&state, look(Glyphs::Unicode))).join("\n");
-    for badge in ["[frozen 0 s]", "[entire failed]", "[looking every 2 s]", "[read-only]", "[demo]"] {
+    for badge in ["[frozen 0 s]", "[entire failed]", "[polling every 2 s]", "[read-only]", "[demo]"] {
         assert!(screen.contains(badge), "{badge} is missing in:\n{screen}");
     }
 }

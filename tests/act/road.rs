@@ -86,7 +86,7 @@ fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
     let seen = looking.see(&report, std::slice::from_ref(&request)).unwrap().remove(0).unwrap();
     assert_eq!(
         looking.carry_out(seen.clone(), &Answer::Yes).unwrap_err().to_string(),
-        "this claimtop only looks"
+        "this claimtop is read-only"
     );
     assert!(path.exists() && !stage.state_path().exists());
 
@@ -363,7 +363,7 @@ fn an_entry_that_cannot_be_undone_says_why() {
     check(failed.entry, "nothing was done");
     check(undone.entry, &format!("entry {undoing} has undone it"));
     check(undoing, "it is an undo itself");
-    check(pruned.entry, "its parked files are gone for good");
+    check(pruned.entry, "its parked files have been removed");
 }
 
 #[test]

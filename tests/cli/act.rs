@@ -171,7 +171,7 @@ fn looking_makes_nothing_and_needs_no_state_folder() {
     // Nobody can make a folder below a file.
     world.write("home/.local/state", "in the way");
     let journal = world.run(&["journal"]);
-    assert_eq!((journal.code, journal.out.as_str()), (0, "Nothing was ever done.\n"), "{journal:?}");
+    assert_eq!((journal.code, journal.out.as_str()), (0, "Nothing has been done yet.\n"), "{journal:?}");
     let shown = world.run(&["release", &path, "--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_eq!(world.run(&["release", &path, "--yes"]).code, 4);
@@ -272,7 +272,7 @@ fn a_code_is_good_for_one_state_only() {
     std::fs::write(&path, "[6]").unwrap();
     let refused = world.settled(&["park", &path, "--confirm", &code]);
     assert_eq!(refused.code, 3, "{refused:?}");
-    assert!(refused.out.contains("the code of this very state"), "{refused:?}");
+    assert!(refused.out.contains("the code for this exact state"), "{refused:?}");
     let code = json(&world.run(&["park", &path, "--dry-run", "--json"]))["plans"][0]["code"].clone();
     let done = world.run(&["park", &path, "--confirm", code.as_str().unwrap()]);
     assert_eq!(done.code, 0, "{done:?}");

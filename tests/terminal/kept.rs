@@ -50,7 +50,7 @@ fn a_deleted_state_folder_is_made_anew_and_a_recording_in_it_is_called_lost() {
     holds(&world, &mut screen, "history.ring", "early");
     std::fs::remove_dir_all(world.path("home/.local")).unwrap();
     comes(&world, &mut screen, "late");
-    screen.wait_for("Nothing is recorded any more: it was deleted");
+    screen.wait_for("Recording has stopped: it was deleted");
     screen.wait_until("an end of the mark", |screen| !screen.shows("[rec]"));
     comes(&world, &mut screen, "later");
     holds(&world, &mut screen, "history.ring", "later");
@@ -74,7 +74,7 @@ fn a_recording_that_the_disk_refuses_is_called_ended() {
     for number in 0..30 {
         comes(&world, &mut screen, &format!("late_{number:02}"));
     }
-    screen.wait_for("Nothing is recorded any more: ");
+    screen.wait_for("Recording has stopped: ");
     screen.wait_until("an end of the mark", |screen| !screen.shows("[rec]"));
     assert_eq!(screen.end(), 0);
 }
@@ -84,7 +84,7 @@ fn a_history_that_cannot_be_kept_is_told() {
     let world = World::new();
     world.write(&format!("{STATE}/history.ring/in_the_way"), "");
     let mut screen = start(&world);
-    screen.wait_for("What is observed is not kept: ");
+    screen.wait_for("History is not being saved: ");
     screen.wait_for_sessions();
     comes(&world, &mut screen, "late");
     assert_eq!(screen.end(), 0);

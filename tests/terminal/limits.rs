@@ -13,7 +13,7 @@ fn check(name: &str, most: u32, why: &str) {
     std::fs::write(format!("/proc/sys/user/{name}"), most.to_string()).unwrap();
     let world = World::new();
     let mut screen: Screen = world.open(200, 60);
-    screen.wait_for("[looking every 2 s]");
+    screen.wait_for("[polling every 2 s]");
     world.write("home/.maia/sessions/swarm_session_late.json", r#"{"current_agent":"late_agent"}"#);
     screen.wait_for("late_agent");
     screen.press("D");
@@ -44,7 +44,7 @@ fn where_all_is_watched_it_waits_to_be_told() {
     let mut screen = world.open(200, 60);
     screen.press("D");
     screen.wait_for("reported at once");
-    assert!(!screen.shows("looking every 2 s"), "{}", screen.picture());
+    assert!(!screen.shows("polling every 2 s"), "{}", screen.picture());
     screen.close("reported at once");
     assert_eq!(screen.end(), 0);
 }

@@ -111,7 +111,7 @@ fn a_transcript_of_the_folder_is_a_guess() {
     world.write(&format!("home/.claude/projects/{}/{ID}.jsonl", slug(&cwd(&world))), "{}\n");
     window.check(&world, &format!("guess folder {ID}"));
     let shown = world.run(&["explain", &window.0.id().to_string()]).out;
-    assert!(shown.contains("a guess, on which nothing rests"), "{shown}");
+    assert!(shown.contains("a guess, and no decision relies on it"), "{shown}");
 }
 
 #[test]

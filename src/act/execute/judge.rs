@@ -27,7 +27,7 @@ impl Preview {
         let Some(holder) = &self.holder else { return Ok(()) };
         let report = assess(&snapshot, observer.policy());
         let record = report.records().find(|record| record.key == self.plan.record);
-        let gone = || ActionError::Changed("the row is not there any more".to_owned());
+        let gone = || ActionError::Changed("the row is gone".to_owned());
         holder.is_still(record.ok_or_else(gone)?.verdict.state)
     }
 
@@ -109,7 +109,9 @@ fn is_free(databases: &[Database], database: &str) -> Result<(), ActionError> {
 fn is_whole(database: &Database) -> Result<(), ActionError> {
     match database.is_complete {
         true => Ok(()),
-        false => Err(ActionError::Changed(format!("{} could not be read whole", shown(database.name.raw())))),
+        false => {
+            Err(ActionError::Changed(format!("{} could not be read completely", shown(database.name.raw()))))
+        }
     }
 }
 
@@ -150,7 +152,7 @@ mod tests {
     fn what_was_not_read_whole_decides_nothing() {
         check(database(None), Ok(()));
         let in_part = Database { is_complete: false, ..database(None) };
-        check(in_part, Err("/home/dev/orchestrator.db could not be read whole"));
+        check(in_part, Err("/home/dev/orchestrator.db could not be read completely"));
         let other = Database { name: "/home/dev/other.db".into(), ..database(None) };
         check(other, Err("/home/dev/orchestrator.db is not among the databases that were read"));
     }

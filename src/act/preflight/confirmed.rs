@@ -28,9 +28,9 @@ impl Preview {
         match (wanted, answer) {
             (None, Answer::Yes) => Ok(Confirmed(self)),
             (Some((_, wanted)), Answer::Typed(typed)) if *typed == wanted => Ok(Confirmed(self)),
-            (None, Answer::Typed(_)) => Err(ActionError::NotConfirmed("a plain yes is asked for".to_owned())),
+            (None, Answer::Typed(_)) => Err(ActionError::NotConfirmed("a plain yes is needed".to_owned())),
             (Some((what, wanted)), _) => {
-                Err(ActionError::NotConfirmed(format!("{what} of this very state is asked for: {wanted}")))
+                Err(ActionError::NotConfirmed(format!("{what} for this exact state is needed: {wanted}")))
             }
         }
     }

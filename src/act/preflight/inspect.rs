@@ -93,7 +93,7 @@ impl<D: Disk> Inspector<'_, D> {
         let before = self.files.stores.of(format)?.row(database, table, id)?;
         let before = before.ok_or_else(|| ActionError::Changed(format!("{} has gone", name())))?;
         if released(format, table, &before, Release { at: self.now, why: "" }).is_none() {
-            return Err(ActionError::Changed(format!("{} holds nothing any more", name())));
+            return Err(ActionError::Changed(format!("{} no longer holds anything", name())));
         }
         Ok(PreparedStep::Row {
             format,

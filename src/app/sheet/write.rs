@@ -52,7 +52,7 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
         Stage::Moved => {
             let more = if sheet.told.is_empty() { "" } else { " more" };
             let moved = format!(
-                "The world has moved since this was planned; nothing{more} was touched. Esc, then plan again."
+                "Something has changed since this was planned; nothing{more} was touched. Press Esc and plan again."
             );
             page.bullet(Mark::Warning, &moved, Tone::Warning);
         }
@@ -61,11 +61,11 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
         }
         Stage::Working => {
             let (told, due) = (sheet.told.len(), sheet.due);
-            let done = format!("Doing it: {told} of {due} finished; Esc calls the rest off");
+            let done = format!("In progress: {told} of {due} finished; Esc cancels the rest");
             page.bullet(Mark::Info, &done, Tone::Accent);
         }
         Stage::Finished => {
-            let undo = if sheet.undoable().is_some() { "; z undoes the last of it" } else { "" };
+            let undo = if sheet.undoable().is_some() { "; z undoes the last one" } else { "" };
             page.bullet(Mark::Info, &format!("Finished{undo}"), Tone::Accent);
         }
         Stage::Asking if sheet.takes_yes() => {
@@ -79,9 +79,9 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
         }
         Stage::Asking if sheet.takes_text() => write_question(page, sheet),
         Stage::Asking if sheet.takes_beside() => {
-            page.bullet(Mark::Info, "b restores it beside what lies there", Tone::Key);
+            page.bullet(Mark::Info, "b restores it beside the file that is there now", Tone::Key);
         }
-        Stage::Asking => page.bullet(Mark::Info, "Nothing of this can be done.", Tone::Notice),
+        Stage::Asking => page.bullet(Mark::Info, "None of this can be done.", Tone::Notice),
     }
 }
 
@@ -101,7 +101,7 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
                 || "A live window holds this.".to_owned(),
                 |window| format!("A live window holds this: {}.", safe(window)),
             ),
-            "To take it away all the same, type its name",
+            "To release it anyway, type its name",
         ),
         Confirmation::Yes | Confirmation::Code | Confirmation::Refused => (
             Mark::Unknown,
@@ -124,7 +124,7 @@ fn write_told(page: &mut Page, told: &ActionResult) {
         Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
         Some(Ended::Failed) => (Mark::Dead, Tone::Bad, "Failed, everything is where it was"),
         Some(Ended::Stuck) => (Mark::Dead, Tone::Bad, "Stuck"),
-        Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown, it is read back later"),
+        Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown; it is checked later"),
         None => (Mark::Quiet, Tone::Notice, "Not done"),
     };
     let detail = if told.detail.is_empty() { String::new() } else { format!(" ({})", told.detail) };

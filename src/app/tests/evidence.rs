@@ -49,7 +49,7 @@ fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
     Arc::make_mut(&mut report.records[0]).role = Role::Shell;
     let mut state = seen(report);
     press(&mut state, "2\n");
-    assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process tells)"));
+    assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process shows)"));
     assert_eq!(Evidence::pid(4711, Role::Shell).value.raw(), "4711 (a shell's)");
 }
 

@@ -63,7 +63,7 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
     update(&mut state, Msg::Told(told));
     update(&mut state, Msg::Finished);
     let text = panel_text(&state);
-    assert!(text.contains("Done: park it") && text.contains("z undoes the last of it"), "{text}");
+    assert!(text.contains("Done: park it") && text.contains("z undoes the last one"), "{text}");
     let undo = Request::Undo { entry: 7, place: Place::Own };
     assert_eq!(press(&mut state, "z"), [Effect::Offer(vec![undo]), Effect::Redraw]);
 }
@@ -239,7 +239,7 @@ fn a_sheet_disables_itself_when_the_world_moves() {
     update(&mut state, msg);
     look(&mut state, testing::quiet());
     assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
-    assert!(panel_text(&state).contains("The world has moved"));
+    assert!(panel_text(&state).contains("Something has changed since"));
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), []);
 }
 
@@ -370,6 +370,6 @@ fn of_a_window_that_has_ended_all_that_it_has_left_is_meant() {
     let request = Request::Left { of: key("r-gamma") };
     update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
     let text = panel_text(&state);
-    assert!(text.contains("y does it") && text.contains("all that"), "{text}");
+    assert!(text.contains("y does it") && text.contains("everything that"), "{text}");
     assert!(text.contains("/tmp/gamma aside") && text.contains("/tmp/epsilon"), "{text}");
 }

@@ -108,7 +108,7 @@ fn asked(found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
         }
         (Found::Left(record), Action::Migrate | Action::Undo) => vec![act(&record.key)],
         (Found::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {
-            let error = anyhow!("{} lives and holds nothing", shown(&window.title()));
+            let error = anyhow!("{} is running and holds nothing", shown(&window.title()));
             return Err(Failure::new(Exit::Refused, error));
         }
         (Found::One(Subject::Window(window)), Action::Release) => window.claims.iter().map(act).collect(),

@@ -23,12 +23,14 @@ pub enum Heir<'a> {
 }
 
 impl Heir<'_> {
-    /// Says why more than a plain yes is asked for.
+    /// Says why more than a plain yes is needed.
     pub fn words(self) -> String {
         match self {
-            Self::Session(pid) => format!("the session lives in PID {pid}"),
+            Self::Session(pid) => format!("the session runs in PID {pid}"),
             Self::Pid(window) => format!("{} has this PID by now and may use the record", window.agent),
-            Self::Record(other) => format!("the session lives by another record: {}", other.location.text()),
+            Self::Record(other) => {
+                format!("another record shows that the session is alive: {}", other.location.text())
+            }
         }
     }
 }

@@ -325,7 +325,7 @@ fn possible_agents<'a>(
         }
     };
     let with_evidence = |agent: PossibleAgent<'a>| {
-        let value = format!("{} lives and could be the owner", agent.name());
+        let value = format!("{} is running and could be the owner", agent.name());
         (agent, Evidence::new("possible owner", value, "process table"))
     };
     table.listed.iter().filter_map(possible).map(with_evidence).collect()

@@ -94,7 +94,7 @@ impl BoundSession {
     /// Returns the note as evidence.
     pub fn evidence(&self) -> Evidence {
         let value =
-            format!("session {} is run by PID {}, as its own hook told", self.session_id.raw(), self.pid);
+            format!("session {} is run by PID {}, as its own hook reported", self.session_id.raw(), self.pid);
         Evidence::new("binding", value, self.source()).at(self.written_at)
     }
 

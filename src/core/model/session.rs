@@ -27,8 +27,8 @@ impl Strength {
     pub fn words(self) -> &'static str {
         match self {
             Self::Exact => "exact",
-            Self::Strong => "strong, but it may have turned to another one",
-            Self::Guess => "a guess, on which nothing rests",
+            Self::Strong => "strong, but it may have switched to another session",
+            Self::Guess => "a guess, and no decision relies on it",
         }
     }
 }

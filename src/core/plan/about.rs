@@ -202,9 +202,9 @@ fn refuses_when(record: &RecordView) -> Vec<&'static str> {
 fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
     let verdict = &record.verdict;
     let state = match verdict.state {
-        VerdictState::Alive => "the holder lives: a live window would lose this",
+        VerdictState::Alive => "the holder is alive: a live window would lose this",
         VerdictState::Dead => "the holder is proven dead",
-        VerdictState::Unknown => "it cannot be told whether the holder lives",
+        VerdictState::Unknown => "nothing proves whether the holder is alive or dead",
     };
     let facts = verdict.evidence.iter();
     let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));

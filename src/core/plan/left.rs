@@ -94,20 +94,20 @@ pub fn plan_left(report: &Report, key: &Key) -> Plan {
         }
     }
     let Some(name) = name(&left).filter(|_| !parts.is_empty()) else {
-        return Plan::refused(key, "nothing that it left is proven dead", &stays.join("; "));
+        return Plan::refused(key, "nothing that it left behind is proven dead", &stays.join("; "));
     };
     let number = match parts.len() {
         1 => "1 record".to_owned(),
         number => format!("{number} records"),
     };
     Plan {
-        what: format!("release all that {name} has left and that is proven dead: {number}"),
+        what: format!("release everything that {name} left behind and that is proven dead: {number}"),
         why: std::iter::once("its holder is proven dead, for each record by its own rule".to_owned())
             .chain(stays)
             .collect(),
         follows: parts,
-        inverse: "undo takes all of it back that was done".to_owned(),
-        refuses_when: vec!["a part is not as it was seen; the other parts are done all the same"],
+        inverse: "undo takes back everything that was done".to_owned(),
+        refuses_when: vec!["a part has changed since it was seen; the other parts still go ahead"],
         confirmation: Confirmation::Yes,
         name,
         ..Plan::empty(key)

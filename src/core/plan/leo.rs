@@ -15,9 +15,9 @@ use crate::core::model::verdict::{Reason, VerdictState};
 /// What makes every plan on LEO's rows refuse.
 const REFUSES: [&str; 4] = [
     "a row is not as it was seen, or somebody else holds or changes it",
-    "the database cannot be read whole, or the connection is lost before the commit",
+    "the database cannot be read completely, or the connection is lost before the commit",
     "a sign of life is there when the rows are locked",
-    "LEO's own function lets go of nothing, or one surface still says otherwise",
+    "LEO's own function releases nothing, or one surface still says otherwise",
 ];
 
 /// What makes every plan on a file's lock refuse.
@@ -30,11 +30,10 @@ const REFUSES_LOCK: [&str; 4] = [
 
 /// How such a change is undone.
 const INVERSE: &str =
-    "undo puts the exact former values back, if nobody holds it by then; no heartbeat is written";
+    "undo puts the exact former values back, unless somebody holds it by then; no heartbeat is written";
 
 /// How the deletion of a file's lock is undone.
-const INVERSE_LOCK: &str =
-    "undo puts the row back with every former value, its old heartbeat too, if nobody has the file by then";
+const INVERSE_LOCK: &str = "undo puts the row back with every former value, its old heartbeat too, unless somebody has the file by then";
 
 /// The mirror in a session's row.
 const MIRROR: &str = "claude_sessions.sd_key";
@@ -59,13 +58,13 @@ pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
     if is_file_lock(record) {
         // LEO's sweep asks for the age alone, and claimtop for a proof as well.
         return (record.verdict.state != VerdictState::Dead).then_some((
-            "a file's lock ends by itself",
+            "a file's lock expires on its own",
             "LEO's sweep removes it 10 min after its last heartbeat",
         ));
     }
-    // A row is called so only where its database could not be read whole.
+    // A row is called so only where its database could not be read completely.
     if record.verdict.reason == Reason::Unreadable {
-        return Some(("the database could not be read whole", "look again when the connection stands"));
+        return Some(("the database could not be read completely", "look again when the connection stands"));
     }
     let holds_any = claims(report, record, &record.key).next().is_some();
     (!holds_any)
@@ -179,7 +178,7 @@ fn turn(kind: RecordKind) -> Option<u8> {
 pub(crate) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     if is_file_lock(record) {
-        return format!("let go of the file {} that session {holder} keeps in LEO's database", record.title);
+        return format!("release the file {} that session {holder} keeps in LEO's database", record.title);
     }
     let items: Vec<String> = claims(report, record, key).map(|claim| claim.resource.id.shown()).collect();
     format!("release {} from session {holder} in LEO's database", items.join(" and "))

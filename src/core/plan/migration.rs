@@ -15,7 +15,7 @@ impl About<'_> {
     /// Decides whether it is never moved, and says why.
     pub(crate) fn never_migrated(&self) -> Option<(&'static str, &'static str)> {
         if self.record.generation == Generation::Current {
-            Some(("the record has its present form already", "there is nothing to migrate"))
+            Some(("the record already has its current form", "there is nothing to migrate"))
         } else if self.record.format != Format::Maia {
             Some(("its own system reads both forms", "there is nothing to migrate"))
         } else {
@@ -29,7 +29,11 @@ impl About<'_> {
         let (report, record) = (self.report, self.record);
         let heir = record.window.clone().or_else(|| only_heir(report, record));
         let Some(window) = heir.and_then(|key| report.windows.iter().find(|window| window.key == key)) else {
-            return Plan::refused(self.key, "no live window provably owns it", &candidates(report, record));
+            return Plan::refused(
+                self.key,
+                "no live window is proven to own it",
+                &candidates(report, record),
+            );
         };
         let Some(path) = file_of(record) else {
             return Plan::refused(self.key, "the record is no file", "there is nothing to migrate");

@@ -61,13 +61,10 @@ impl About<'_> {
 
 fn entire(record: &RecordView) -> Option<Refusal> {
     if record.kind == RecordKind::Marker {
-        return Some(("the live registry expires by itself", "the entire CLI removes it after 12 h"));
+        return Some(("the live registry expires on its own", "the entire CLI removes it after 12 h"));
     }
     if record.kind == RecordKind::Lock {
-        return Some((
-            "only a held lock means anything",
-            "the file of a lock that nobody holds is in nobody's way",
-        ));
+        return Some(("only a held lock means anything", "a lock file that nobody holds blocks nobody"));
     }
     let left = "entire doctor condenses what it left";
     record.has_ended.then_some(("the session has ended already", left))
@@ -76,14 +73,14 @@ fn entire(record: &RecordView) -> Option<Refusal> {
 fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
     if let RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Editor) = record.detail {
         return Some((
-            "a daemon's or an editor's own file is let go by that program alone",
-            "end the daemon, or close the editor; by what rule another takes over is not known for certain",
+            "only the daemon or the editor releases its own file",
+            "end the daemon, or close the editor; when another takes over is not known for certain",
         ));
     }
     if record.kind == RecordKind::Metadata {
         return Some((
             "Claude Code alone changes its task lists and teams",
-            "in a session that works on the list, ask for the task to become pending and without an owner",
+            "in a session that works on the list, ask to set the task to pending with no owner",
         ));
     }
     let why = "Claude Code's own registry is only parked when its process is provably gone";
@@ -94,11 +91,11 @@ fn described(rule: LetGo, is_dead: bool) -> Option<Refusal> {
     match rule {
         LetGo::Never => Some((
             "its description does not say that it may be parked",
-            "its own system lets it go; or write park = \"when-dead\" into the description",
+            "its own system releases it; or add park = \"when-dead\" to the description",
         )),
         LetGo::OnlyDead | LetGo::ByVerdict if !is_dead => Some((
-            "its description lets only what is proven dead be parked",
-            "end its process, or let its own system let it go",
+            "its description allows parking only what is proven dead",
+            "end its process, or let its own system release it",
         )),
         LetGo::OnlyDead | LetGo::ByVerdict => None,
     }
@@ -115,7 +112,7 @@ fn is_undecided(record: &RecordView) -> bool {
 /// Says why a lock of git's stays, and what git itself would do.
 fn git_is_alive(record: &RecordView) -> Refusal {
     if lock_of(record) == GitLock::Worktree {
-        ("its holder is not proven dead", "git worktree unlock <tree> lets it go, if its owner agrees")
+        ("its holder is not proven dead", "git worktree unlock <tree> releases it, if its owner agrees")
     } else {
         (
             "a git process that may hold it is not ruled out",

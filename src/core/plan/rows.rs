@@ -11,8 +11,8 @@ use crate::core::model::verdict::{Reason, VerdictState};
 
 /// What makes every plan on rows refuse.
 pub(crate) const REFUSES: [&str; 4] = [
-    "a row is not as it was seen, or somebody proves to hold it",
-    "a process of Obra lives, or any process has the database open",
+    "a row is not as it was seen, or a live holder is found",
+    "a process of Obra is running, or any process has the database open",
     "a writer holds its lock for 2 s",
     "the whole database cannot be copied into the parked folder first",
 ];
@@ -23,9 +23,10 @@ pub(crate) const INVERSE: &str = "undo puts the exact values back, if nobody cha
 /// Decides whether a row is never touched, and says what to do instead.
 pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
     match (record.verdict.state, record.verdict.reason) {
-        (VerdictState::Alive, _) => {
-            Some(("what holds it lives, and would write over it", "end its orchestrator and its agent first"))
-        }
+        (VerdictState::Alive, _) => Some((
+            "its holder is running, and would write over it",
+            "end its orchestrator and its agent first",
+        )),
         (VerdictState::Unknown, Reason::ProcessPresent) => Some((
             "a process has the database open, or is Obra's: it keeps rows in memory and would write over it",
             "end that process first",

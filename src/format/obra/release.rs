@@ -74,7 +74,7 @@ mod tests {
     fn check(summary: Value, expected: &str) {
         let status = Value::Text("active".to_owned());
         let before = [("status".to_owned(), status), ("summary".to_owned(), summary)].into();
-        let why = "it cannot be told whether the holder lives (no-heartbeat)";
+        let why = "nothing proves whether the holder is alive or dead (no-heartbeat)";
         let release = Release { at: "2026-11-20T22:00:00Z".parse().unwrap(), why };
         let after = released(SESSION, &before, release).unwrap();
         assert_eq!(after["summary"], Value::Text(expected.to_owned()));
@@ -82,7 +82,10 @@ mod tests {
 
     #[test]
     fn a_summary_says_what_was_known_unless_there_is_one() {
-        check(Value::Null, "Released by claimtop: it cannot be told whether the holder lives (no-heartbeat)");
+        check(
+            Value::Null,
+            "Released by claimtop: nothing proves whether the holder is alive or dead (no-heartbeat)",
+        );
         check(Value::Text("done".to_owned()), "done");
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Deaths;
 impl Deaths {
     /// Says so once.
     pub(crate) fn new(notice: Notice) -> Self {
-        notice.lost("this system has no pidfds; deaths are seen at the next look".to_owned());
+        notice.lost("this system has no pidfds; deaths are seen at the next scan".to_owned());
         Self
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut 
     if let Some(process) = all.find(|process| may_be(process, start_ticks)) {
         ladder.add(
             "process",
-            format!("process {} may have this PID and start, and lives", process.id.pid),
+            format!("process {} may have this PID and start, and is running", process.id.pid),
             "/proc",
         );
         return unknown(Reason::ProcessPresent);

@@ -103,7 +103,7 @@ fn by_gits(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<An
         return alive(Reason::ProcessPresent);
     }
     let process = lockers(&world.snapshot.processes).next()?;
-    let words = format!("{} {} lives and may work here", process.comm, process.id.pid);
+    let words = format!("{} {} is running and may work here", process.comm, process.id.pid);
     ladder.add("git", words, "process table");
     unknown(Reason::ProcessPresent)
 }
@@ -116,10 +116,10 @@ fn hidden(world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
 }
 
 fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    ladder.add("git", "no process of git's lives", "complete scan of /proc");
+    ladder.add("git", "no git process is running", "complete scan of /proc");
     if lock_of(record) == GitLock::Command {
         ladder.add("open file", "no process has the lock open", "/proc/<pid>/fd");
-        let words = "nobody who works in it was there when the lock was written";
+        let words = "no process that works in it is older than the lock";
         ladder.add("repository", words, "working folders and open files in /proc");
     }
     let is_before = is_before_boot(record, world, ladder);

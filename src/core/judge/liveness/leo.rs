@@ -85,7 +85,7 @@ fn by_sign(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<An
 fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, ladder: &mut Ladder) -> Answer {
     let Location::Row(row) = &asked.location else { return answer };
     if !world.database(row).is_some_and(|database| database.is_complete) {
-        ladder.add("database", "it could not be read whole by this look", "PostgreSQL");
+        ladder.add("database", "it could not be read completely by this scan", "PostgreSQL");
         return Answer(VerdictState::Unknown, Reason::Unreadable);
     }
     let is_young = |row: &Record| row.expiry.as_ref().is_some_and(|it| it.at > world.snapshot.taken_at);

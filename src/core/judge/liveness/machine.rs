@@ -90,7 +90,7 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut L
         Home::Here => {
             ladder.add(
                 "file system",
-                "shared between machines: that no process fits here proves nothing",
+                "shared between machines: that no process here matches proves nothing",
                 "statfs",
             );
             if is_the_process(holder, world) {

@@ -65,11 +65,11 @@ fn by_database(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Optio
         return Some(answer);
     }
     if !database.is_complete {
-        ladder.add("database", "it could not be read whole by this look", "SQLite");
+        ladder.add("database", "it could not be read completely by this scan", "SQLite");
         return unknown(Reason::Unreadable);
     }
     if database.opened_by.is_none() {
-        ladder.add("open files", "those of some processes may not be looked at", "/proc");
+        ladder.add("open files", "those of some processes may not be inspected", "/proc");
         return unknown(Reason::NoPermission);
     }
     ladder.add("open files", "no process has the database open", "/proc/<pid>/fd");
@@ -121,7 +121,7 @@ fn by_others(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<
     }
     ladder.add(
         "possible owners",
-        "no process of Obra lives, and no agent that could run the session",
+        "no process of Obra is running, and no agent that could run the session",
         "complete scan of /proc",
     );
     dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { Reason::NoProcess })

@@ -55,7 +55,7 @@ pub(crate) fn by_stated_pid(record: &Record, world: &World<'_>, ladder: &mut Lad
 fn held(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
     let source = "/proc/locks and /proc/<pid>/fdinfo";
     let Some(pid) = record.pid() else {
-        ladder.add("lock", "held by a process that is not told", source);
+        ladder.add("lock", "held by a process that the system does not name", source);
         return alive(Reason::ProcessPresent);
     };
     let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process));

@@ -26,7 +26,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mu
         ladder.facts.push(evidence.clone());
         return Answer(VerdictState::Unknown, open);
     }
-    ladder.add("possible owners", "no agent that lives could have written it", "complete scan of /proc");
+    ladder.add("possible owners", "no running agent could have written it", "complete scan of /proc");
     if is_before_boot(record, world, ladder) {
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }

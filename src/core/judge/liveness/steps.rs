@@ -48,7 +48,7 @@ pub(crate) fn by_note(record: &Record, world: &World<'_>, ladder: &mut Ladder) -
         world.bonds.running(session).iter().find(|(note, _)| record.format.runs_on(note.agent.raw()))?;
     ladder.add_from(
         "binding",
-        format!("PID {} runs this session, as its own hook told at {}", process.id.pid, note.written_at),
+        format!("PID {} runs this session, as its own hook reported at {}", process.id.pid, note.written_at),
         note.source(),
     );
     alive(Reason::SameProcess)

@@ -97,7 +97,7 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
     if record.has_ended || is_elsewhere || listed.is_some_and(|tree| tree.exists) {
         return None;
     }
-    let what = if listed.is_some() { "its folder is gone" } else { "git lists none of this name any more" };
+    let what = if listed.is_some() { "its folder is gone" } else { "git no longer lists one of this name" };
     let says = format!("works in the working tree {id}, but {what}");
     Some(Finding::of_record(
         Code::StaleRecord,

@@ -123,7 +123,7 @@ fn why_dead(judged: &RecordView) -> String {
         Reason::NotAnAgent => {
             format!("{pid} is another process by now: one of another user, or of the kernel")
         }
-        Reason::OtherBoot => "its holder lived before the last boot".to_owned(),
+        Reason::OtherBoot => "its holder is from before the last boot".to_owned(),
         Reason::Exited => format!("{pid} has exited and is not yet reaped"),
         Reason::NoProcess
         | Reason::SameProcess
@@ -139,7 +139,7 @@ fn why_dead(judged: &RecordView) -> String {
         | Reason::WrongRole
         | Reason::Unreadable => match judged.record.pid() {
             Some(_) => format!("{pid} is gone"),
-            None => "no agent that lives can own it".to_owned(),
+            None => "no running agent can own it".to_owned(),
         },
     }
 }
@@ -161,8 +161,7 @@ fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let file = file_name(judged);
-    let says =
-        format!("PID {pid} in {file} is gone, but the session lives in PID {lives_in}: do not release");
+    let says = format!("PID {pid} in {file} is gone, but the session runs in PID {lives_in}: do not release");
     Some(Finding::of_record(Code::WrongPid, judged, says, judged.verdict.evidence.clone(), Remedy::None))
 }
 

@@ -50,7 +50,7 @@ fn stale(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(
         Code::StaleRecord,
         judged,
-        format!("{}, and no process proves it alive", expiry.rule),
+        format!("{}, and no live owner was found", expiry.rule),
         judged.all_evidence(),
         Remedy::Park,
     ))
@@ -171,7 +171,7 @@ fn orphan<'a>(judged: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
     if !facts.index.sessions(judged.record.format, context).is_empty() {
         return None;
     }
-    let message = format!("{} belongs to context {context}, which has no record any more", file_name(judged));
+    let message = format!("{} belongs to context {context}, which no longer has a record", file_name(judged));
     Some(Finding::new(
         Code::OrphanCompanion,
         [judged.key.clone()],

@@ -216,7 +216,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
         ),
         (_, None) => (
             Cause::AdoptedByConflict,
-            "the database answered that the identity is taken, and the client took that session over"
+            "the database answered that the identity was taken, and the client took that session over"
                 .to_owned(),
         ),
     };

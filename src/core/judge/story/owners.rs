@@ -39,11 +39,11 @@ fn split_pointer(scene: &Scene<'_>, pointer: &Judged) -> Option<Story> {
     of_session.iter().for_each(|judged| scene.tell_begin(&mut chain, judged));
     let (cause, told) = if has_file && !has_marker {
         let told = format!(
-            "session {session} has a file and no marker: its marker was swept, and nothing ties it to a process any more"
+            "session {session} has a file and no marker: its marker was swept, and nothing ties it to a process now"
         );
         (Cause::MarkerLost, told)
     } else {
-        let told = "every window of the checkout writes this pointer and the last one wins: it names a session that has no process any more".to_owned();
+        let told = "every window of the checkout writes this pointer and the last one wins: it names a session whose process is gone".to_owned();
         (Cause::PointerSplit, told)
     };
     let ending = Ending::new(
@@ -94,7 +94,7 @@ fn split_record(scene: &Scene<'_>, judged: &Judged) -> Option<Story> {
     );
     let ending = Ending::new(
         Cause::PointerSplit,
-        "find out which of the two lives before anything is let go",
+        "find out which of the two is alive before anything is released",
         "a marker, a tick or a registry of either of the two",
     );
     chain.end(ending, so(told, [judged.evidence()]))
@@ -161,7 +161,7 @@ pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
         if is_handed_on {
             "do not release it before the inherited record is put right"
         } else {
-            "do not release it: the session lives"
+            "do not release it: the session is running"
         },
         format!("PID {lives_in} gone, or its registry naming another session"),
     );

@@ -86,14 +86,14 @@ formats! {
         "beads",
         Agents::Any,
         "beads keeps its issues in a database of its own",
-        "bd update <id> --status open lets an issue go; the kernel frees a daemon's lock at its end",
+        "bd update <id> --status open releases an issue; the kernel frees a daemon's lock when it ends",
     );
     /// The file reservations of mcp_agent_mail.
     AgentMail = System::never(
         "agent-mail",
         Agents::Any,
         "mcp_agent_mail keeps its reservations in a database of its own",
-        "wait for its end, or have its tool force_release_file_reservation let it go",
+        "wait until it expires, or use its tool force_release_file_reservation",
     );
     /// Codex's own locks.
     Codex = System::never("codex", Agents::Only("codex"), AGENTS_LOCK, CLOSE_ITS_WINDOW);
@@ -101,9 +101,8 @@ formats! {
     Copilot = System::never("copilot", Agents::Only("copilot"), AGENTS_LOCK, CLOSE_ITS_WINDOW);
 }
 
-const AGENTS_LOCK: &str = "an agent's own lock is let go by that agent alone";
-const CLOSE_ITS_WINDOW: &str =
-    "close its window; by what rule it takes over an old lock is not known for certain";
+const AGENTS_LOCK: &str = "only that agent releases its own lock";
+const CLOSE_ITS_WINDOW: &str = "close its window; when it takes over an old lock is not known for certain";
 
 impl Format {
     /// Returns the name that the interface fixes.

@@ -92,7 +92,7 @@ fn contested(item: &WorkItem, mirrors: &Judged, owns: &Judged, book: &Book<'_>) 
         return None;
     }
     let message = format!(
-        "{}: the item names {}, and {} works on it as well; both live: let one of them release it",
+        "{}: the item names {}, and {} works on it as well; both are alive: let one of them release it",
         item.key,
         named(owns, book.claim(&owns.key, item)),
         named(mirrors, book.claim(&mirrors.key, item)),
@@ -133,7 +133,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     let lives = row.is_some_and(|row| !row.record.has_ended && row.verdict.state != VerdictState::Dead);
     let so = match lives {
         true => "while that row looks alive, claim_sd gives it to nobody else",
-        false => "it looks taken, though claim_sd gives it to whoever asks for it",
+        false => "it looks taken, although claim_sd gives it to anyone who asks for it",
     };
     let message = format!("{}: it names session {session} as its owner, {why}: {so}", item.key);
     let subject = match row {
