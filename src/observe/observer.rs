@@ -158,6 +158,10 @@ impl Observer {
         }
         if self.watch.is_some() {
             self.holders = holders(&report, &snapshot);
+        } else {
+            // The scanner thread logs its own looks, with how long each took.
+            let (windows, records) = (report.windows.len(), report.records.len());
+            tracing::debug!(windows, records, findings = report.findings.len(), "looked");
         }
         report
     }
