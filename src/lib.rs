@@ -106,7 +106,7 @@
 //!
 //! [`core::judge::liveness`] judges each record step by step and stops at the first that decides:
 //!
-//! 0. **What an agent's own hook told** ([`core::judge::bound`]): a session that it bound to a process
+//! 0. **What an agent's own hook told** ([`core::judge::binding`]): a session that it bound to a process
 //!    lives as long as that process does. The newest note of Claude Code also says that a process
 //!    runs no other session, unless one says that it has run that too.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it

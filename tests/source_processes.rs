@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::folder::FolderId;
-use claimtop::core::model::process::{Process, ProcessState, ProcessTable};
+use claimtop::core::model::process::{Absence, Process, ProcessState, ProcessTable};
 use claimtop::format::Base;
 use claimtop::source::os::processes::own::{own_pid, parent_pid};
 use claimtop::source::os::processes::{Scanner, chain};
@@ -250,7 +250,7 @@ fn an_unreaped_child_is_a_zombie_that_has_exited() {
     let table =
         when(&mut scanner(), &[child.pid()], |table| get(table, child.pid()).state == ProcessState::Zombie);
     assert_eq!(get(&table, child.pid()).has_exited, Some(true));
-    assert!(!table.proves_absent(child.pid()));
+    assert_ne!(table.absence(child.pid()), Absence::Proven);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_reaped_child_is_proven_absent() {
     if table.partial.is_some() {
         return eprintln!("skipped: {:?}", table.partial);
     }
-    assert!(table.proves_absent(pid) && table.get(pid).is_none());
+    assert!(table.absence(pid) == Absence::Proven && table.get(pid).is_none());
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn the_chain_leads_from_a_process_to_its_ancestors() {
     );
     let parent = get(&table, own.parent);
     assert!(parent.details.as_ref().is_some_and(|details| details.exe.is_some()));
-    assert!(!table.proves_absent(4_194_304), "a chain proves nobody's absence");
+    assert_ne!(table.absence(4_194_304), Absence::Proven, "a chain proves nobody's absence");
     assert!(chain(4_194_304, &candidates).by_pid.is_empty());
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::judge::tombstone::learn::{Lesson, Mourner};
+use claimtop::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
 use claimtop::core::model::process::has_exited;
 use claimtop::core::model::process::{Details, InnerPids, Process};
 use claimtop::core::model::record::format::Format;
@@ -37,15 +37,15 @@ fn world(process: &str) -> Snapshot {
     common::parse(&WORLD.replace("PROCESS", process), "a world").snapshot()
 }
 
-fn learn(mourner: &mut Mourner, snapshot: &Snapshot) -> Lesson {
+fn learn(ledger: &mut TombstoneLedger, snapshot: &Snapshot) -> Lesson {
     let policy = Policy { signatures: Signatures::built_in().unwrap() };
-    mourner.learn(snapshot, &assess(snapshot, &policy))
+    ledger.learn(snapshot, &assess(snapshot, &policy))
 }
 
 /// Fails unless exactly this is learnt from one look.
 #[track_caller]
 fn check(snapshot: &Snapshot, expected: Option<Reason>) {
-    let lesson = learn(&mut Mourner::default(), snapshot);
+    let lesson = learn(&mut TombstoneLedger::default(), snapshot);
     let found: Vec<_> = lesson.learnt.iter().map(|stone| (stone.id.pid, stone.reason)).collect();
     assert_eq!(found, Vec::from_iter(expected.map(|reason| (4711, reason))));
     assert!(lesson.refuted.is_empty());
@@ -57,7 +57,7 @@ fn an_agent_that_is_named_with_pid_and_start_gets_one_by_proof() {
     check(&world(""), Some(Reason::NoProcess));
     check(&world(&exited), Some(Reason::Exited));
     check(&world(&LIVES.replace("20 hours", "3 hours")), Some(Reason::OtherProcess));
-    let lesson = learn(&mut Mourner::default(), &world(""));
+    let lesson = learn(&mut TombstoneLedger::default(), &world(""));
     assert_eq!(lesson.learnt.first().unwrap().session_id.as_ref().unwrap().raw(), SESSION);
 }
 
@@ -76,33 +76,33 @@ fn nobody_gets_one_who_lives_or_is_dead_without_proof() {
 
 #[test]
 fn who_lived_in_the_last_look_gets_one_though_its_entry_went_with_it() {
-    let mut mourner = Mourner::default();
-    assert!(learn(&mut mourner, &world(LIVES)).is_empty());
+    let mut ledger = TombstoneLedger::default();
+    assert!(learn(&mut ledger, &world(LIVES)).is_empty());
     let mut left = world("");
     left.records.clear();
-    let learnt = learn(&mut mourner, &left).learnt;
+    let learnt = learn(&mut ledger, &left).learnt;
     let stone = learnt.first().unwrap();
     assert_eq!((stone.id.pid, stone.session_id.as_ref().unwrap().raw()), (4711, SESSION));
-    assert!(learn(&mut mourner, &left).is_empty(), "it is learnt once");
+    assert!(learn(&mut ledger, &left).is_empty(), "it is learnt once");
 }
 
 #[test]
 fn a_living_process_refutes_its_tombstone_and_only_that() {
-    let stones = learn(&mut Mourner::default(), &world("")).learnt;
+    let stones = learn(&mut TombstoneLedger::default(), &world("")).learnt;
     let mut lives = world(LIVES);
     lives.tombstones = stones.clone().into();
-    let lesson = learn(&mut Mourner::default(), &lives);
+    let lesson = learn(&mut TombstoneLedger::default(), &lives);
     assert_eq!(lesson, Lesson { learnt: Vec::new(), refuted: vec![stones.first().unwrap().id] });
     let mut heir = world(&LIVES.replace("20 hours", "3 hours"));
     heir.tombstones = stones.into();
-    assert!(learn(&mut Mourner::default(), &heir).is_empty());
+    assert!(learn(&mut TombstoneLedger::default(), &heir).is_empty());
 }
 
 #[test]
 fn a_known_tombstone_is_not_learnt_again() {
     let mut look = world("");
-    look.tombstones = learn(&mut Mourner::default(), &look).learnt.into();
-    assert!(learn(&mut Mourner::default(), &look).is_empty());
+    look.tombstones = learn(&mut TombstoneLedger::default(), &look).learnt.into();
+    assert!(learn(&mut TombstoneLedger::default(), &look).is_empty());
 }
 
 /// A list that is not whole, and a process of an unknown namespace that began at no holder's start.
@@ -137,7 +137,7 @@ fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_o
         if !look.tombstones.is_empty() || !is_plain {
             continue;
         }
-        let lesson = learn(&mut Mourner::default(), &look);
+        let lesson = learn(&mut TombstoneLedger::default(), &look);
         let lives = |process: &&Process| !has_exited(process);
         let living: BTreeSet<_> =
             look.processes.by_pid.values().filter(lives).map(|process| process.id).collect();

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::bind::{open, replace};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Patience, Spot};
-use crate::core::judge::tombstone::learn::Lesson;
+use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::host::Host;
 use crate::core::model::json;
 use crate::core::model::tombstone::{Tombstone, merged};

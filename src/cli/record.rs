@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
 use super::output::complain;
 use super::replay;
-use crate::core::history::recording::redact::{Redactor, Told};
+use crate::core::history::recording::redact::{Redactor, Replacements};
 use crate::core::judge::agent::Signatures;
 use crate::core::model::text::{Untrusted, shown};
 use crate::observe::Observer;
@@ -114,7 +114,7 @@ fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, 
     Ok(may)
 }
 
-fn tell(told: &Told) {
+fn tell(told: &Replacements) {
     for (name, word) in &told.replaced {
         complain(&format!("  {} becomes {word}", shown(name)));
     }

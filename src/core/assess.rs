@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
-use crate::core::judge::heirs::Heirs;
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
 use crate::core::judge::place::place_of;
 use crate::core::judge::rules::facts::{Facts, equal};
 use crate::core::judge::session::session_of;
+use crate::core::judge::successors::Successors;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
@@ -69,7 +69,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         windows: &windows,
         records: &records,
         claims: &claims,
-        heirs: Heirs::new(&windows, &records),
+        successors: Successors::new(&windows, &records),
         index: crate::core::judge::rules::facts::Index::new(&records, &windows),
     };
     let mut findings = rules::findings(&facts);

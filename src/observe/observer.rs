@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use crate::core::assess::{Policy, assess_after};
-use crate::core::judge::tombstone::learn::{Lesson, Mourner};
+use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
 use crate::core::model::diagnosis::Watched;
 use crate::core::model::host::Host;
 use crate::core::model::own::Own;
@@ -53,7 +53,7 @@ pub struct Observer {
     watch: Option<Watch>,
     /// The processes whose death would change the last report.
     holders: Vec<ProcessId>,
-    mourner: Mourner,
+    ledger: TombstoneLedger,
     /// What was learned and is not on the disk yet.
     unkept: Lesson,
     tombstones: Option<TombstoneStore>,
@@ -73,7 +73,7 @@ impl Observer {
             recorder: None,
             watch: None,
             holders: Vec::new(),
-            mourner: Mourner::default(),
+            ledger: TombstoneLedger::default(),
             unkept: Lesson::default(),
             tombstones,
             last: None,
@@ -176,7 +176,7 @@ impl Observer {
 
     /// Remembers who was proven dead; where the disk fails, for as long as this program runs.
     fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
-        let lesson = self.mourner.learn(snapshot, report);
+        let lesson = self.ledger.learn(snapshot, report);
         for ProcessId { pid, start_ticks } in &lesson.refuted {
             tracing::warn!(
                 pid,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::core::history::diff::diff;
 use crate::core::history::recording::line::Header;
-use crate::core::history::recording::redact::{Redactor, Told};
+use crate::core::history::recording::redact::{Redactor, Replacements};
 use crate::core::history::recording::{Encoder, VERSION};
 use crate::core::judge::agent::Signatures;
 use crate::core::model::report::Report;
@@ -35,7 +35,7 @@ pub enum Kept {
 }
 
 /// Told before anything of a redacted look is written: what is replaced by what, and what is kept.
-pub type Tell = Box<dyn FnMut(&Told) + Send>;
+pub type Tell = Box<dyn FnMut(&Replacements) + Send>;
 
 /// Asks for a look, so that a recording begins with the present.
 pub type Nudge = Box<dyn Fn() + Send>;

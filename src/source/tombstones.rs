@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::core::judge::tombstone::learn::Lesson;
+use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::file::FileMeta;
 use crate::core::model::host::Host;
 use crate::core::model::process::ProcessId;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use claimtop::act::look::Look;
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
-use claimtop::core::judge::tombstone::learn::Mourner;
+use claimtop::core::judge::tombstone::ledger::TombstoneLedger;
 use claimtop::core::model::file::{Content, FileImage};
 use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use claimtop::core::model::note::Notes;
@@ -43,7 +43,7 @@ pub(crate) struct SimObserver {
     scheduler: Arc<Scheduler>,
     me: usize,
     scan_mode: ScanMode,
-    mourner: Mourner,
+    ledger: TombstoneLedger,
     seen: BTreeMap<ProcessId, Timestamp>,
 }
 
@@ -55,7 +55,7 @@ fn policy() -> &'static Policy {
 
 impl SimObserver {
     pub(crate) fn new(scheduler: Arc<Scheduler>, me: usize, scan_mode: ScanMode) -> Self {
-        Self { scheduler, me, scan_mode, mourner: Mourner::default(), seen: BTreeMap::new() }
+        Self { scheduler, me, scan_mode, ledger: TombstoneLedger::default(), seen: BTreeMap::new() }
     }
 
     /// Returns whose observer it is.
@@ -81,7 +81,7 @@ impl SimObserver {
 
     /// Remembers who is proven dead, as all claimtops of a home do in one file.
     pub(crate) fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
-        let lesson = self.mourner.learn(snapshot, report);
+        let lesson = self.ledger.learn(snapshot, report);
         self.scheduler.with(|world| {
             let stones = merged(std::mem::take(&mut world.stones), &lesson.learnt).into_iter();
             world.stones = stones.filter(|stone| !lesson.refuted.contains(&stone.id)).collect();

@@ -6,13 +6,13 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::judge::agent::{Role as ProcessRole, Signatures};
-use crate::core::judge::bound::index::Bonds;
+use crate::core::judge::binding::index::Bindings;
 use crate::core::judge::times::is_after;
 use crate::core::judge::window::{Window, windows};
 use crate::core::model::evidence::Evidence;
 use crate::core::model::home::folder_of;
 use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
-use crate::core::model::process::{InnerPids, Process, ProcessTable, has_exited};
+use crate::core::model::process::{InnerPids, Process, has_exited};
 use crate::core::model::record::Record;
 use crate::core::model::record::domain::Domain;
 use crate::core::model::record::format::Format;
@@ -37,7 +37,7 @@ pub struct World<'a> {
     /// written before.
     pub booted: Option<(Timestamp, Evidence)>,
     /// What agents' own hooks told about who runs which session.
-    pub bonds: Bonds<'a>,
+    pub bindings: Bindings<'a>,
     /// Every process that could own a record, for all that was read of it, and that as evidence.
     pub possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
     /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
@@ -55,7 +55,7 @@ pub struct World<'a> {
     /// The registry's records of each PID, whether or not they still fit.
     by_registered_pid: BTreeMap<u32, Vec<&'a Record>>,
     /// Tombstones by the session that each process ran.
-    by_buried_session: HashMap<&'a Untrusted, &'a Tombstone>,
+    tombstone_by_session: HashMap<&'a Untrusted, &'a Tombstone>,
     /// Living processes of other PID namespaces, by their number there.
     by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
 }
@@ -94,7 +94,7 @@ impl<'a> World<'a> {
         let agents = possible_agents.iter().map(|(agent, _)| *agent);
         Self {
             booted: booted(snapshot),
-            bonds: Bonds::new(snapshot),
+            bindings: Bindings::new(snapshot),
             outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
             unplaced: unplaced(snapshot, agents),
             by_certain_session,
@@ -104,7 +104,7 @@ impl<'a> World<'a> {
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
             by_inner_pid: by_inner_pid(snapshot),
-            by_buried_session: by_buried_session(snapshot),
+            tombstone_by_session: tombstone_by_session(snapshot),
             snapshot,
             signatures,
             windows,
@@ -123,8 +123,8 @@ impl<'a> World<'a> {
     }
 
     /// Returns the tombstone of a process that ran a session: nothing against one that resumed it.
-    pub fn buried(&self, session: &Untrusted) -> Option<&'a Tombstone> {
-        self.by_buried_session.get(session).copied()
+    pub fn tombstone_of(&self, session: &Untrusted) -> Option<&'a Tombstone> {
+        self.tombstone_by_session.get(session).copied()
     }
 
     /// Returns the living processes that have this number in other PID namespaces.
@@ -178,7 +178,7 @@ impl<'a> World<'a> {
     /// Returns the PIDs that are certain to run a session: those of notes, and those of the
     /// registry.
     pub fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> + use<'_, 'a> {
-        let noted = self.bonds.running(session).iter().map(|(_, process)| process.id.pid);
+        let noted = self.bindings.running(session).iter().map(|(_, process)| process.id.pid);
         let registered = self.by_certain_session.get(session).into_iter().flatten().copied();
         noted.chain(registered)
     }
@@ -186,12 +186,12 @@ impl<'a> World<'a> {
     /// Returns the session that a process is certain to run. What its own hook said comes first:
     /// older agents leave their registry as it was when a window turns to another session.
     pub fn session_of(&self, pid: u32) -> Option<&'a Untrusted> {
-        self.bonds.of(pid).map(|note| &note.session_id).or_else(|| self.sessions.get(&pid).copied())
+        self.bindings.of(pid).map(|note| &note.session_id).or_else(|| self.sessions.get(&pid).copied())
     }
 
     /// Returns whether a process is not certain to run another session than this.
     pub fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
-        let is_noted = || self.bonds.of(pid).is_some_and(|note| note.session_id == *session);
+        let is_noted = || self.bindings.of(pid).is_some_and(|note| note.session_id == *session);
         self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
     }
 
@@ -201,10 +201,10 @@ impl<'a> World<'a> {
     /// newest note excludes as its registry does; where notes may be missing they exclude nobody.
     pub fn could_run(&self, pid: u32, session: &Untrusted) -> bool {
         let is_other = |certain: &&Untrusted| *certain != session;
-        let noted = self.bonds.of(pid).filter(|note| note.agent.raw() == "claude-code");
+        let noted = self.bindings.of(pid).filter(|note| note.agent.raw() == "claude-code");
         let noted = noted.filter(|_| self.snapshot.bound.is_whole()).map(|note| &note.session_id);
         let certain = self.sessions.get(&pid).copied().into_iter().chain(noted);
-        self.bonds.has_run(pid, session) || !certain.into_iter().any(|certain| is_other(&certain))
+        self.bindings.has_run(pid, session) || !certain.into_iter().any(|certain| is_other(&certain))
     }
 
     /// Returns whether a process is an agent of any sort, or could be one.
@@ -384,7 +384,7 @@ fn by_session(snapshot: &Snapshot) -> HashMap<&Untrusted, Vec<&Record>> {
     index
 }
 
-fn by_buried_session(snapshot: &Snapshot) -> HashMap<&Untrusted, &Tombstone> {
+fn tombstone_by_session(snapshot: &Snapshot) -> HashMap<&Untrusted, &Tombstone> {
     let here = snapshot.tombstones.iter().filter(|stone| stone.counts_on(&snapshot.host));
     here.filter_map(|stone| Some((stone.session_id.as_ref()?, stone))).collect()
 }
@@ -409,15 +409,4 @@ fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {
         }
     }
     index
-}
-
-/// Returns whether a process lives here that has this PID, or has it in a namespace of its own, and
-/// this start; or may do so, for all that could be read.
-pub fn may_live_here(table: &ProcessTable, pid: u32, start_ticks: u64) -> bool {
-    let has_number =
-        |process: &Process| process.id.pid == pid || process.inner_pids().unwrap_or_default().contains(&pid);
-    let may_be = |process: &Process| {
-        has_number(process) && process.has_start(start_ticks) != Some(false) && !has_exited(process)
-    };
-    !table.is_whole() || table.by_pid.values().any(may_be)
 }

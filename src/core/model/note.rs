@@ -1,5 +1,8 @@
 //! What an agent's own hook noted: this session was run by this process.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;

@@ -191,10 +191,37 @@ impl ProcessTable {
         self.partial.is_none() && self.listed.iter().all(is_read)
     }
 
-    /// Returns whether a complete look proves that no process has this PID.
-    pub fn proves_absent(&self, pid: u32) -> bool {
-        self.partial.is_none() && !self.listed.contains(&pid)
+    /// Decides what it means that nothing was read of a PID. Nothing else calls a process absent.
+    pub fn absence(&self, pid: u32) -> Absence<'_> {
+        match &self.partial {
+            _ if self.listed.contains(&pid) => Absence::Unreadable,
+            Some(why) => Absence::Unproven(why),
+            None => Absence::Proven,
+        }
     }
+
+    /// Returns whether a process lives here that has this PID, or has it in a namespace of its own, and
+    /// this start; or may do so, for all that could be read.
+    pub fn may_have(&self, id: ProcessId) -> bool {
+        let has_number = |process: &Process| {
+            process.id.pid == id.pid || process.inner_pids().unwrap_or_default().contains(&id.pid)
+        };
+        let may_be = |process: &Process| {
+            has_number(process) && process.has_start(id.start_ticks) != Some(false) && !has_exited(process)
+        };
+        !self.is_whole() || self.by_pid.values().any(may_be)
+    }
+}
+
+/// What it means that nothing was read of a PID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence<'a> {
+    /// There is a process, which may not be read.
+    Unreadable,
+    /// The scan was not complete, for this reason.
+    Unproven(&'a str),
+    /// A complete scan proves that no process has it.
+    Proven,
 }
 
 /// How many levels of parents are walked before the chain is given up.

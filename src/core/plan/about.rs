@@ -1,6 +1,6 @@
 //! Plans about one record, by the rule of its system.
 
-use crate::core::judge::heirs::{Heir, Heirs};
+use crate::core::judge::successors::{Successor, Successors};
 use crate::core::model::action::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BACK, Plan, Step};
 use crate::core::model::claim::{ClaimView, Releasable};
 use crate::core::model::code::Code;
@@ -53,13 +53,13 @@ pub fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Rel
 /// A report with what is asked of it again and again.
 pub struct Known<'a> {
     report: &'a Report,
-    heirs: Heirs<'a>,
+    successors: Successors<'a>,
 }
 
 impl<'a> Known<'a> {
     /// Looks through a report once.
     pub fn new(report: &'a Report) -> Self {
-        Self { report, heirs: Heirs::new(&report.windows, &report.records) }
+        Self { report, successors: Successors::new(&report.windows, &report.records) }
     }
 
     /// Returns whether nothing that a plan about a record could do is ever done.
@@ -71,7 +71,7 @@ impl<'a> Known<'a> {
 
     /// Says who may use what a dead holder has left, so that a plain yes is not enough.
     pub fn user_of(&self, record: &RecordView) -> Option<String> {
-        self.heirs.of(record).map(Heir::words)
+        self.successors.of(record).map(Successor::words)
     }
 }
 

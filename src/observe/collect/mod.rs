@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use self::kept::MAX_KEPT;
 use crate::core::judge::agent::Signatures;
-use crate::core::judge::tombstone::learn::Lesson;
+use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::note::Notes;
 use crate::core::model::own::Own;
 use crate::core::model::process::ProcessTable;

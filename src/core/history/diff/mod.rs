@@ -28,7 +28,7 @@ pub fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     subjects.into_iter().map(|(event, subject)| Change { at: now.taken_at, event, subject }).collect()
 }
 
-type Told = Vec<(Kind, Subject)>;
+type Changes = Vec<(Kind, Subject)>;
 
 /// What is told of things that come, change and go.
 struct Sort<T> {
@@ -69,18 +69,20 @@ fn apart<'a, T>(before: &'a [T], now: &'a [T], is_same: impl Fn(&T, &T) -> bool)
     (without(before), without(now))
 }
 
-fn things<T>(before: &[T], now: &[T], sort: &Sort<T>, told: &mut Told) {
+fn things<T>(before: &[T], now: &[T], sort: &Sort<T>, changes: &mut Changes) {
     let is_same =
         |one: &T, other: &T| (sort.key)(one) == (sort.key)(other) && !(sort.has_changed)(one, other);
     let (before, now) = apart(before, now, is_same);
     let earlier = by_key(before, sort.key);
     let later = by_key(now, sort.key);
     let gone = before.iter().filter(|one| !later.contains_key((sort.key)(one)));
-    told.extend(gone.map(|one| (sort.gone, (sort.subject)(one))));
+    changes.extend(gone.map(|one| (sort.gone, (sort.subject)(one))));
     for one in now {
         match earlier.get((sort.key)(one)) {
-            None => told.push((sort.appeared, (sort.subject)(one))),
-            Some(other) if (sort.has_changed)(other, one) => told.push((sort.changed, (sort.subject)(one))),
+            None => changes.push((sort.appeared, (sort.subject)(one))),
+            Some(other) if (sort.has_changed)(other, one) => {
+                changes.push((sort.changed, (sort.subject)(one)))
+            }
             Some(_) => {}
         }
     }
@@ -105,30 +107,30 @@ fn is_changed(before: &RecordView, now: &RecordView) -> bool {
         || before.is_stale != now.is_stale
 }
 
-fn claims(before: &[ClaimView], now: &[ClaimView], told: &mut Told) {
+fn claims(before: &[ClaimView], now: &[ClaimView], changes: &mut Changes) {
     let is_same = |one: &ClaimView, other: &ClaimView| one.key == other.key && one.status == other.status;
     let (before, now) = apart(before, now, is_same);
     let earlier = by_key(before, |claim| &claim.key);
     let later = by_key(now, |claim| &claim.key);
     for gone in before.iter().filter(|claim| !later.contains_key(&claim.key)) {
-        told.push((Kind::ClaimChanged, of_claim(gone, None, Some(gone.status))));
+        changes.push((Kind::ClaimChanged, of_claim(gone, None, Some(gone.status))));
     }
     for claim in now {
         let was = earlier.get(&claim.key).map(|other| other.status);
         if was != Some(claim.status) {
-            told.push((Kind::ClaimChanged, of_claim(claim, Some(claim.status), was)));
+            changes.push((Kind::ClaimChanged, of_claim(claim, Some(claim.status), was)));
         }
     }
 }
 
 /// A problem is the same for as long as code and subjects are: its message may count seconds.
-fn findings(before: &[Finding], now: &[Finding], told: &mut Told) {
+fn findings(before: &[Finding], now: &[Finding], changes: &mut Changes) {
     let is_same = |one: &Finding, other: &Finding| one.identity() == other.identity();
     let (before, now) = apart(before, now, is_same);
     let cleared = missing(before, now).map(|finding| (Kind::FindingCleared, of_finding(finding)));
-    told.extend(cleared);
+    changes.extend(cleared);
     let raised = missing(now, before).map(|finding| (Kind::FindingRaised, of_finding(finding)));
-    told.extend(raised);
+    changes.extend(raised);
 }
 
 /// Returns the findings that others do not have.

@@ -2,12 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
+use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::{PossibleAgent, World};
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::note::BoundSession;
-use crate::core::model::process::Process;
+use crate::core::model::process::{Absence, Process};
 use crate::core::model::record::Record;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
@@ -19,19 +19,21 @@ pub(crate) fn absent(
     holder: &Holder,
     pid: u32,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
-    let table = &world.snapshot.processes;
-    if table.listed.contains(&pid) {
-        ladder.add("process", "there, but it may not be read", "/proc");
-        return unknown(Reason::NoPermission);
+    match world.snapshot.processes.absence(pid) {
+        Absence::Unreadable => {
+            trail.add("process", "there, but it may not be read", "/proc");
+            return unknown(Reason::NoPermission);
+        }
+        Absence::Unproven(why) => {
+            trail.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
+            return unknown(Reason::PartialScan);
+        }
+        Absence::Proven => {}
     }
-    if let Some(why) = table.partial.as_ref() {
-        ladder.add("process", format!("not seen, but not all processes can be seen: {why}"), "/proc");
-        return unknown(Reason::PartialScan);
-    }
-    ladder.add("process", "no process has this PID", "complete scan of /proc after the record was read");
-    gone(record, holder, pid, Reason::NoProcess, world, ladder)
+    trail.add("process", "no process has this PID", "complete scan of /proc after the record was read");
+    gone(record, holder, pid, Reason::NoProcess, world, trail)
 }
 
 /// Decides what it means that the process behind the stored PID is over: death for an agent's
@@ -43,24 +45,24 @@ pub(crate) fn gone(
     pid: u32,
     reason: Reason,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
-    if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
+    if let Some(answer) = named_elsewhere(holder, pid, world, trail) {
         return Some(answer);
     }
     // A dead process whose start the record states is the holder, whatever its number means
     // elsewhere.
     let is_certain = reason == Reason::Exited && holder.start_ticks.is_some();
-    if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, ladder) {
+    if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, trail) {
         return Some(answer);
     }
     let is_the_agents = holder.role == Role::Agent
         || is_daemons_own(record, holder)
-        || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, ladder));
+        || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, trail));
     if is_the_agents {
-        return dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { reason });
+        return dead(if is_before_boot(record, world, trail) { Reason::OtherBoot } else { reason });
     }
-    ladder.helper_gone = Some(reason);
+    trail.helper_gone = Some(reason);
     None
 }
 
@@ -71,10 +73,10 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
 }
 
 /// Returns whether a record was last written before the machine booted, by the machine's own clock.
-pub(crate) fn is_before_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
+pub(crate) fn is_before_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
     let booted = world.booted.as_ref().filter(|_| record.medium().is_this_machines());
     let booted = booted.filter(|(at, _)| world.is_after(*at, record.written_at));
-    ladder.facts.extend(booted.map(|(_, evidence)| evidence.clone()));
+    trail.facts.extend(booted.map(|(_, evidence)| evidence.clone()));
     booted.is_some()
 }
 
@@ -92,10 +94,10 @@ pub(crate) fn named_elsewhere(
     holder: &Holder,
     pid: u32,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
     let process = world.inner(pid).iter().find(|process| may_be(holder, process))?;
-    ladder.add_other_namespace(
+    trail.add_other_namespace(
         format!("process {} here is {pid} in its own PID namespace", process.id.pid),
         "NSpid of /proc/<pid>/status",
     );
@@ -106,9 +108,9 @@ pub(crate) fn named_elsewhere(
 }
 
 /// Decides whether the number may count in a PID namespace that cannot be seen into from here.
-fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
-        ladder.add_other_namespace(
+        trail.add_other_namespace(
             format!("{} may have this number in its own PID namespace", who.name()),
             "/proc",
         );
@@ -119,7 +121,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut
     if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
         return None;
     }
-    ladder.add(
+    trail.add(
         "namespace",
         "claimtop is not in the machine's first PID namespace; the number may count in another one",
         "/proc/self/ns/pid",
@@ -157,7 +159,7 @@ const TICKS: SignedDuration = SignedDuration::from_millis(20);
 /// that ended before may have left its PID to the very helper that wrote the record, and what
 /// began before the agent was born may have been written by a helper that had its PID first, and
 /// was slow.
-fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> bool {
+fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut Trail) -> bool {
     if !record.medium().is_this_machines() {
         return false;
     }
@@ -175,7 +177,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         agent.id.pid == pid && was_there(start, agent.last_seen_at) && is_its_own(start)
     });
     if let Some(agent) = by_us {
-        ladder.add(
+        trail.add(
             "role",
             format!("claimtop saw it as an agent until {}", agent.last_seen_at),
             "earlier look",
@@ -183,13 +185,13 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         return true;
     }
     // A note says in which namespace the number counts.
-    let noted = world.bonds.gone_with(pid).iter().find(|note| {
+    let noted = world.bindings.gone_with(pid).iter().find(|note| {
         world.snapshot.host.pid_namespace == Some(note.pid_namespace)
             && was_there(note.start_ticks, last_sign(note, world))
             && (record.session_id.as_ref() == Some(&note.session_id) || is_its_own(note.start_ticks))
     });
     if let Some(note) = noted {
-        ladder.add_from(
+        trail.add_from(
             "role",
             "the agent's own hook named this PID, and it was there at the last write",
             note.source(),
@@ -209,7 +211,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, ladder: &mut 
         start.is_some_and(|start| was_there(start, other.written_at))
     });
     if let Some(other) = registry {
-        ladder.add_from(
+        trail.add_from(
             "role",
             "the agent's own registry names this PID for the session, and was written later",
             other.location.text().clone(),

@@ -7,7 +7,7 @@
 
 use crate::core::judge::git::{is_harmless, lock_of, lockers, repo_of, tree_of, works_at};
 use crate::core::judge::liveness::absent::is_before_boot;
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, unknown};
+use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::reach::is_of_other_user;
@@ -20,49 +20,49 @@ use crate::core::model::record::detail::GitLock;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one lock.
-pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let lock = lock_of(record);
     let own = match lock {
-        GitLock::Command => by_opener(record, world, ladder),
-        GitLock::Gc | GitLock::Worktree => own_verdict(record, world, ladder),
+        GitLock::Command => by_opener(record, world, trail),
+        GitLock::Gc | GitLock::Worktree => own_verdict(record, world, trail),
     };
     match own {
         Some(Answer(VerdictState::Alive | VerdictState::Unknown, _)) => {}
-        _ if lock == GitLock::Worktree => return worktree(record, own, world, ladder),
+        _ if lock == GitLock::Worktree => return worktree(record, own, world, trail),
         Some(Answer(VerdictState::Dead, _)) | None => {}
     }
-    own.or_else(|| unseen(false, world, ladder))
-        .or_else(|| hidden(world, ladder))
-        .or_else(|| by_gits(record, world, ladder))
-        .or_else(|| by_users(record, world, ladder))
-        .unwrap_or_else(|| dead(record, world, ladder))
+    own.or_else(|| unseen(false, world, trail))
+        .or_else(|| hidden(world, trail))
+        .or_else(|| by_gits(record, world, trail))
+        .or_else(|| by_users(record, world, trail))
+        .unwrap_or_else(|| dead(record, world, trail))
 }
 
 /// Judges by a process that had the lock open at this look, whenever it was born: a child inherits
 /// what its parent had open before it.
-fn by_opener(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_opener(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let pid = record.pid()?;
     let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process));
     let Some(process) = process else {
-        ladder.add("open file", format!("PID {pid} had the lock open a moment ago"), "/proc/<pid>/fd");
+        trail.add("open file", format!("PID {pid} had the lock open a moment ago"), "/proc/<pid>/fd");
         return unknown(Reason::ProcessPresent);
     };
-    ladder.add("open file", format!("{} {pid} has the lock open", process.comm), "/proc/<pid>/fd");
+    trail.add("open file", format!("{} {pid} has the lock open", process.comm), "/proc/<pid>/fd");
     alive(Reason::ProcessPresent)
 }
 
 /// Finds a process that uses the repository and could have made the lock, though it is no git.
-fn by_users(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
-    if lock_of(record) != GitLock::Command || is_before_boot(record, world, &mut Ladder::default()) {
+fn by_users(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
+    if lock_of(record) != GitLock::Command || is_before_boot(record, world, &mut Trail::default()) {
         return None;
     }
     if !record.medium().is_this_machines() {
         let words = "other machines may work in it: it lies on no disk of this one";
-        ladder.add("repository", words, "file system");
+        trail.add("repository", words, "file system");
         return unknown(Reason::NoPid);
     }
     let Some(users) = repo_of(record, &world.snapshot.repos).and_then(|repo| repo.users.as_ref()) else {
-        ladder.add("repository", "who works in it was not read", "/proc");
+        trail.add("repository", "who works in it was not read", "/proc");
         return unknown(Reason::NoPid);
     };
     let could_make = |pid: &&u32| could_make(**pid, record, world);
@@ -72,7 +72,7 @@ fn by_users(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<A
         let pid = users.unread.iter().find(could_make)?;
         format!("{} was there before the lock was written, and may work in the repository", name(*pid, world))
     };
-    ladder.add("repository", words, "working folders and open files in /proc");
+    trail.add("repository", words, "working folders and open files in /proc");
     unknown(Reason::NoPid)
 }
 
@@ -96,41 +96,41 @@ fn name(pid: u32, world: &World<'_>) -> String {
 
 /// Finds a process of git's that lives: in the very tree it holds the lock, as far as anybody can
 /// tell; anywhere else it may.
-fn by_gits(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_gits(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let is_here = |process: &&Process| works_at(process, record, &world.snapshot.repos);
     if let Some(process) = lockers(&world.snapshot.processes).find(is_here) {
-        ladder.add("git", format!("{} {} works here", process.comm, process.id.pid), "process table");
+        trail.add("git", format!("{} {} works here", process.comm, process.id.pid), "process table");
         return alive(Reason::ProcessPresent);
     }
     let process = lockers(&world.snapshot.processes).next()?;
     let words = format!("{} {} is running and may work here", process.comm, process.id.pid);
-    ladder.add("git", words, "process table");
+    trail.add("git", words, "process table");
     unknown(Reason::ProcessPresent)
 }
 
-fn hidden(world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn hidden(world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let table = &world.snapshot.processes;
     let pid = table.listed.iter().find(|pid| table.get(**pid).is_none())?;
-    ladder.add("process", format!("{pid} cannot be read, and may be git's"), "/proc");
+    trail.add("process", format!("{pid} cannot be read, and may be git's"), "/proc");
     unknown(Reason::NoPermission)
 }
 
-fn dead(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    ladder.add("git", "no git process is running", "complete scan of /proc");
+fn dead(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
+    trail.add("git", "no git process is running", "complete scan of /proc");
     if lock_of(record) == GitLock::Command {
-        ladder.add("open file", "no process has the lock open", "/proc/<pid>/fd");
+        trail.add("open file", "no process has the lock open", "/proc/<pid>/fd");
         let words = "no process that works in it is older than the lock";
-        ladder.add("repository", words, "working folders and open files in /proc");
+        trail.add("repository", words, "working folders and open files in /proc");
     }
-    let is_before = is_before_boot(record, world, ladder);
+    let is_before = is_before_boot(record, world, trail);
     let reason = if is_before { Reason::OtherBoot } else { Reason::NoProcess };
-    Answer(VerdictState::Dead, ladder.helper_gone.filter(|_| !is_before).unwrap_or(reason))
+    Answer(VerdictState::Dead, trail.helper_gone.filter(|_| !is_before).unwrap_or(reason))
 }
 
 /// Judges the lock of a whole tree whose process, if it names one, is gone. Its session may have
 /// come back under another PID: so nobody who could be an agent may work in the tree.
-fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    let lives = by_note(record, world, ladder).or_else(|| by_session(record, world, ladder));
+fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, trail: &mut Trail) -> Answer {
+    let lives = by_note(record, world, trail).or_else(|| by_session(record, world, trail));
     if let Some(answer) = lives {
         return answer;
     }
@@ -148,14 +148,14 @@ fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, ladder: &mu
         }
     };
     if let Some((agent, _)) = world.possible_agents.iter().find(|(agent, _)| is_in(agent)) {
-        ladder.add("working tree", format!("{} may work in it", agent.name()), "working directories");
+        trail.add("working tree", format!("{} may work in it", agent.name()), "working directories");
         return Answer(VerdictState::Unknown, Reason::WrongRole);
     }
     match own {
-        Some(answer) => spared(answer, record, world, ladder),
-        None if ladder.helper_gone.is_some() => Answer(VerdictState::Unknown, Reason::WrongRole),
+        Some(answer) => spared(answer, record, world, trail),
+        None if trail.helper_gone.is_some() => Answer(VerdictState::Unknown, Reason::WrongRole),
         None => {
-            ladder.add("owner", "its reason names no process", "record");
+            trail.add("owner", "its reason names no process", "record");
             Answer(VerdictState::Unknown, Reason::NoPid)
         }
     }

@@ -4,7 +4,7 @@
 //! The precedence of PIDs is LEO's own: a tick's parent, a marker, the end of a terminal ID, the
 //! row's PID. The last of them is the last guess of some writer, so its end proves nothing.
 
-use crate::core::judge::liveness::ladder::{Answer, Ladder};
+use crate::core::judge::liveness::answer::{Answer, Trail};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::own::by_stated_pid;
 use crate::core::judge::liveness::owners::by_possible_owners;
@@ -16,24 +16,24 @@ use crate::core::model::record::location::Location;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one row of a session, of an item of work or of a file's lock.
-pub(crate) fn judge(asked: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+pub(crate) fn judge(asked: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let record = row_of_session(asked, world).unwrap_or(asked);
-    if let Some(alive) = by_session(record, world, ladder) {
+    if let Some(alive) = by_session(record, world, trail) {
         return alive;
     }
-    let by_processes = by_processes(record, world, ladder);
-    let by_sign = by_sign(record, world, ladder);
+    let by_processes = by_processes(record, world, trail);
+    let by_sign = by_sign(record, world, trail);
     match (by_processes.0, by_sign) {
         (VerdictState::Alive, _) => by_processes,
         // Whoever can be seen is gone, and still something says that it lives: nobody knows.
         (VerdictState::Dead, Some(_)) => Answer(VerdictState::Unknown, Reason::SignOfLife),
         // So is the process that the row names, while its heartbeat is fresh: both are told.
-        (VerdictState::Unknown, Some(_)) if ladder.helper_gone.is_some() => {
+        (VerdictState::Unknown, Some(_)) if trail.helper_gone.is_some() => {
             Answer(VerdictState::Unknown, Reason::SignOfLife)
         }
         (VerdictState::Unknown, Some(sign)) => sign,
         (VerdictState::Unknown, None) => by_processes,
-        (VerdictState::Dead, None) => proven([asked, record], by_processes, world, ladder),
+        (VerdictState::Dead, None) => proven([asked, record], by_processes, world, trail),
     }
 }
 
@@ -46,24 +46,24 @@ fn row_of_session<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> 
 }
 
 /// Judges by the row's own PID and by whoever could own the session.
-fn by_processes(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+fn by_processes(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let Some(holder) = record.holder.as_ref() else {
         // Only the session's own row says on which machine a file's lock is held.
         if record.kind == RecordKind::Lock {
-            ladder.add("session", "it has no row: its machine is not known", "PostgreSQL");
+            trail.add("session", "it has no row: its machine is not known", "PostgreSQL");
             return Answer(VerdictState::Unknown, Reason::OtherHost);
         }
-        return by_possible_owners(record, world, ladder);
+        return by_possible_owners(record, world, trail);
     };
-    if let Some(answer) = elsewhere(record, holder, world, ladder) {
+    if let Some(answer) = elsewhere(record, holder, world, trail) {
         return answer;
     }
     if holder.host().is_none() && !is_known_here(record, world) {
-        ladder.add("host", "the row names none, and no file of this machine names it", "row");
+        trail.add("host", "the row names none, and no file of this machine names it", "row");
         return Answer(VerdictState::Unknown, Reason::OtherHost);
     }
-    let own = holder.pid.as_ref().and_then(|_| by_stated_pid(record, world, ladder));
-    own.unwrap_or_else(|| by_possible_owners(record, world, ladder))
+    let own = holder.pid.as_ref().and_then(|_| by_stated_pid(record, world, trail));
+    own.unwrap_or_else(|| by_possible_owners(record, world, trail))
 }
 
 /// Returns whether a file of this machine knows the session.
@@ -73,25 +73,25 @@ fn is_known_here(record: &Record, world: &World<'_>) -> bool {
 }
 
 /// Judges by what the row holds as life: a tick, a heartbeat, an announced silence, a tool's end.
-fn by_sign(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_sign(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let now = world.snapshot.taken_at;
     let sign = record.signs.iter().find(|sign| sign.until > now)?;
-    ladder.add("sign of life", format!("{}, until {}", sign.what.words(), sign.until), "row");
+    trail.add("sign of life", format!("{}, until {}", sign.what.words(), sign.until), "row");
     Some(Answer(VerdictState::Alive, Reason::SignOfLife))
 }
 
 /// Lets a death stand only if the rows are certain to be the present ones, and silent for longer
 /// than LEO's own limits: the one that is asked about, and its session's.
-fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, trail: &mut Trail) -> Answer {
     let Location::Row(row) = &asked.location else { return answer };
     if !world.database(row).is_some_and(|database| database.is_complete) {
-        ladder.add("database", "it could not be read completely by this scan", "PostgreSQL");
+        trail.add("database", "it could not be read completely by this scan", "PostgreSQL");
         return Answer(VerdictState::Unknown, Reason::Unreadable);
     }
     let is_young = |row: &Record| row.expiry.as_ref().is_some_and(|it| it.at > world.snapshot.taken_at);
     let has_no_age = asked.kind == RecordKind::Lock && asked.expiry.is_none();
     if is_young(asked) || is_young(session) || has_no_age {
-        ladder.add("heartbeat", "none that is old enough for LEO itself to let go", "row");
+        trail.add("heartbeat", "none that is old enough for LEO itself to let go", "row");
         return Answer(VerdictState::Unknown, Reason::SignOfLife);
     }
     answer

@@ -38,5 +38,5 @@ fn may_have_been_given(session: &Untrusted, process: &Process, world: &World<'_>
     arguments.is_empty()
         || arguments.iter().any(|argument| argument.raw().contains(session.raw()))
         || !world.snapshot.bound.is_whole()
-        || world.bonds.has_run(process.id.pid, session)
+        || world.bindings.has_run(process.id.pid, session)
 }

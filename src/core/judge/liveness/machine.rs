@@ -5,9 +5,9 @@
 //! that was begun and last written before this boot.
 
 use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere};
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
-use crate::core::judge::world::{World, may_live_here};
-use crate::core::model::process::has_exited;
+use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
+use crate::core::judge::world::World;
+use crate::core::model::process::{ProcessId, has_exited};
 use crate::core::model::record::Record;
 use crate::core::model::record::domain::Domain;
 use crate::core::model::record::holder::Holder;
@@ -18,60 +18,60 @@ pub(crate) fn elsewhere(
     record: &Record,
     holder: &Holder,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
     let here = &world.snapshot.host;
     if let Some(host) = holder.host() {
-        ladder.add("host", host.clone(), "record");
+        trail.add("host", host.clone(), "record");
         if !host.raw().eq_ignore_ascii_case(&here.name) {
-            ladder.add("this host", here.name.as_str(), "uname");
+            trail.add("this host", here.name.as_str(), "uname");
             return unknown(Reason::OtherHost);
         }
     }
-    by_boot(record, holder, world, ladder).or_else(|| by_domain(record, holder, world, ladder))
+    by_boot(record, holder, world, trail).or_else(|| by_domain(record, holder, world, trail))
 }
 
-fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let recorded = holder.boot_id()?;
-    ladder.add("boot", recorded.clone(), "record");
+    trail.add("boot", recorded.clone(), "record");
     let Some(boot) = world.snapshot.host.boot_id.as_deref() else { return unknown(Reason::Unreadable) };
     if boot == recorded.raw() {
         return None;
     }
-    ladder.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
+    trail.add("this boot", boot, "/proc/sys/kernel/random/boot_id");
     if holder_may_live_here(holder, world) {
         let value = "another than this one, and yet a process here has that PID and start, or may have them: a \
                      container can have a boot ID of its own";
-        ladder.add("other boot", value, "/proc");
+        trail.add("other boot", value, "/proc");
         return unknown(Reason::OtherNamespace);
     }
-    if is_of_earlier_boot(record, world, ladder) {
+    if is_of_earlier_boot(record, world, trail) {
         return dead(Reason::OtherBoot);
     }
     let value = "another than this one, but the record may have been written since this machine booted: by a \
                  container, or by a machine of the same name";
-    ladder.add("other boot", value, "file time and boot clock");
+    trail.add("other boot", value, "file time and boot clock");
     unknown(Reason::OtherHost)
 }
 
 /// Returns whether the recorded process may live here; nobody is meant where PID or start is missing.
 fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
     let named = holder.pid.as_ref().and_then(|pid| pid.valid()).zip(holder.start_ticks);
-    named.is_some_and(|(pid, start)| may_live_here(&world.snapshot.processes, pid, start))
+    named.is_some_and(|(pid, start_ticks)| world.snapshot.processes.may_have(ProcessId { pid, start_ticks }))
 }
 
 /// Returns whether a record was begun and last written before the machine booted.
-fn is_of_earlier_boot(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> bool {
+fn is_of_earlier_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
     let has_begun_since = |boot| record.started_at.is_some_and(|started| !world.is_after(boot, started));
     let booted = world.booted.as_ref().map(|(at, _)| *at);
-    !booted.is_none_or(has_begun_since) && is_before_boot(record, world, ladder)
+    !booted.is_none_or(has_begun_since) && is_before_boot(record, world, trail)
 }
 
 /// Judges by the machine and the namespace that a registry names.
-fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     match home_of(holder.domain()?, world) {
         Home::Elsewhere => {
-            ladder.add(
+            trail.add(
                 "pid domain",
                 "the PID counts on another machine, or it is not said on which",
                 "record",
@@ -79,16 +79,16 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, ladder: &mut L
             unknown(Reason::OtherHost)
         }
         Home::OtherNamespace => {
-            ladder.add("pid domain", "the PID counts in another PID namespace of this machine: a container, or one before the last start", "record");
-            if is_of_earlier_boot(record, world, ladder) {
+            trail.add("pid domain", "the PID counts in another PID namespace of this machine: a container, or one before the last start", "record");
+            if is_of_earlier_boot(record, world, trail) {
                 return dead(Reason::OtherBoot);
             }
             let pid = holder.pid.as_ref()?.valid()?;
-            named_elsewhere(holder, pid, world, ladder).or_else(|| unknown(Reason::OtherNamespace))
+            named_elsewhere(holder, pid, world, trail).or_else(|| unknown(Reason::OtherNamespace))
         }
         Home::Here if record.medium().is_this_machines() => None,
         Home::Here => {
-            ladder.add(
+            trail.add(
                 "file system",
                 "shared between machines: that no process here matches proves nothing",
                 "statfs",

@@ -5,9 +5,8 @@
 //! hook), its death proves nothing as long as some window could still be the owner.
 
 pub mod absent;
-pub mod buried;
+pub mod answer;
 pub mod git;
-pub mod ladder;
 pub mod leo;
 pub mod locks;
 pub mod machine;
@@ -20,8 +19,9 @@ pub mod session;
 pub mod steps;
 pub mod tasks;
 pub mod team;
+pub mod tombstone;
 
-use crate::core::judge::liveness::ladder::Ladder;
+use crate::core::judge::liveness::answer::Trail;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::steps::by_holder;
@@ -33,21 +33,21 @@ use crate::core::model::verdict::Verdict;
 /// Judges one record: by its own PID where that is the agent's, else by whatever binds its
 /// session to a process, else by whether any living window could own it.
 pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
-    let mut ladder = Ladder::default();
+    let mut trail = Trail::default();
     let answer = if record.format == Format::Obra {
-        obra::judge(record, world, &mut ladder)
+        obra::judge(record, world, &mut trail)
     } else if record.format == Format::Git {
-        git::judge(record, world, &mut ladder)
+        git::judge(record, world, &mut trail)
     } else if team::is_task(record) {
-        tasks::judge(record, world, &mut ladder)
+        tasks::judge(record, world, &mut trail)
     } else {
-        by_holder(record, world, &mut ladder)
+        by_holder(record, world, &mut trail)
     };
-    answer.with(ladder)
+    answer.with(trail)
 }
 
 /// Returns whether it is certain that nobody who lives could own a record.
 pub(crate) fn is_unowned(record: &Record, world: &World<'_>) -> bool {
-    unseen(false, world, &mut Ladder::default()).is_none()
+    unseen(false, world, &mut Trail::default()).is_none()
         && !world.possible_agents.iter().any(|(agent, _)| could_own(record, agent, world))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::core::judge::liveness::absent::is_before_boot;
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, dead, unknown};
+use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::liveness::owners::unseen;
@@ -23,22 +23,22 @@ use crate::core::model::text::{Untrusted, is_uuid};
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one row.
-pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    let by_host = record.holder.as_ref().and_then(|holder| elsewhere(record, holder, world, ladder));
+pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
+    let by_host = record.holder.as_ref().and_then(|holder| elsewhere(record, holder, world, trail));
 
     by_host
-        .or_else(|| by_session(record, world, ladder))
-        .or_else(|| by_argument(record, world, ladder))
-        .or_else(|| by_database(record, world, ladder))
-        .or_else(|| by_others(record, world, ladder))
+        .or_else(|| by_session(record, world, trail))
+        .or_else(|| by_argument(record, world, trail))
+        .or_else(|| by_database(record, world, trail))
+        .or_else(|| by_others(record, world, trail))
         .unwrap_or(Answer(VerdictState::Unknown, Reason::Unreadable))
 }
 
 /// Judges by any process that was started with the session's ID: an orchestrator in an agent's
 /// window starts agents that are no windows.
-fn by_argument(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_argument(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let process = bearers(record.session_id.as_ref()?, world).next()?;
-    ladder.add("session", format!("PID {} was started with this session", process.id.pid), "arguments");
+    trail.add("session", format!("PID {} was started with this session", process.id.pid), "arguments");
     alive(Reason::ProcessPresent)
 }
 
@@ -53,26 +53,26 @@ fn bearers<'a>(session: &'a Untrusted, world: &'a World<'_>) -> impl Iterator<It
 }
 
 /// Judges by who has the database open.
-fn by_database(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn by_database(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let Location::Row(row) = &record.location else { return unknown(Reason::Unreadable) };
     let Some((database, file)) =
         world.database(row).and_then(|database| Some((database, database.file.as_ref()?)))
     else {
-        ladder.add("database", "it was not read", "this look");
+        trail.add("database", "it was not read", "this look");
         return unknown(Reason::Unreadable);
     };
-    if let Some(answer) = by_orchestrator(record, database, file, world, ladder) {
+    if let Some(answer) = by_orchestrator(record, database, file, world, trail) {
         return Some(answer);
     }
     if !database.is_complete {
-        ladder.add("database", "it could not be read completely by this scan", "SQLite");
+        trail.add("database", "it could not be read completely by this scan", "SQLite");
         return unknown(Reason::Unreadable);
     }
     if database.opened_by.is_none() {
-        ladder.add("open files", "those of some processes may not be inspected", "/proc");
+        trail.add("open files", "those of some processes may not be inspected", "/proc");
         return unknown(Reason::NoPermission);
     }
-    ladder.add("open files", "no process has the database open", "/proc/<pid>/fd");
+    trail.add("open files", "no process has the database open", "/proc/<pid>/fd");
     None
 }
 
@@ -82,7 +82,7 @@ fn by_orchestrator(
     database: &Database,
     file: &DatabaseFile,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
     let Location::Row(row) = &record.location else { return unknown(Reason::Unreadable) };
     let openers = database.opened_by.as_deref().unwrap_or_default();
@@ -95,36 +95,36 @@ fn by_orchestrator(
     let owners: Vec<u32> = openers.iter().filter(may_be_own).copied().collect();
     if let Some(pid) = Runs::of(row, world).own(record, &owners) {
         let value = format!("PID {pid}, older than the row, has the database open, and runs no other");
-        ladder.add("orchestrator", value, "/proc/<pid>/fd and arguments");
+        trail.add("orchestrator", value, "/proc/<pid>/fd and arguments");
         return alive(Reason::ProcessPresent);
     }
     if let Some(pid) = openers.first() {
-        ladder.add("open files", format!("PID {pid} has the database open"), "/proc/<pid>/fd");
+        trail.add("open files", format!("PID {pid} has the database open"), "/proc/<pid>/fd");
         return unknown(Reason::ProcessPresent);
     }
     let pid = file.runners.first()?;
-    ladder.add("orchestrator", format!("PID {pid} is Obra's, and may open it any moment"), "arguments");
+    trail.add("orchestrator", format!("PID {pid} is Obra's, and may open it any moment"), "arguments");
     unknown(Reason::ProcessPresent)
 }
 
 /// Judges a row of a database that nobody has open: dead unless somebody could run its session.
-fn by_others(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
-    if let Some(answer) = unseen(false, world, ladder) {
+fn by_others(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
+    if let Some(answer) = unseen(false, world, trail) {
         return Some(answer);
     }
     if record.session_id.is_some()
         && let Some((_, evidence)) =
             world.possible_agents.iter().find(|(agent, _)| could_own(record, agent, world))
     {
-        ladder.facts.push(evidence.clone());
+        trail.facts.push(evidence.clone());
         return unknown(Reason::NoPid);
     }
-    ladder.add(
+    trail.add(
         "possible owners",
         "no process of Obra is running, and no agent that could run the session",
         "complete scan of /proc",
     );
-    dead(if is_before_boot(record, world, ladder) { Reason::OtherBoot } else { Reason::NoProcess })
+    dead(if is_before_boot(record, world, trail) { Reason::OtherBoot } else { Reason::NoProcess })
 }
 
 /// The runs of one database that stand as open, by the context of their rows. A run's own row names

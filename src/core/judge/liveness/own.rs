@@ -1,10 +1,10 @@
 //! Verdicts by the PID that a record itself states.
 
 use crate::core::judge::liveness::absent::{absent, gone, named_elsewhere};
-use crate::core::judge::liveness::buried::buried;
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive, unknown};
+use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::reach::is_of_other_user;
+use crate::core::judge::liveness::tombstone::by_tombstone;
 use crate::core::judge::window::window_of;
 use crate::core::judge::world::{Born, World};
 use crate::core::model::evidence::Evidence;
@@ -15,61 +15,61 @@ use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::Reason;
 
 /// Decides on a PID that its process had before the recorded one began.
-fn counts_elsewhere(ladder: &mut Ladder) -> Option<Answer> {
+fn counts_elsewhere(trail: &mut Trail) -> Option<Answer> {
     let value = "the PID was this process's before the recorded one began, so it counts elsewhere";
-    ladder.add_other_namespace(value, "start ticks");
+    trail.add_other_namespace(value, "start ticks");
     unknown(Reason::OtherNamespace)
 }
 
 /// Judges by the record's own PID; `None` when that PID cannot decide.
-pub(crate) fn own_verdict(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn own_verdict(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let holder = record.holder.as_ref()?;
-    elsewhere(record, holder, world, ladder).or_else(|| by_stated_pid(record, world, ladder))
+    elsewhere(record, holder, world, trail).or_else(|| by_stated_pid(record, world, trail))
 }
 
 /// Judges by the record's own PID, which counts here.
-pub(crate) fn by_stated_pid(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn by_stated_pid(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let holder = record.holder.as_ref()?;
     if holder.binding == Binding::Lock {
-        return held(record, world, ladder);
+        return held(record, world, trail);
     }
     let pid = match holder.pid.as_ref()? {
         StatedPid::Valid(pid) => *pid,
         StatedPid::Bad(text) => {
-            ladder.add("pid", text.clone(), "record");
+            trail.add("pid", text.clone(), "record");
             return unknown(Reason::BadPid);
         }
     };
-    ladder.facts.push(Evidence::pid(pid, holder.role));
-    if let Some(answer) = buried(holder, pid, world, ladder) {
+    trail.facts.push(Evidence::pid(pid, holder.role));
+    if let Some(answer) = by_tombstone(holder, pid, world, trail) {
         return Some(answer);
     }
     match world.snapshot.processes.get(pid) {
-        Some(process) => present(record, holder, process, world, ladder),
-        None => absent(record, holder, pid, world, ladder),
+        Some(process) => present(record, holder, process, world, trail),
+        None => absent(record, holder, pid, world, trail),
     }
 }
 
 /// Judges a lock that the kernel said is held, and so is never dead: whoever took it may have left
 /// it to a child (flock(2)). Its file's age says nothing of its holder.
-fn held(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+fn held(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let source = "/proc/locks and /proc/<pid>/fdinfo";
     let Some(pid) = record.pid() else {
-        ladder.add("lock", "held by a process that the system does not name", source);
+        trail.add("lock", "held by a process that the system does not name", source);
         return alive(Reason::ProcessPresent);
     };
     let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process));
     let Some(process) = process else {
-        ladder.add(
+        trail.add(
             "lock",
             format!("held a moment ago by PID {pid}, which may have left it to a child"),
             source,
         );
         return unknown(Reason::ProcessPresent);
     };
-    ladder.add("lock", format!("held by {} {pid}", process.comm), source);
+    trail.add("lock", format!("held by {} {pid}", process.comm), source);
     if let Some(window) = window_of(&world.snapshot.processes, &world.windows, pid) {
-        ladder.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
+        trail.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
     }
     alive(Reason::ProcessPresent)
 }
@@ -80,17 +80,17 @@ pub(crate) fn present(
     holder: &Holder,
     process: &Process,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
     let pid = holder.pid.as_ref()?.valid()?;
     let source = Untrusted::new(format!("/proc/{}/stat", process.id.pid));
-    ladder.add_from(
+    trail.add_from(
         "process",
         format!("{} started at tick {}", process.comm, process.id.start_ticks),
         source.clone(),
     );
     if process.id.pid != pid {
-        ladder.add(
+        trail.add(
             "thread",
             format!("{pid} is one of the threads of process {}", process.id.pid),
             "Tgid of /proc/<pid>/status",
@@ -98,9 +98,9 @@ pub(crate) fn present(
     }
     let is_same = match holder.start_ticks {
         Some(start) => {
-            ladder.add("recorded start", format!("tick {start}"), "record");
+            trail.add("recorded start", format!("tick {start}"), "record");
             let Some(is_same) = process.has_start(start) else {
-                ladder.add(
+                trail.add(
                     "other clock",
                     "the process counts in another time namespace",
                     "/proc/<pid>/ns/time",
@@ -109,18 +109,18 @@ pub(crate) fn present(
             };
             if !is_same && process.id.pid != pid {
                 let value = "the PID is that of one of its threads, and a start is the process's own";
-                ladder.add_from("thread", value, source);
+                trail.add_from("thread", value, source);
                 return unknown(Reason::ProcessPresent);
             }
             if !is_same && process.id.start_ticks < start {
-                if let Some(answer) = named_elsewhere(holder, pid, world, ladder) {
+                if let Some(answer) = named_elsewhere(holder, pid, world, trail) {
                     return Some(answer);
                 }
-                return counts_elsewhere(ladder);
+                return counts_elsewhere(trail);
             }
             is_same
         }
-        None => match born(record, process, world, ladder) {
+        None => match born(record, process, world, trail) {
             Born::Before => true,
             Born::After => false,
             Born::Unclear => return unknown(Reason::OtherClock),
@@ -128,28 +128,28 @@ pub(crate) fn present(
     };
     if !is_same {
         let reason = if holder.start_ticks.is_some() { Reason::OtherProcess } else { Reason::BornLater };
-        return gone(record, holder, process.id.pid, reason, world, ladder);
+        return gone(record, holder, process.id.pid, reason, world, trail);
     }
     if process.details.as_ref().is_some_and(|details| details.is_kernels) {
-        return taken_by_kernel(record, holder, process, world, ladder);
+        return taken_by_kernel(record, holder, process, world, trail);
     }
     if has_exited(process) {
-        ladder.add("exited", "it has exited and waits to be reaped", "pidfd, or state Z with one thread");
-        return gone(record, holder, process.id.pid, Reason::Exited, world, ladder);
+        trail.add("exited", "it has exited and waits to be reaped", "pidfd, or state Z with one thread");
+        return gone(record, holder, process.id.pid, Reason::Exited, world, trail);
     }
     if holder.start_ticks.is_some() {
         return alive(Reason::SameProcess);
     }
     if holder.role == Role::Agent && is_of_other_user(record, process, world) {
-        ladder.add_from("user", "the process belongs to another user than the record", source);
+        trail.add_from("user", "the process belongs to another user than the record", source);
         // The file may have been given to another owner since.
         if world.may_be_agents(process) {
             return unknown(Reason::ProcessPresent);
         }
-        return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, ladder);
+        return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, trail);
     }
     if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
-        ladder.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
+        trail.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
     }
     alive(Reason::ProcessPresent)
 }
@@ -161,9 +161,9 @@ fn taken_by_kernel(
     holder: &Holder,
     thread: &Process,
     world: &World<'_>,
-    ladder: &mut Ladder,
+    trail: &mut Trail,
 ) -> Option<Answer> {
-    ladder.add(
+    trail.add(
         "kernel",
         "the process is a thread of the kernel, which runs no program and holds nothing",
         "flags of /proc/<pid>/stat",
@@ -172,22 +172,22 @@ fn taken_by_kernel(
     let began =
         record.started_at.filter(|_| holder.start_ticks.is_none() && record.medium().is_this_machines());
     if began.is_some_and(|began| world.is_born_after(thread, began)) {
-        return gone(record, holder, pid, Reason::NotAnAgent, world, ladder);
+        return gone(record, holder, pid, Reason::NotAnAgent, world, trail);
     }
-    named_elsewhere(holder, pid, world, ladder).or_else(|| counts_elsewhere(ladder))
+    named_elsewhere(holder, pid, world, trail).or_else(|| counts_elsewhere(trail))
 }
 
 /// Returns how the start of the PID's process stands to the record's last write.
-fn born(record: &Record, process: &Process, world: &World<'_>, ladder: &mut Ladder) -> Born {
+fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Born {
     let born = world.born(process, (record.written_at, record.medium()));
     if born != Born::Before {
         let started = world.snapshot.host.wall_clock(process.id.start_ticks);
         let started = started.map_or_else(|| "after now".to_owned(), |at| at.to_string());
-        ladder.add("process start", started, "start tick and boot time");
-        ladder.add("last write", record.written_at.to_string(), "file time");
+        trail.add("process start", started, "start tick and boot time");
+        trail.add("last write", record.written_at.to_string(), "file time");
     }
     if born == Born::Unclear && !record.medium().is_this_machines() {
-        ladder.add(
+        trail.add(
             "file system",
             "on a network, shared or carried about: its times may be by another machine's clock",
             "statfs",

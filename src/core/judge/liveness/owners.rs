@@ -1,7 +1,7 @@
 //! Verdicts by whether any living agent could be the owner.
 
 use crate::core::judge::liveness::absent::is_before_boot;
-use crate::core::judge::liveness::ladder::{Answer, Ladder, unknown};
+use crate::core::judge::liveness::answer::{Answer, Trail, unknown};
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::World;
@@ -11,26 +11,26 @@ use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
-pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let has_pid = record.holder.as_ref().is_some_and(|holder| holder.pid.is_some());
     let open = if has_pid { Reason::WrongRole } else { Reason::NoPid };
     if record.context_id.is_none() && record.session_id.is_none() {
-        ladder.add("owner", "the record names neither a process nor a session", "record");
+        trail.add("owner", "the record names neither a process nor a session", "record");
         return Answer(VerdictState::Unknown, open);
     }
-    if let Some(answer) = unseen(has_pid, world, ladder) {
+    if let Some(answer) = unseen(has_pid, world, trail) {
         return answer;
     }
     let mut possible = world.possible_agents.iter();
     if let Some((_, evidence)) = possible.find(|(agent, _)| could_own(record, agent, world)) {
-        ladder.facts.push(evidence.clone());
+        trail.facts.push(evidence.clone());
         return Answer(VerdictState::Unknown, open);
     }
-    ladder.add("possible owners", "no running agent could have written it", "complete scan of /proc");
-    if is_before_boot(record, world, ladder) {
+    trail.add("possible owners", "no running agent could have written it", "complete scan of /proc");
+    if is_before_boot(record, world, trail) {
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }
-    match ladder.helper_gone.or_else(|| session_gone(record, world, ladder)) {
+    match trail.helper_gone.or_else(|| session_gone(record, world, trail)) {
         Some(reason) => Answer(VerdictState::Dead, reason),
         // Nobody can own it as far as can be seen, but no process was ever named: no proof.
         None => Answer(VerdictState::Unknown, open),
@@ -38,37 +38,37 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, ladder: &mu
 }
 
 /// Returns why an owner could be where it cannot be seen.
-pub(crate) fn unseen(has_pid: bool, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn unseen(has_pid: bool, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     if let Some(why) = world.snapshot.processes.partial.as_ref() {
-        ladder.add("processes", format!("not all can be seen: {why}"), "/proc");
+        trail.add("processes", format!("not all can be seen: {why}"), "/proc");
         return unknown(Reason::PartialScan);
     }
     if !has_pid && world.snapshot.host.pid_namespace != Some(INITIAL_PID_NAMESPACE) {
-        ladder.add("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
+        trail.add("namespace", "the owner may be in another PID namespace", "/proc/self/ns/pid");
         return unknown(Reason::OtherNamespace);
     }
     None
 }
 
 /// Returns how the agent's process ended that another record of the session names.
-fn session_gone(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Reason> {
+fn session_gone(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Reason> {
     let session = record.session_id.as_ref()?;
-    if let Some((note, reason)) = world.bonds.gone(session) {
+    if let Some((note, reason)) = world.bindings.gone(session) {
         let gone = format!("the agent that ran it, PID {}, is gone: {}", note.pid, reason.name());
-        ladder.add_from("binding", gone, note.source());
+        trail.add_from("binding", gone, note.source());
         return Some(reason);
     }
-    if let Some(stone) = world.buried(session) {
-        ladder.facts.push(stone.evidence());
+    if let Some(stone) = world.tombstone_of(session) {
+        trail.facts.push(stone.evidence());
         return Some(stone.reason);
     }
     let others = world.records_of(session).iter();
     let dead = |other: &&&Record| {
-        let verdict = own_verdict(other, world, &mut Ladder::default());
+        let verdict = own_verdict(other, world, &mut Trail::default());
         verdict.is_some_and(|answer| answer.0 == VerdictState::Dead)
     };
     let named = others.filter(|other| !std::ptr::eq(**other, record)).find(dead)?;
     let path = named.location.text().clone();
-    ladder.add_from("session", "the agent that another record names for it is gone", path);
+    trail.add_from("session", "the agent that another record names for it is gone", path);
     Some(Reason::NoProcess)
 }

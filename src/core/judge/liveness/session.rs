@@ -1,6 +1,6 @@
 //! Verdicts by what binds a record's session, or its context, to a living process.
 
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive};
+use crate::core::judge::liveness::answer::{Answer, Trail, alive};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::own::present;
 use crate::core::judge::window::{Window, window_of};
@@ -13,10 +13,10 @@ use crate::core::model::text::{Untrusted, is_uuid};
 use crate::core::model::verdict::{Reason, Verdict, VerdictState};
 
 /// Judges by whatever else binds the record's session to a living process.
-pub(crate) fn by_session(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let session = record.session_id.as_ref()?;
     if let Some(pid) = world.pids_of_session(session).next() {
-        ladder.add(
+        trail.add(
             "session",
             format!("PID {pid} runs this session"),
             "Claude Code's registry, PID and start match",
@@ -29,7 +29,7 @@ pub(crate) fn by_session(record: &Record, world: &World<'_>, ladder: &mut Ladder
         .filter(|(_, holder)| matches!(holder.binding, Binding::Marker | Binding::Tick | Binding::Owner))
         .find_map(|(other, holder)| living(other, holder, session, world))
         .or_else(|| named_in_arguments(session, world))?;
-    ladder.add(
+    trail.add(
         "session",
         format!("PID {} runs this session", process.id.pid),
         "marker, tick, owner or arguments",
@@ -45,13 +45,13 @@ pub(crate) fn living<'a>(
     session: &Untrusted,
     world: &World<'a>,
 ) -> Option<&'a Process> {
-    let mut ladder = Ladder::default();
-    if elsewhere(other, holder, world, &mut ladder).is_some() {
+    let mut trail = Trail::default();
+    if elsewhere(other, holder, world, &mut trail).is_some() {
         return None;
     }
     let pid = holder.pid.as_ref()?.valid()?;
     let process = world.snapshot.processes.get(pid)?;
-    let is_alive = present(other, holder, process, world, &mut ladder)
+    let is_alive = present(other, holder, process, world, &mut trail)
         .is_some_and(|answer| answer.0 == VerdictState::Alive);
     let window = window_of(&world.snapshot.processes, &world.windows, pid)?;
     (is_alive && world.may_run(window.process.id.pid, session)).then_some(process)
@@ -66,9 +66,9 @@ fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a 
 }
 
 /// Judges by the context ID that a living window was given: whatever bears it is that window's.
-pub(crate) fn by_context(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn by_context(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let window = given_context(record, world)?;
-    ladder.add(
+    trail.add(
         "context ID",
         format!("{} {} has it in its environment", window.agent, window.process.id.pid),
         "/proc/<pid>/environ",

@@ -1,6 +1,6 @@
 //! The steps that hold for whatever names a process or a session.
 
-use crate::core::judge::liveness::ladder::{Answer, Ladder, alive};
+use crate::core::judge::liveness::answer::{Answer, Trail, alive};
 use crate::core::judge::liveness::leo;
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owners::by_possible_owners;
@@ -14,39 +14,39 @@ use crate::core::model::record::location::Location;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges by the three steps that hold for whatever names a process or a session.
-pub(crate) fn by_holder(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
-    if let Some(answer) = by_note(record, world, ladder) {
+pub(crate) fn by_holder(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
+    if let Some(answer) = by_note(record, world, trail) {
         return answer;
     }
     if record.format == Format::Leo && matches!(record.location, Location::Row(_)) {
-        let answer = leo::judge(record, world, ladder);
-        return spared(answer, record, world, ladder);
+        let answer = leo::judge(record, world, trail);
+        return spared(answer, record, world, trail);
     }
-    let own = own_verdict(record, world, ladder);
+    let own = own_verdict(record, world, trail);
     // Where the times of a PID prove nothing, what else binds the session may; and a session of LEO's
     // can be resumed here, whatever machine its file names.
     let is_leos = record.format == Format::Leo && record.kind == RecordKind::Session;
     let is_open =
         |Answer(_, why): &Answer| *why == Reason::OtherClock || (*why == Reason::OtherHost && is_leos);
     if let Some(answer) = own.filter(|answer| !is_open(answer)) {
-        return spared(answer, record, world, ladder);
+        return spared(answer, record, world, trail);
     }
-    if let Some(answer) = by_session(record, world, ladder) {
+    if let Some(answer) = by_session(record, world, trail) {
         return answer;
     }
-    if let Some(answer) = by_context(record, world, ladder) {
+    if let Some(answer) = by_context(record, world, trail) {
         return answer;
     }
-    let answer = own.unwrap_or_else(|| by_possible_owners(record, world, ladder));
-    spared(answer, record, world, ladder)
+    let answer = own.unwrap_or_else(|| by_possible_owners(record, world, trail));
+    spared(answer, record, world, trail)
 }
 
 /// Judges by what the agent's own hook told, which beats all other evidence for life.
-pub(crate) fn by_note(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn by_note(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let session = record.session_id.as_ref().filter(|_| !names_its_process(record))?;
     let (note, process) =
-        world.bonds.running(session).iter().find(|(note, _)| record.format.runs_on(note.agent.raw()))?;
-    ladder.add_from(
+        world.bindings.running(session).iter().find(|(note, _)| record.format.runs_on(note.agent.raw()))?;
+    trail.add_from(
         "binding",
         format!("PID {} runs this session, as its own hook reported at {}", process.id.pid, note.written_at),
         note.source(),
@@ -62,12 +62,12 @@ pub(crate) fn names_its_process(record: &Record) -> bool {
 }
 
 /// Takes a death back where a note says that the session may be run out of sight.
-pub(crate) fn spared(answer: Answer, record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+pub(crate) fn spared(answer: Answer, record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let session = record.session_id.as_ref().filter(|_| !names_its_process(record));
-    let why = session.and_then(|session| world.bonds.open(session));
+    let why = session.and_then(|session| world.bindings.open(session));
     match (answer.0, why) {
         (VerdictState::Dead, Some(reason)) => {
-            ladder.add(
+            trail.add(
                 "binding",
                 "the session may be run where it cannot be seen from here",
                 "claimtop's own notes",

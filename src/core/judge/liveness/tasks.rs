@@ -1,6 +1,6 @@
 //! Verdicts on tasks, which name no process: their list is a session's, or a team's.
 
-use crate::core::judge::liveness::ladder::{Answer, Ladder};
+use crate::core::judge::liveness::answer::{Answer, Trail};
 use crate::core::judge::liveness::steps::by_holder;
 use crate::core::judge::liveness::team::{session_of, team};
 use crate::core::judge::world::World;
@@ -9,15 +9,15 @@ use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Judges one task by the session of its list.
-pub(crate) fn judge(record: &Record, world: &World<'_>, ladder: &mut Ladder) -> Answer {
+pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     if let Some(team) = team(record, world) {
-        ladder.add_from("team", team.title.clone(), team.location.text().clone());
+        trail.add_from("team", team.title.clone(), team.location.text().clone());
         // A member with a pane of its own outlives its leader.
         if let RecordDetail::ClaudeCode(ClaudeCode::Team { in_panes: Some(names) }) = &team.detail {
-            ladder.add_from("members in panes", names.clone(), team.location.text().clone());
+            trail.add_from("members in panes", names.clone(), team.location.text().clone());
             return Answer(VerdictState::Unknown, Reason::NoPid);
         }
     }
     let record = Record { session_id: session_of(record, world).cloned(), ..record.clone() };
-    by_holder(&record, world, ladder)
+    by_holder(&record, world, trail)
 }

@@ -1,15 +1,17 @@
 //! What rules look at, and how they name things.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::core::judge::heirs::Heirs;
+use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
 use crate::core::model::claim::ClaimView;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
+use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
+use crate::core::model::record::holder::Binding;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
 use crate::core::model::text::Untrusted;
@@ -26,7 +28,7 @@ pub struct Facts<'a> {
     /// The claims as shown.
     pub claims: &'a [ClaimView],
     /// Who may use what the dead have left.
-    pub heirs: Heirs<'a>,
+    pub successors: Successors<'a>,
     /// Where to find records fast.
     pub index: Index<'a>,
 }
@@ -38,6 +40,8 @@ pub struct Index<'a> {
     pub(crate) sessions: Vec<&'a Judged>,
     pub(crate) of_session: Vec<&'a Judged>,
     pub(crate) windows: HashMap<u32, &'a WindowView>,
+    /// The PIDs that the entries of Claude Code's registry name.
+    pub(crate) registered: HashSet<u32>,
 }
 
 impl<'a> Index<'a> {
@@ -51,7 +55,8 @@ impl<'a> Index<'a> {
         sessions.sort_by_key(|one| context(one));
         of_session.sort_by_key(|one| one.record.session_id.as_ref());
         let windows = windows.iter().map(|window| (window.pid, window)).collect();
-        Self { by_key, sessions, of_session, windows }
+        let registered = judged.iter().filter(|one| is_entry(one)).filter_map(|one| one.pid()).collect();
+        Self { by_key, sessions, of_session, windows, registered }
     }
 
     /// Returns the record of a key.
@@ -70,6 +75,12 @@ impl<'a> Index<'a> {
             crate::core::judge::rules::facts::context(one).cmp(&(format, Some(context)))
         })
     }
+}
+
+/// Returns whether a record is an entry of Claude Code's registry.
+pub(crate) fn is_entry(record: &Record) -> bool {
+    let binding = record.holder.as_ref().map(|holder| holder.binding);
+    record.format == Format::ClaudeCode && binding == Some(Binding::Registry)
 }
 
 /// Returns what ties a session record to a window.

@@ -81,7 +81,7 @@ fn dead_code(judged: &Judged) -> Option<Code> {
 fn tell_dead(code: Code, members: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
     let first = members.first()?;
     let remedy = remedy(members);
-    let heir = members.iter().find_map(|judged| facts.heirs.of(judged));
+    let heir = members.iter().find_map(|judged| facts.successors.of(judged));
     let heir = heir.map_or_else(String::new, |heir| format!("; but {}", heir.words()));
     if members.len() == 1 {
         return Some(Finding::of_record(code, first, says_dead(first) + &heir, first.all_evidence(), remedy));

@@ -30,7 +30,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
 /// Two live processes, one session ID: both append to one transcript.
 fn shared_session(facts: &Facts<'_>) -> Vec<Finding> {
     let mut pids: BTreeMap<&Untrusted, BTreeMap<u32, (Evidence, Option<Key>)>> = BTreeMap::new();
-    for (session, pid, note) in facts.world.bonds.all() {
+    for (session, pid, note) in facts.world.bindings.all() {
         if let Some(window) = own_window(pid, facts) {
             pids.entry(session).or_default().insert(window, (note, None));
         }

@@ -5,14 +5,13 @@
 
 use jiff::SignedDuration;
 
-use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
+use crate::core::judge::rules::facts::{Facts, is_entry, listed, window_evidence, window_name};
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::process::Process;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Binding;
 use crate::core::model::snapshot::SourceState;
 use crate::core::model::window::WindowView;
 
@@ -49,7 +48,7 @@ fn is_read(facts: &Facts<'_>) -> bool {
 pub(crate) fn gone_entry(window: &WindowView, facts: &Facts<'_>) -> Option<Evidence> {
     let world = facts.world;
     let process = world.snapshot.processes.get(window.pid).filter(|_| window.agent == "claude-code")?;
-    if entries(facts).any(|entry| entry.pid() == Some(window.pid)) {
+    if facts.index.registered.contains(&window.pid) {
         return None;
     }
     by_earlier_look(process, facts).or_else(|| by_its_hook(process, facts))
@@ -69,7 +68,7 @@ fn by_earlier_look(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
 /// another window of the same program must have one, in a folder that both use.
 fn by_its_hook(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
     let world = facts.world;
-    let note = world.bonds.of(process.id.pid)?;
+    let note = world.bindings.of(process.id.pid)?;
     let is_over = world.snapshot.taken_at.duration_since(note.written_at) >= ENDS_WITHIN;
     let has_sibling = || {
         entries(facts).any(|entry| {
@@ -90,8 +89,5 @@ fn is_same_program(one: &Process, other: &Process) -> bool {
 /// Returns all entries, whosever they are.
 pub(crate) fn entries<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Record> {
     let records = facts.world.snapshot.records.iter().map(|record| &**record);
-    records.filter(|record| {
-        let binding = record.holder.as_ref().map(|holder| holder.binding);
-        record.format == Format::ClaudeCode && binding == Some(Binding::Registry)
-    })
+    records.filter(|record| is_entry(record))
 }

@@ -42,7 +42,7 @@ fn stranded(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 fn orphaned(judged: &Judged, facts: &Facts<'_>) -> Option<String> {
     let session = judged.record.session_id.as_ref().filter(|session| is_uuid(session.raw()))?;
     let world = facts.world;
-    if let Some(left_by) = world.bonds.who_ran(session).first() {
+    if let Some(left_by) = world.bindings.who_ran(session).first() {
         let window = facts.window(*left_by).map_or_else(|| format!("PID {left_by}"), window_name);
         return Some(format!("orphaned: {window} left its session and runs another one (/clear, /resume)"));
     }

@@ -31,7 +31,7 @@ fn view(id: &Untrusted, strength: Strength, evidence: Evidence) -> SessionView {
 }
 
 fn noted(pid: u32, world: &World<'_>) -> Option<SessionView> {
-    let note = world.bonds.of(pid)?;
+    let note = world.bindings.of(pid)?;
     Some(view(&note.session_id, Strength::Exact, note.evidence()))
 }
 
@@ -96,22 +96,22 @@ fn nearest_claude(process: &Process, world: &World<'_>) -> Option<u32> {
 
 /// Guesses by folder and time, where no other window of the agent works in the folder.
 fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
-    let folder = folder(window)?;
-    let others = world.windows.iter().filter(|other| other.agent == window.agent);
-    if others.filter(|other| crate::core::judge::session::folder(other) == Some(folder)).count() != 1 {
-        return None;
-    }
+    let folder = folder_of(window)?;
     let fits = |file: &&SessionFile| {
         let is_here = matches!(&file.tie, Tie::Folder(own) if own == folder);
         file.agent == window.agent && is_here && !world.is_born_after(window.process, file.written_at)
     };
     let newest = world.snapshot.session_files.iter().filter(fits).max_by_key(|file| file.written_at)?;
+    let same = world.windows.iter().filter(|other| other.agent == window.agent);
+    if same.filter(|other| folder_of(other) == Some(folder)).count() != 1 {
+        return None;
+    }
     let fact = "folder";
     let says = "the newest session of this folder, written since the window started";
     let evidence = Evidence::new(fact, says, newest.path.text().clone()).at(newest.written_at);
     Some(view(&newest.session, Strength::Guess, evidence))
 }
 
-fn folder<'a>(window: &Window<'a>) -> Option<&'a Untrusted> {
+fn folder_of<'a>(window: &Window<'a>) -> Option<&'a Untrusted> {
     window.process.details.as_ref()?.cwd.as_ref()
 }

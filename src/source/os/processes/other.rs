@@ -144,11 +144,12 @@ fn state(status: ProcessStatus) -> ProcessState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::model::process::Absence;
 
     #[test]
     fn we_find_ourselves_and_prove_no_absence() {
         let table = chain(std::process::id(), &Candidates::default());
         assert!(table.get(std::process::id()).is_some_and(|own| own.state == ProcessState::Running));
-        assert!(!table.proves_absent(4_194_304));
+        assert_ne!(table.absence(4_194_304), Absence::Proven);
     }
 }

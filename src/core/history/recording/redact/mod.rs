@@ -15,7 +15,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-pub use self::names::Told;
+pub use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::home::HomeFolder;
@@ -64,7 +64,7 @@ impl Redactor {
     }
 
     /// Returns what was replaced and kept since the last call.
-    pub fn fresh(&mut self) -> Told {
+    pub fn fresh(&mut self) -> Replacements {
         self.0.told()
     }
 

@@ -17,14 +17,14 @@ const CHECKSUM: usize = 6;
 
 /// What was told apart since somebody last asked.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Replacements {
     /// What was replaced, and by what.
     pub replaced: Vec<(String, String)>,
     /// What stays as it is.
     pub kept: Vec<String>,
 }
 
-impl Told {
+impl Replacements {
     /// Returns whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.replaced.is_empty() && self.kept.is_empty()
@@ -39,7 +39,7 @@ pub(crate) struct Names {
     /// The number of each thing, whatever its case.
     numbers: BTreeMap<String, usize>,
     kept: BTreeSet<String>,
-    told: Told,
+    told: Replacements,
 }
 
 impl Names {
@@ -51,11 +51,11 @@ impl Names {
         };
         let harmless = words(WORDS).into_iter().chain(words(&own)).filter(|word| !word.is_empty()).collect();
         let (names, numbers, kept) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Self { harmless, names, numbers, kept, told: Told::default() }
+        Self { harmless, names, numbers, kept, told: Replacements::default() }
     }
 
     /// Returns what was told apart since the last call.
-    pub(crate) fn told(&mut self) -> Told {
+    pub(crate) fn told(&mut self) -> Replacements {
         std::mem::take(&mut self.told)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::core::judge::bound::Holder;
+use crate::core::judge::binding::holder::Holder;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::note::BoundSession;
 use crate::core::model::process::{Process, ProcessId};
@@ -12,7 +12,7 @@ use crate::core::model::verdict::Reason;
 
 /// What the notes prove, by session.
 #[derive(Default)]
-pub struct Bonds<'a> {
+pub struct Bindings<'a> {
     running: HashMap<&'a Untrusted, Vec<(&'a BoundSession, &'a Process)>>,
     gone: HashMap<&'a Untrusted, (&'a BoundSession, Reason)>,
     open: HashMap<&'a Untrusted, Reason>,
@@ -24,38 +24,38 @@ pub struct Bonds<'a> {
     partial: bool,
 }
 
-impl<'a> Bonds<'a> {
+impl<'a> Bindings<'a> {
     /// Sorts the notes of a snapshot. Of several about one living process only the newest tells
     /// what it runs: the others are of sessions that it has left.
     pub fn new(snapshot: &'a Snapshot) -> Self {
-        let mut bonds = Self { partial: snapshot.bound.partial.is_some(), ..Self::default() };
+        let mut all = Self { partial: snapshot.bound.partial.is_some(), ..Self::default() };
         let mut newest: BTreeMap<ProcessId, (&BoundSession, &Process)> = BTreeMap::new();
         for note in &snapshot.bound.notes {
             match note.holder(snapshot) {
                 Holder::Lives(process) => {
-                    bonds.has_run.entry(&note.session_id).or_default().push(process.id.pid);
+                    all.has_run.entry(&note.session_id).or_default().push(process.id.pid);
                     let known = newest.entry(process.id).or_insert((note, process));
                     if known.0.since_boot_ms < note.since_boot_ms {
                         *known = (note, process);
                     }
                 }
                 Holder::Gone(reason) => {
-                    bonds.gone.insert(&note.session_id, (note, reason));
+                    all.gone.insert(&note.session_id, (note, reason));
                     if reason != Reason::OtherBoot {
-                        bonds.gone_pids.entry(note.pid).or_default().push(note);
+                        all.gone_pids.entry(note.pid).or_default().push(note);
                     }
                 }
-                Holder::Unknown(reason) => drop(bonds.open.insert(&note.session_id, reason)),
+                Holder::Unknown(reason) => drop(all.open.insert(&note.session_id, reason)),
             }
         }
         for session in &snapshot.bound.unreadable {
-            bonds.open.insert(session, Reason::Unreadable);
+            all.open.insert(session, Reason::Unreadable);
         }
         for (note, process) in newest.into_values() {
-            bonds.running.entry(&note.session_id).or_default().push((note, process));
-            bonds.by_pid.insert(process.id.pid, note);
+            all.running.entry(&note.session_id).or_default().push((note, process));
+            all.by_pid.insert(process.id.pid, note);
         }
-        bonds
+        all
     }
 
     /// Returns every living process that runs a session, with the note that says so.

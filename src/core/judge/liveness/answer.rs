@@ -4,16 +4,16 @@ use crate::core::model::evidence::Evidence;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, Verdict, VerdictState};
 
-/// The facts, in the order in which they were weighed.
+/// The facts that a verdict rests on, in the order in which they were weighed.
 #[derive(Default)]
-pub(crate) struct Ladder {
+pub(crate) struct Trail {
     pub(crate) facts: Vec<Evidence>,
     /// Why the process behind a helper's PID is over, should nothing living own the record.
     pub(crate) helper_gone: Option<Reason>,
     in_other_namespace: bool,
 }
 
-impl Ladder {
+impl Trail {
     pub(crate) fn add(&mut self, fact: &'static str, value: impl Into<Untrusted>, source: &'static str) {
         self.facts.push(Evidence::new(fact, value, source));
     }
@@ -34,12 +34,12 @@ impl Ladder {
 pub(crate) struct Answer(pub(crate) VerdictState, pub(crate) Reason);
 
 impl Answer {
-    pub(crate) fn with(self, ladder: Ladder) -> Verdict {
+    pub(crate) fn with(self, trail: Trail) -> Verdict {
         Verdict {
             state: self.0,
             reason: self.1,
-            in_other_namespace: ladder.in_other_namespace,
-            evidence: ladder.facts,
+            in_other_namespace: trail.in_other_namespace,
+            evidence: trail.facts,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::core::model::window::WindowView;
 
 /// Who may use what a dead holder has left.
 #[derive(Clone, Copy, Debug)]
-pub enum Heir<'a> {
+pub enum Successor<'a> {
     /// The window of this PID is certain to run the session by now.
     Session(u32),
     /// A living window has the PID by now, where only times tell the two apart; by a copy of its
@@ -22,7 +22,7 @@ pub enum Heir<'a> {
     Record(&'a RecordView),
 }
 
-impl Heir<'_> {
+impl Successor<'_> {
     /// Says why more than a plain yes is needed.
     pub fn words(self) -> String {
         match self {
@@ -36,13 +36,13 @@ impl Heir<'_> {
 }
 
 /// The windows and sessions that live.
-pub struct Heirs<'a> {
+pub struct Successors<'a> {
     windows: HashMap<u32, &'a WindowView>,
     /// The sessions of which some record's holder lives, with that record.
     living: HashMap<&'a Untrusted, &'a RecordView>,
 }
 
-impl<'a> Heirs<'a> {
+impl<'a> Successors<'a> {
     /// Looks through windows and records once.
     pub fn new(windows: &'a [WindowView], records: &'a [Judged]) -> Self {
         // A held lock means that its own CLI is at work, and a companion says nothing by itself.
@@ -57,21 +57,21 @@ impl<'a> Heirs<'a> {
     }
 
     /// Returns who may use what a record's dead holder has left.
-    pub fn of(&self, record: &RecordView) -> Option<Heir<'a>> {
+    pub fn of(&self, record: &RecordView) -> Option<Successor<'a>> {
         if record.verdict.state != VerdictState::Dead {
             return None;
         }
         if let Some(pid) = record.lives_in {
-            return Some(Heir::Session(pid));
+            return Some(Successor::Session(pid));
         }
         let is_by_time = matches!(record.verdict.reason, Reason::BornLater | Reason::OtherBoot);
         let pid = record.pid().filter(|_| is_by_time);
         if let Some(window) = pid.and_then(|pid| self.windows.get(&pid)) {
-            return Some(Heir::Pid(window));
+            return Some(Successor::Pid(window));
         }
         // A registry has one file for each process, and is not used by another one.
         let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
         let session = record.session_id.as_ref().filter(|_| !is_registry)?;
-        self.living.get(session).map(|other| Heir::Record(other))
+        self.living.get(session).map(|other| Successor::Record(other))
     }
 }

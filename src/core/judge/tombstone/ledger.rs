@@ -1,11 +1,11 @@
-//! What one look after another teaches about the dead.
+//! Which processes look after look has proven dead.
 
 use std::collections::BTreeMap;
 
-use crate::core::judge::bound;
+use crate::core::judge::binding::holder::Holder;
 use crate::core::judge::tombstone::may_be;
 use crate::core::model::judged::RecordView;
-use crate::core::model::process::{Process, ProcessId, has_exited};
+use crate::core::model::process::{Absence, Process, ProcessId, has_exited};
 use crate::core::model::record::holder::Role;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::Snapshot;
@@ -38,14 +38,14 @@ impl Lesson {
 /// Learns from looks; remembers who lived in the last one, for an agent may take its own entry with
 /// it when it ends.
 #[derive(Debug, Default)]
-pub struct Mourner {
+pub struct TombstoneLedger {
     living: Named,
 }
 
 /// Processes that are named with PID and start, and the session that each runs.
 type Named = BTreeMap<ProcessId, Option<Untrusted>>;
 
-impl Mourner {
+impl TombstoneLedger {
     /// Takes in a look and what it came to.
     pub fn learn(&mut self, snapshot: &Snapshot, report: &Report) -> Lesson {
         let (mut dead, living) = named(snapshot, report);
@@ -79,9 +79,9 @@ fn named(snapshot: &Snapshot, report: &Report) -> (Named, Named) {
     for note in &snapshot.bound.notes {
         let is_ours = snapshot.host.pid_namespace == Some(note.pid_namespace);
         let named = match note.holder(snapshot) {
-            bound::Holder::Gone(reason) if is_of_a_process(reason) && is_ours => &mut dead,
-            bound::Holder::Lives(_) if is_ours && lives_here(note.process(), snapshot) => &mut living,
-            bound::Holder::Gone(_) | bound::Holder::Lives(_) | bound::Holder::Unknown(_) => continue,
+            Holder::Gone(reason) if is_of_a_process(reason) && is_ours => &mut dead,
+            Holder::Lives(_) if is_ours && lives_here(note.process(), snapshot) => &mut living,
+            Holder::Gone(_) | Holder::Lives(_) | Holder::Unknown(_) => continue,
         };
         name(named, note.process(), Some(&note.session_id));
     }
@@ -139,7 +139,7 @@ fn proof(id: ProcessId, snapshot: &Snapshot) -> Option<(Reason, Option<u64>)> {
         return None;
     }
     let Some(process) = table.get(id.pid) else {
-        return table.proves_absent(id.pid).then_some((Reason::NoProcess, None));
+        return (table.absence(id.pid) == Absence::Proven).then_some((Reason::NoProcess, None));
     };
     if !process.has_start(id.start_ticks)? {
         return Some((Reason::OtherProcess, None));

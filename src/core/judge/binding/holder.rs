@@ -1,18 +1,8 @@
-//! Bound sessions: what an agent's own hook told claimtop about who runs a session.
-//!
-//! Such a note names one process beyond doubt, so it is the strongest evidence there is that a
-//! session lives. It says nothing against another process: a session may be resumed elsewhere,
-//! and one process may run several, so a note never excludes an owner and a gone process alone
-//! never ends a session.
-
-pub mod index;
-#[cfg(test)]
-mod tests;
+//! What became of the process that a note names.
 
 use crate::core::judge::times::has_booted_since;
-use crate::core::judge::world::may_live_here;
 use crate::core::model::note::BoundSession;
-use crate::core::model::process::{Process, ProcessTable, has_exited};
+use crate::core::model::process::{Absence, Process, ProcessTable, has_exited};
 use crate::core::model::snapshot::Snapshot;
 use crate::core::model::tombstone::Tombstone;
 use crate::core::model::verdict::Reason;
@@ -36,7 +26,7 @@ impl BoundSession {
             .or_else(|| self.by_pidfd(&snapshot.processes))
             .unwrap_or_else(|| self.by_pid(snapshot));
         match self.tombstone(snapshot) {
-            Some(stone) => self.buried(stone, holder, snapshot),
+            Some(stone) => self.with_tombstone(stone, holder, snapshot),
             None => holder,
         }
     }
@@ -49,7 +39,7 @@ impl BoundSession {
 
     /// Judges by an earlier proof of death, however little this look can see; where the process seems
     /// to live after all, nothing is certain.
-    fn buried<'a>(&self, stone: &Tombstone, holder: Holder<'a>, snapshot: &Snapshot) -> Holder<'a> {
+    fn with_tombstone<'a>(&self, stone: &Tombstone, holder: Holder<'a>, snapshot: &Snapshot) -> Holder<'a> {
         match holder {
             Holder::Lives(_) => Holder::Unknown(Reason::ProcessPresent),
             Holder::Unknown(_) if !snapshot.processes.listed.contains(&self.pid) => {
@@ -71,7 +61,7 @@ impl BoundSession {
             Some(_) if !host.name.eq_ignore_ascii_case(self.host.raw()) => {
                 Some(Holder::Unknown(Reason::OtherHost))
             }
-            Some(_) if may_live_here(&snapshot.processes, self.pid, self.start_ticks) => {
+            Some(_) if snapshot.processes.may_have(self.process()) => {
                 Some(Holder::Unknown(Reason::OtherNamespace))
             }
             Some(_) if has_booted_since(host, self.written_at, snapshot.bound.medium) => {
@@ -103,9 +93,11 @@ impl BoundSession {
                 Holder::Unknown(Reason::OtherNamespace)
             }
             Some(_) => Holder::Gone(Reason::OtherProcess),
-            None if table.listed.contains(&self.pid) => Holder::Unknown(Reason::NoPermission),
-            None if table.partial.is_some() => Holder::Unknown(Reason::PartialScan),
-            None => Holder::Gone(Reason::NoProcess),
+            None => match table.absence(self.pid) {
+                Absence::Unreadable => Holder::Unknown(Reason::NoPermission),
+                Absence::Unproven(_) => Holder::Unknown(Reason::PartialScan),
+                Absence::Proven => Holder::Gone(Reason::NoProcess),
+            },
         }
     }
 

@@ -1,6 +1,6 @@
 //! Verdicts on holders that were proven dead before: death is monotone.
 
-use crate::core::judge::liveness::ladder::{Answer, Ladder, dead, unknown};
+use crate::core::judge::liveness::answer::{Answer, Trail, dead, unknown};
 use crate::core::judge::tombstone::may_be;
 use crate::core::judge::world::World;
 use crate::core::model::process::ProcessId;
@@ -9,7 +9,12 @@ use crate::core::model::verdict::Reason;
 
 /// Judges an agent that has a tombstone: dead as it was first proven, however little this look can
 /// see; unknown where a process lives that may be it after all.
-pub(crate) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut Ladder) -> Option<Answer> {
+pub(crate) fn by_tombstone(
+    holder: &Holder,
+    pid: u32,
+    world: &World<'_>,
+    trail: &mut Trail,
+) -> Option<Answer> {
     let start_ticks = holder.start_ticks.filter(|_| holder.role == Role::Agent)?;
     let stone = world.snapshot.tombstone(ProcessId { pid, start_ticks })?;
     let table = &world.snapshot.processes;
@@ -22,10 +27,10 @@ pub(crate) fn buried(holder: &Holder, pid: u32, world: &World<'_>, ladder: &mut 
     if table.listed.iter().any(is_doubtful) {
         return None;
     }
-    ladder.facts.push(stone.evidence());
+    trail.facts.push(stone.evidence());
     let mut all = own.into_iter().chain(world.inner(pid).iter().copied());
     if let Some(process) = all.find(|process| may_be(process, start_ticks)) {
-        ladder.add(
+        trail.add(
             "process",
             format!("process {} may have this PID and start, and is running", process.id.pid),
             "/proc",

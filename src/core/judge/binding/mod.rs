@@ -1,0 +1,9 @@
+//! Bound sessions: what an agent's own hook told claimtop about who runs a session.
+//!
+//! Such a note names one process beyond doubt, so it is the strongest evidence there is that a
+//! session lives. It says nothing against another process: a session may be resumed elsewhere,
+//! and one process may run several, so a note never excludes an owner and a gone process alone
+//! never ends a session.
+
+pub mod holder;
+pub mod index;
