@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow};
 
 use super::config_file::read;
 use super::failure::Failure;
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::text::{Untrusted, shown};
 use crate::format::described::parse;
 use crate::source::os::host;
@@ -19,11 +19,11 @@ const MOST: usize = 64;
 ///
 /// # Errors
 /// One cannot be read or used, or two bear one name.
-pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Own>, Failure> {
-    let mut formats: Vec<Own> = Vec::new();
+pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Described>, Failure> {
+    let mut formats: Vec<Described> = Vec::new();
     for path in folder.map(files).unwrap_or_default() {
         let format = one(&path)?;
-        if formats.contains(&format) {
+        if formats.iter().any(|known| known.name() == format.name()) {
             let name = shown(&format.definition().name);
             let shown = Untrusted::from_path(&path);
             return Err(Failure::usage(anyhow!("format {shown}: another file describes {name}")));
@@ -45,11 +45,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// It is not there, or cannot be read or used.
-pub(crate) fn one(path: &Path) -> Result<Own, Failure> {
+pub(crate) fn one(path: &Path) -> Result<Described, Failure> {
     let shown = Untrusted::from_path(path);
     let text = read(path).with_context(|| format!("failed to read the format {shown}"));
     match text.map_err(Failure::usage)? {
-        Some(text) => parse(&text, &host::zone).map(Own::new).map_err(|error| {
+        Some(text) => parse(&text, &host::zone).map(Described::new).map_err(|error| {
             Failure::usage(anyhow!(error).context(format!("format {shown}")))
                 .hint("claimtop formats check FILE tries a description")
         }),

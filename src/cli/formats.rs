@@ -13,7 +13,7 @@ use super::settings::{self, settings};
 use super::signatures::signatures;
 use crate::core::assess::{Policy, assess};
 use crate::core::model::judged::RecordView;
-use crate::core::model::own::{Own, Root};
+use crate::core::model::own::{Described, Root};
 use crate::core::model::record::format::Format;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::BrokenFile;
@@ -33,12 +33,12 @@ pub(crate) fn check(path: &Path, options: &Options, environment: Environment) ->
     let snapshot = observer.look();
     let report = assess(&snapshot, &Policy { signatures: signatures(&settings)? });
     let broken: Vec<&BrokenFile> =
-        snapshot.broken.iter().filter(|broken| broken.format == Format::Own(format)).collect();
+        snapshot.broken.iter().filter(|broken| broken.format == Format::Described(format)).collect();
     print(&told(format, &report, &broken, paint))?;
     Ok(if broken.is_empty() { Exit::Fine } else { Exit::Problems })
 }
 
-fn told(format: Own, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
+fn told(format: Described, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
     let definition = format.definition();
     let mut out = format!("{} describes:\n", shown(&definition.name));
     for place in &definition.places {
@@ -52,7 +52,7 @@ fn told(format: Own, report: &Report, broken: &[&BrokenFile], paint: Paint) -> S
         out += &format!("  {}\n", shown(&parts.join("/")));
     }
     let records: Vec<&RecordView> =
-        report.records().filter(|record| record.format == Format::Own(format)).collect();
+        report.records().filter(|record| record.format == Format::Described(format)).collect();
     if records.is_empty() && broken.is_empty() {
         return out + "No such file was found.\n";
     }

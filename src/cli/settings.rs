@@ -11,7 +11,7 @@ use super::failure::{Exit, Failure};
 use super::{described, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::secret::Secret;
 use crate::core::model::text::Untrusted;
 use crate::run;
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     /// The configuration file, and whether it is there.
     pub(crate) file: ConfigFile,
     /// The formats that a person has described.
-    pub(crate) formats: Vec<Own>,
+    pub(crate) formats: Vec<Described>,
     /// What the environment says.
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.

@@ -100,7 +100,9 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         claim.releasable = way;
     }
     for at in useless {
-        report.findings.get_mut(at).map(|finding| finding.remedy = Remedy::None);
+        if let Some(finding) = report.findings.get_mut(at) {
+            finding.remedy = Remedy::None;
+        }
     }
     report
 }

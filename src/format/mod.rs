@@ -52,7 +52,7 @@ pub fn spec(format: Format) -> Option<&'static Spec> {
         Format::AgentMail => &agent_mail::SPEC,
         Format::Codex => &agent_locks::CODEX,
         Format::Copilot => &agent_locks::COPILOT,
-        Format::Own(_) => return None,
+        Format::Described(_) => return None,
     })
 }
 
@@ -63,8 +63,8 @@ pub fn places() -> impl Iterator<Item = &'static Place> {
 
 /// Returns what a format takes a file for, by its name and the end of its folder.
 pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
-    if let Format::Own(own) = format {
-        return Some(FileKind::Own(own));
+    if let Format::Described(own) = format {
+        return Some(FileKind::Described(own));
     }
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let mut here: Vec<&'static Place> =
@@ -98,7 +98,7 @@ fn is_in(folder: &Path, dir: &str) -> bool {
 pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     let parsed = match kind {
         FileKind::Known(place) => (place.read)(file, reading),
-        FileKind::Own(own) => described::read(own, file, reading),
+        FileKind::Described(own) => described::read(own, file, reading),
     };
     match parsed {
         Parsed::Record(record) => Parsed::Record(draft::finished(Arc::unwrap_or_clone(record))),

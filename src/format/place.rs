@@ -1,7 +1,7 @@
 //! The folders that formats keep their files in.
 
 use crate::core::model::file::FileImage;
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::record::format::Format;
 use crate::format::reading::{Parsed, Reading};
 
@@ -68,5 +68,5 @@ pub enum FileKind {
     /// One of a known format, by its place.
     Known(&'static Place),
     /// One of a format that a person has described.
-    Own(Own),
+    Described(Described),
 }

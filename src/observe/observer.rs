@@ -11,7 +11,7 @@ use crate::core::assess::{Policy, assess_after};
 use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
 use crate::core::model::diagnosis::Watched;
 use crate::core::model::host::Host;
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::process::ProcessId;
 use crate::core::model::report::Report;
 use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
@@ -36,7 +36,7 @@ pub struct Options {
     /// How looks are judged.
     pub policy: Policy,
     /// The formats that a person has described.
-    pub formats: Vec<Own>,
+    pub formats: Vec<Described>,
     /// The folder below which alone programs count as agents; all do where there is none.
     pub stage: Option<PathBuf>,
     /// Where tombstones are kept; for as long as the observer lives where there is no store.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use claimtop::core::model::file::{Content, FileImage, FileMeta, Refusal};
-use claimtop::core::model::own::{Own, OwnPlace};
+use claimtop::core::model::own::{Described, OwnPlace};
 use claimtop::core::model::record::ownership::Ownership;
 use claimtop::core::model::snapshot::{Repo, RepoSort, Snapshot, Users, Worktree};
 use claimtop::core::model::text::Untrusted;
@@ -115,7 +115,7 @@ impl WorldFile {
                 let is_it = |place: &OwnPlace| {
                     place.fits(name) && is_in(format::described::base(place.root), &place.folder)
                 };
-                places.any(is_it).then_some(FileKind::Own(own))
+                places.any(is_it).then_some(FileKind::Described(own))
             })
         })
     }
@@ -138,9 +138,9 @@ impl WorldFile {
 }
 
 /// Reads the description of a format; zones are those of this system.
-fn own_format(text: &str) -> Own {
+fn own_format(text: &str) -> Described {
     let zones = |name: &str| TimeZone::get(name).ok();
-    Own::new(format::described::parse(text, &zones).expect("a description"))
+    Described::new(format::described::parse(text, &zones).expect("a description"))
 }
 
 /// Returns whether a folder fits a place's pattern, part by part.

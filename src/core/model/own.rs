@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -12,19 +14,16 @@ use crate::core::model::record::claim::ResourceKind;
 use crate::core::model::record::holder::Role;
 use crate::core::model::record::let_go::LetGo;
 
-/// A described format, by its place among all of them: thousands of records say whose they are.
-/// Whoever names the same format means the same one, and it stays for as long as the program runs.
+/// A format that a person has described. Two are the same where their names and what may be let go
+/// of them are.
 #[derive(Clone, Copy)]
-pub struct Own(u16);
+pub struct Described(&'static Definition);
 
-/// Every description.
-static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
+/// How many names of formats are kept that no description was read for.
+const MOST_NAMED: usize = 4_096;
 
-/// What is known of a format beyond those that can be counted: nothing.
-static UNKNOWN: LazyLock<Definition> = LazyLock::new(|| Definition::bare(""));
-
-/// Formats of which hardly more than the name is known.
-static NAMED: Mutex<BTreeMap<String, Own>> = Mutex::new(BTreeMap::new());
+/// The formats of which recordings and journals tell hardly more than the name.
+static NAMED: Mutex<BTreeMap<(String, LetGo), Described>> = Mutex::new(BTreeMap::new());
 
 /// What a description says.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,37 +110,42 @@ pub enum Field {
     Claim,
 }
 
-impl Own {
-    /// Makes a format of a description. The description is never given back: there are as many as
-    /// a person has files.
+impl Described {
+    /// Keeps a description for as long as the program runs: there are as many as a person has files.
     pub fn new(definition: Definition) -> Self {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = u16::try_from(known.len()).unwrap_or(u16::MAX);
-        if place < u16::MAX {
-            known.push(Box::leak(Box::new(definition)));
-        }
-        Self(place)
+        Self(Box::leak(Box::new(definition)))
     }
 
-    /// Returns the format of a name of which no more is known, as an old entry of the journal may
-    /// have it.
-    pub fn named(name: &str) -> Self {
+    /// Returns the format of a name of which a recording or a journal tells no more than by what rule
+    /// its records are let go.
+    pub fn named(name: &str, let_go: LetGo) -> Self {
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-        *named.entry(name.to_owned()).or_insert_with(|| Self::new(Definition::bare(name)))
+        let key = if named.len() < MOST_NAMED { (name.to_owned(), let_go) } else { Default::default() };
+        let definition = || Definition { let_go: key.1, ..Definition::bare(&key.0) };
+        *named.entry(key.clone()).or_insert_with(|| Self::new(definition()))
     }
 
-    /// Learns by what rule records of a name are let go, as a recording has it.
-    pub fn learn(name: &str, let_go: LetGo) {
-        if Self::named(name).definition().let_go != let_go {
-            let known = Self::new(Definition { let_go, ..Definition::bare(name) });
-            NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), known);
-        }
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        &self.0.name
     }
 
     /// Returns what its description says.
     pub fn definition(self) -> &'static Definition {
-        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(usize::from(self.0)).copied().unwrap_or(&UNKNOWN)
+        self.0
+    }
+
+    /// What tells it from others.
+    fn identity(&self) -> (&'static str, LetGo) {
+        (&self.0.name, self.0.let_go)
+    }
+}
+
+impl Deref for Described {
+    type Target = Definition;
+
+    fn deref(&self) -> &Definition {
+        self.0
     }
 }
 
@@ -163,35 +167,35 @@ impl Definition {
     }
 }
 
-impl std::fmt::Debug for Own {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Own").field(&self.definition().name).finish()
+impl fmt::Debug for Described {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Described").field(&self.0.name).finish()
     }
 }
 
-impl PartialEq for Own {
+impl PartialEq for Described {
     fn eq(&self, other: &Self) -> bool {
-        self.definition().name == other.definition().name
+        self.identity() == other.identity()
     }
 }
 
-impl Eq for Own {}
+impl Eq for Described {}
 
-impl PartialOrd for Own {
+impl PartialOrd for Described {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Own {
+impl Ord for Described {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.definition().name.cmp(&other.definition().name)
+        self.identity().cmp(&other.identity())
     }
 }
 
-impl Hash for Own {
+impl Hash for Described {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.definition().name.hash(state);
+        self.identity().hash(state);
     }
 }
 
@@ -240,8 +244,8 @@ mod tests {
 
     #[test]
     fn every_format_is_written_by_its_name_and_read_back() {
-        let own = Format::Own(Own::named("night-watch"));
-        for format in Format::ALL.into_iter().chain([own]) {
+        let described = Format::Described(Described::named("night-watch", LetGo::Never));
+        for format in Format::ALL.into_iter().chain([described]) {
             let text = serde_json::to_string(&format).unwrap_or_default();
             assert_eq!(text, format!("{:?}", format.name()));
             assert_eq!(serde_json::from_str::<Format>(&text).ok(), Some(format));
@@ -249,13 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn a_format_takes_little_room_in_its_records() {
-        assert_eq!(size_of::<Format>(), 4);
-    }
-
-    #[test]
-    fn a_name_means_one_format() {
-        assert_eq!(Own::named("watch"), Own::named("watch"));
-        assert_ne!(Own::named("watch"), Own::named("other"));
+    fn a_format_is_its_name_and_what_may_be_let_go() {
+        let watch = || Described::named("watch", LetGo::Never);
+        assert_eq!(watch(), watch());
+        assert_eq!(Described::new(Definition::bare("watch")), watch());
+        assert_ne!(watch(), Described::named("other", LetGo::Never));
+        assert_ne!(watch(), Described::named("watch", LetGo::OnlyDead));
     }
 }

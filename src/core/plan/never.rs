@@ -34,8 +34,8 @@ impl About<'_> {
     fn never_let_go(&self) -> Option<Refusal> {
         let record = self.record;
         let is_dead = record.verdict.state == VerdictState::Dead;
-        if let Format::Own(own) = record.format {
-            return described(own.definition().let_go, is_dead);
+        if let Format::Described(own) = record.format {
+            return described(own.let_go, is_dead);
         }
         if record.format == Format::Obra {
             return rows::never(self.report, record);

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
-use crate::core::model::own::{Definition, Field, Own, Syntax};
+use crate::core::model::own::{Definition, Described, Field, Syntax};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
@@ -26,7 +26,7 @@ const AHEAD: i64 = 60;
 const MOST: usize = 200;
 
 /// Reads one file: total, for any bytes and any description.
-pub fn read(own: Own, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+pub fn read(own: Described, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     json::parsed(record(own, file, reading))
 }
 
@@ -94,8 +94,8 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     (name.trim() == key).then(|| bare.unwrap_or(value))
 }
 
-fn record(own: Own, file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
-    let format = Format::Own(own);
+fn record(own: Described, file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let format = Format::Described(own);
     let definition = own.definition();
     let content = match definition.reading {
         Syntax::Json => Content::Json(json::object(format, file, reading)?),

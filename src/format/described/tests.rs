@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::{Root, read};
 use crate::core::model::line::LineError;
-use crate::core::model::own::{Definition, Own, OwnPlace, Syntax};
+use crate::core::model::own::{Definition, Described, OwnPlace, Syntax};
 use crate::core::model::record::Record;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::let_go::LetGo;
@@ -30,11 +30,11 @@ fn parse(text: &str) -> Result<Definition, LineError> {
     super::parse(text, &zones)
 }
 
-fn own(text: &str) -> Own {
-    Own::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
+fn own(text: &str) -> Described {
+    Described::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn record(own: Own, text: &str) -> Record {
+fn record(own: Described, text: &str) -> Record {
     let file = sample::image("x.lock", text.as_bytes(), 60);
     sample::record(sample::read(|reading| read(own, &file, reading)))
 }
@@ -191,7 +191,7 @@ fn an_error_names_line_and_key() {
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {
-        static OWN: std::sync::OnceLock<[Own; 3]> = std::sync::OnceLock::new();
+        static OWN: std::sync::OnceLock<[Described; 3]> = std::sync::OnceLock::new();
         let file = sample::image("x.lock", &bytes, 60);
         for own in *OWN.get_or_init(|| [GASTOWN, PID_FILE, WHOLE].map(own)) {
             sample::read(|reading| read(own, &file, reading));

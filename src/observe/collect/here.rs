@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::core::model::own::{Own, OwnPlace};
+use crate::core::model::own::{Described, OwnPlace};
 use crate::core::model::record::format::Format;
 use crate::core::model::text::Untrusted;
 use crate::format;
@@ -15,7 +15,7 @@ use crate::format::{Base, FileKind, Place};
 #[derive(Default)]
 pub(crate) struct Here {
     places: Vec<&'static Place>,
-    own: Vec<(Own, &'static OwnPlace)>,
+    own: Vec<(Described, &'static OwnPlace)>,
     formats: BTreeSet<Format>,
 }
 
@@ -26,7 +26,7 @@ impl Here {
     }
 
     fn note_formats(&mut self) {
-        let own = self.own.iter().map(|(own, _)| Format::Own(*own));
+        let own = self.own.iter().map(|(own, _)| Format::Described(*own));
         self.formats = self.places.iter().map(|place| place.format).chain(own).collect();
     }
 
@@ -46,7 +46,7 @@ impl Here {
         let known = known.map(|place| (place.format, FileKind::Known(place)));
         known.or_else(|| {
             let (own, _) = self.own.iter().find(|(_, place)| place.fits(&name))?;
-            Some((Format::Own(*own), FileKind::Own(*own)))
+            Some((Format::Described(*own), FileKind::Described(*own)))
         })
     }
 }
@@ -56,7 +56,7 @@ pub(crate) struct Layout(HashMap<Base, BTreeMap<&'static str, Here>>);
 
 impl Layout {
     /// Lays out all formats: ours, and those that a person has described.
-    pub(crate) fn new(own: &[Own]) -> Self {
+    pub(crate) fn new(own: &[Described]) -> Self {
         let mut layout = Self(HashMap::new());
         for place in format::places() {
             layout.here(place.base, place.dir).places.push(place);

@@ -20,7 +20,7 @@ pub use self::kept::MAX_KEPT;
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::note::Notes;
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::process::ProcessTable;
 use crate::core::model::snapshot::{Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
@@ -111,7 +111,7 @@ impl Collector {
     }
 
     /// Lets it read the formats that a person has described as well.
-    pub fn with_own(mut self, own: &[Own]) -> Self {
+    pub fn with_own(mut self, own: &[Described]) -> Self {
         self.layout = Arc::new(Layout::new(own));
         self.scanner.with_homes(self.layout.homes());
         self

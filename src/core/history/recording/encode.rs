@@ -102,8 +102,8 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
 /// Returns by what rule the records of each format of a person's own are let go.
 fn own(snapshot: &Snapshot) -> BTreeMap<&'static str, LetGo> {
     let own = snapshot.records.iter().filter_map(|record| {
-        let Format::Own(own) = record.format else { return None };
-        Some((own.definition().name.as_str(), own.definition().let_go))
+        let Format::Described(own) = record.format else { return None };
+        Some((own.name(), own.let_go))
     });
     own.collect()
 }

@@ -12,9 +12,10 @@ use crate::core::history::recording::upgrade::upgraded;
 use crate::core::model::home::HomeFolder;
 use crate::core::model::host::Host;
 use crate::core::model::note::Notes;
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::process::{Process, ProcessTable};
 use crate::core::model::record::Record;
+use crate::core::model::record::format::Format;
 use crate::core::model::record::let_go::LetGo;
 use crate::core::model::session::SessionFile;
 use crate::core::model::snapshot::{BrokenFile, Database, Repo, SeenAgent, Snapshot, SourceHealth};
@@ -41,6 +42,8 @@ pub(crate) struct Parts {
     records: HashMap<String, Arc<Record>>,
     broken: HashMap<String, BrokenFile>,
     order: Vec<String>,
+    /// By what rule the records of each described format are let go.
+    own: BTreeMap<String, LetGo>,
 }
 
 fn read<T: DeserializeOwned>(part: &RawValue) -> serde_json::Result<T> {
@@ -83,10 +86,7 @@ impl Parts {
             "tombstones" => self.tombstones = read(part)?,
             "session-files" => self.session_files = read(part)?,
             "plain-folders" => self.plain_folders = read(part)?,
-            "own" => {
-                let own: BTreeMap<String, LetGo> = read(part)?;
-                own.iter().for_each(|(name, let_go)| Own::learn(name, *let_go));
-            }
+            "own" => self.own = read(part)?,
             "sources" => self.sources = read(part)?,
             "seen" => self.seen = read(part)?,
             id if id.starts_with("p:") => {
@@ -94,14 +94,25 @@ impl Parts {
                 self.processes.insert(process.id.pid, process);
             }
             id if id.starts_with("r:") => {
-                self.records.insert(id.to_owned(), Arc::new(upgraded(read(part)?)));
+                let mut record: Record = upgraded(read(part)?);
+                record.format = self.with_rule(record.format);
+                self.records.insert(id.to_owned(), Arc::new(record));
             }
             id if id.starts_with("b:") => {
-                self.broken.insert(id.to_owned(), read(part)?);
+                let mut broken: BrokenFile = read(part)?;
+                broken.format = self.with_rule(broken.format);
+                self.broken.insert(id.to_owned(), broken);
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns a format that is known by its name with the rule by which its records are let go.
+    fn with_rule(&self, format: Format) -> Format {
+        let Format::Described(described) = format else { return format };
+        let let_go = self.own.get(described.name()).copied().unwrap_or_default();
+        Format::Described(Described::named(described.name(), let_go))
     }
 
     /// Puts the look together; nothing without its host.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::core::model::own::Own;
+use crate::core::model::own::Described;
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::let_go::{LetGo, Refusal};
 
@@ -48,7 +48,7 @@ macro_rules! formats {
         pub enum Format {
             $($(#[$doc])* $format,)*
             /// One that a person has described.
-            Own(Own),
+            Described(Described),
         }
 
         impl Format {
@@ -56,10 +56,10 @@ macro_rules! formats {
             pub const ALL: [Self; [$(stringify!($format)),*].len()] = [$(Self::$format),*];
 
             /// Returns what is asked of the system, or what a person has described.
-            fn system(self) -> Result<&'static System, Own> {
+            fn system(self) -> Result<&'static System, Described> {
                 match self {
                     $(Self::$format => Ok(const { &$system }),)*
-                    Self::Own(own) => Err(own),
+                    Self::Described(own) => Err(own),
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self.system() {
             Ok(system) => system.name,
-            Err(own) => &own.definition().name,
+            Err(own) => own.name(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Format {
         match self.system() {
             Ok(_) if self == Self::ClaudeCode && kind == RecordKind::Metadata => LetGo::Never,
             Ok(system) => system.let_go,
-            Err(own) => own.definition().let_go,
+            Err(own) => own.let_go,
         }
     }
 
@@ -148,6 +148,6 @@ impl<'de> Deserialize<'de> for Format {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let known = Self::ALL.into_iter().find(|format| format.name() == name);
-        Ok(known.unwrap_or_else(|| Self::Own(Own::named(&name))))
+        Ok(known.unwrap_or_else(|| Self::Described(Described::named(&name, LetGo::Never))))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) type Refusal = (&'static str, &'static str);
 
 /// Whether claimtop lets the records of a system go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LetGo {
     /// By its verdict: what is dead with one key, the rest with more.
@@ -14,5 +14,6 @@ pub enum LetGo {
     /// Only what is proven dead.
     OnlyDead,
     /// Not at all: only its own system knows how.
+    #[default]
     Never,
 }
