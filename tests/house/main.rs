@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test reads its own source")]
 
+mod graph;
+
 use std::path::{Path, PathBuf};
+
+use graph::{Graph, Module, leaves, module_of, without_text};
 
 /// What each module may import with `crate::`, beside itself.
 const ARROWS: [(&str, &[&str]); 11] = [
@@ -152,10 +156,63 @@ fn nothing_that_decides_reads_what_is_for_people() {
     assert!(wrong.is_empty(), "a rule reads a typed detail, not:\n{}", wrong.join("\n"));
 }
 
+/// Returns every source file that is no test as a module, with its code.
+fn files() -> Vec<(Module, String)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let is_test =
+        |part: &std::ffi::OsStr| ["tests", "tests.rs", "testing.rs"].iter().any(|name| part == *name);
+    let ours = files.iter().filter_map(|path| path.strip_prefix(&src).ok().map(|below| (path, below)));
+    ours.filter(|(_, below)| !below.iter().any(is_test))
+        .map(|(path, below)| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            (module_of(below), without_text(code))
+        })
+        .collect()
+}
+
+#[test]
+fn no_file_is_in_a_circle_of_imports() {
+    let circles = Graph::new(&files()).circles();
+    let names = |circle: &Vec<Module>| circle.iter().map(|module| module.join("::")).collect::<Vec<_>>();
+    let circles: Vec<String> = circles.iter().map(|circle| names(circle).join(" ")).collect();
+    assert!(circles.is_empty(), "circles of imports:\n{}", circles.join("\n"));
+}
+
+/// Draws files of these names and codes, and returns its circles.
+fn circles(files: &[(&str, &str)]) -> Vec<String> {
+    let module = |name: &str| name.split("::").map(str::to_owned).collect();
+    let files: Vec<(Module, String)> =
+        files.iter().map(|(name, code)| (module(name), without_text(code))).collect();
+    let circles = Graph::new(&files).circles();
+    circles
+        .iter()
+        .map(|circle| circle.iter().map(|file| file.join("::")).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn a_circle_is_found_however_it_is_written() {
+    let none = [("a", "use crate::b::B;"), ("b", "//! [`crate::a`]\nconst X: &str = \"crate::a::A\";")];
+    assert_eq!(circles(&none), Vec::<String>::new());
+    assert_eq!(circles(&[("a", "use crate::b::B;"), ("b", "fn f() { crate::a::f() }")]), ["a b"]);
+    assert_eq!(circles(&[("a", "mod c;\nfn f() { c::f() }"), ("a::c", "use super::X;")]), ["a a::c"]);
+    // What a parent only hands on is its child's.
+    let handed_on =
+        [("a", "pub use self::c::C;"), ("a::c", ""), ("a::d", "use super::C;"), ("b", "use crate::a::C;")];
+    assert_eq!(circles(&handed_on), Vec::<String>::new());
+    let through =
+        [("a", "pub use self::c::C;"), ("a::c", "use crate::b::B;"), ("b", "use crate::a::{C, self};")];
+    assert_eq!(circles(&through), ["a::c b"]);
+}
+
 #[test]
 fn the_check_itself_can_fail() {
     assert!(reads_what_is_for_people("if record.variant == \"task\" {"));
     assert!(reads_what_is_for_people("let status = record.facts.iter().find(is_status);"));
+    assert_eq!(leaves("crate::{a::{b, c}, d}"), ["crate::a::b", "crate::a::c", "crate::d"]);
     assert_eq!(imported("use crate::{core::key, ui};"), ["core", "ui"]);
     assert_eq!(imported("let x = crate::act::lock::take();"), ["act"]);
 }
