@@ -116,6 +116,11 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut 
         );
         return unknown(Reason::OtherNamespace);
     }
+    // A process that cannot be seen at all may have the number in a namespace of its own.
+    if let Some(why) = world.snapshot.processes.partial.as_ref().filter(|_| !seen(pid, holder, world)) {
+        trail.add("processes", format!("not all can be seen: {why}"), "/proc");
+        return unknown(Reason::PartialScan);
+    }
     let namespace = world.snapshot.host.pid_namespace;
     // Neither host name nor boot ID says which namespace: containers may share both.
     if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
