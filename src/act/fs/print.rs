@@ -82,8 +82,9 @@ impl<D: Disk> Files<'_, D> {
         let path = shown(&park.path);
         let gone = || ActionError::Changed(format!("{path} has gone"));
         let image = self.look(park.spot(), &park.path)?.ok_or_else(gone)?;
+        // Nothing makes it one again by itself, so it must not keep anything else from being put right.
         let unread =
-            || ActionError::Changed(format!("{path} is no plain file of up to 1 MiB by now; it stays there"));
+            || ActionError::Never(format!("{path} is no plain file of up to 1 MiB by now; it stays there"));
         print_of(&image).ok_or_else(unread)
     }
 }
