@@ -100,7 +100,8 @@
 //! more; on any difference it is renamed back. What follows an action as a part of it
 //! ([`act::follow_up`]) takes the same road by itself once that is done, and is undone with it. What is
 //! parked never leaves its file system, so whoever still writes into it writes into the parked file.
-//! Nothing is deleted but what a person prunes by name.
+//! No file is deleted but what a person prunes by name; the one row that a release deletes, a file lock
+//! in LEO's database, is kept whole in the journal.
 //!
 //! # How a verdict is reached
 //!

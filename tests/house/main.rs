@@ -209,6 +209,25 @@ fn a_circle_is_found_however_it_is_written() {
 }
 
 #[test]
+fn every_file_that_the_architecture_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let named = page.split('`').skip(1).step_by(2).filter(|name| name.contains('/') && !name.contains(' '));
+    let mut checked = 0;
+    for name in named {
+        // Of a file that is still to be made its folder must be there, and others beside it.
+        let known = name.split('<').next().unwrap_or_default();
+        let is_there = match known.rsplit_once('/') {
+            Some((folder, _)) if known != name => root.join(folder).is_dir(),
+            _ => root.join(name).exists(),
+        };
+        assert!(is_there, "ARCHITECTURE.md names {name}");
+        checked += 1;
+    }
+    assert!(checked > 20, "only {checked} files are named");
+}
+
+#[test]
 fn the_check_itself_can_fail() {
     assert!(reads_what_is_for_people("if record.variant == \"task\" {"));
     assert!(reads_what_is_for_people("let status = record.facts.iter().find(is_status);"));
