@@ -23,7 +23,7 @@ fn main() {
     let mut ours = Vec::new();
     let mut htop = Vec::new();
     for _ in 0..ROUNDS {
-        let mut command = CommandBuilder::new(&program);
+        let mut command = CommandBuilder::new(program);
         command.args([
             "--home",
             &world.path().join("home").to_string_lossy(),
