@@ -74,7 +74,7 @@ pub(crate) enum LogLevel {
     Off,
     /// What failed
     Error,
-    /// And what was missed
+    /// What was missed too
     Warn,
     /// And every action
     Info,

@@ -51,7 +51,7 @@ pub enum Mark {
     Info,
     /// Only a mirror says so.
     Ghost,
-    /// Its time is over, and nobody proves to live.
+    /// Past its own lease, and no live owner was found.
     Expired,
     /// Chosen by a person.
     Chosen,

@@ -167,7 +167,7 @@ fn files() -> Vec<(Module, String)> {
     ours.filter(|(_, below)| !below.iter().any(is_test))
         .map(|(path, below)| {
             let text = std::fs::read_to_string(path).unwrap();
-            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let code = text.split("\nmod tests {").next().unwrap_or_default();
             // Who may see an item is no import.
             (module_of(below), without_text(&code.replace("pub(in crate::", "pub(in ")))
         })

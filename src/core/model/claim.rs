@@ -19,7 +19,7 @@ pub enum ClaimStatus {
     Dead,
     /// Only a mirror still says so.
     Ghost,
-    /// Past its own lease, and nobody proves to live.
+    /// Past its own lease, and no live owner was found.
     Expired,
     /// It cannot be told.
     Unproven,

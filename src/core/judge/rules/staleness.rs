@@ -110,7 +110,7 @@ fn is_spared(judged: &Judged, deletion: &Deletion, facts: &Facts<'_>) -> bool {
     }
 }
 
-/// Claims past their own lease that nobody proves to hold.
+/// Claims past their own lease without a proven live holder.
 fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Expired).filter_map(|claim| {
         let judged = &claim.record;
