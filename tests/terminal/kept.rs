@@ -56,7 +56,7 @@ fn a_deleted_state_folder_is_made_anew_and_a_recording_in_it_is_called_lost() {
     holds(&world, &mut screen, "history.ring", "later");
     holds(&world, &mut screen, "log/claimtop.log", "looked");
     screen.press("w");
-    screen.wait_for("Recording into");
+    screen.wait_for("Recording to");
     assert_eq!(screen.end(), 0);
 }
 
@@ -70,7 +70,7 @@ fn a_recording_that_the_disk_refuses_is_called_ended() {
     world.small_disk(&format!("{STATE}/recordings"), "16k");
     let mut screen = open(&world);
     screen.press("w");
-    screen.wait_for("Recording into");
+    screen.wait_for("Recording to");
     for number in 0..30 {
         comes(&world, &mut screen, &format!("late_{number:02}"));
     }

@@ -15,7 +15,7 @@ fn record(world: &World) -> PathBuf {
     let mut screen = world.open(160, 40);
     assert!(!screen.shows("[rec]"));
     screen.press("w");
-    screen.wait_for("Recording into");
+    screen.wait_for("Recording to");
     screen.wait_for("[rec]");
     // What is there when it begins is kept, though nothing happens.
     screen.wait_until("a look that is kept", |_| {
@@ -27,7 +27,7 @@ fn record(world: &World) -> PathBuf {
         screen.wait_for(name);
     }
     screen.press("w");
-    screen.wait_for("Recorded into");
+    screen.wait_for("Recorded to");
     screen.wait_until("an end of the mark", |screen| !screen.shows("[rec]"));
     agent(world, "third_late");
     screen.wait_for("third_late");
