@@ -102,6 +102,7 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
     };
     RecordView {
         key: key(&format!("r-{name}")),
+        evidence: record.evidence(),
         record: Arc::new(record),
         role: Role::Agent,
         verdict: Verdict {

@@ -278,6 +278,7 @@ fn view_record(
         key: Key::derive(KeyKind::Record, &[record.format.name(), record.location.text().raw()]),
         record: Arc::clone(record),
         role: role_of(record, window_pid),
+        evidence: record.evidence(),
         lives_in: resumed_in(record, world).filter(|_| verdict.state == VerdictState::Dead),
         verdict,
         is_stale: record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now),

@@ -52,6 +52,8 @@ pub struct RecordView {
     pub record: Arc<Record>,
     /// Which process its PID is, where the living process tells more than the record.
     pub role: Role,
+    /// What it is and where it stands; everything that is found about it shares this.
+    pub evidence: Evidence,
     /// Whether that process lives.
     pub verdict: Verdict,
     /// Whether it is stale by its own rule.
@@ -80,7 +82,7 @@ impl RecordView {
 
     /// Returns what it is and where it stands, as evidence.
     pub fn evidence(&self) -> Evidence {
-        self.record.evidence()
+        self.evidence.clone()
     }
 
     /// Returns why its holder lives or not, and where the record stands.

@@ -79,6 +79,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
     };
     let record = RecordView {
         key: Key::typed("r-1"),
+        evidence: record.evidence(),
         record: Arc::new(record),
         role: Role::Unknown,
         verdict,
