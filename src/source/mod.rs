@@ -5,11 +5,13 @@ pub(crate) mod bindings;
 pub mod described;
 pub(crate) mod homes;
 pub(crate) mod interface;
+#[cfg_attr(not(feature = "postgres"), path = "leo/stub.rs")]
 pub(crate) mod leo;
 pub mod names;
 pub(crate) mod obra;
 pub mod os;
 pub mod places;
+#[cfg_attr(not(feature = "postgres"), path = "postgres/stub.rs")]
 pub mod postgres;
 pub(crate) mod registry;
 pub mod repos;

@@ -33,6 +33,23 @@ fn the_source_is_named_beside_what_others_gave() {
     assert!(answer.out.contains("\n  maia: "), "{answer:?}");
 }
 
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_build_without_postgresql_says_so_and_reads_the_files() {
+    let world = World::new();
+    let id = "3a5f0c1e-8d2b-4c6f-9e7a-1b2c3d4e5f60";
+    let session = format!(r#"{{"session_id": "{id}", "pid": 4194304}}"#);
+    world.write(&format!("home/.claude-sessions/{id}.json"), &session);
+    let named = ["--postgres", "postgres://me:hush@db.example/leo"];
+    let said = "leo:PostgreSQL: not read: this build has no PostgreSQL (cargo's feature `postgres` is off)";
+    for (view, of_file) in [("sessions", &id[..8]), ("claims", "unknown (no database)")] {
+        let answer = world.run(&[&["ls", view], &named[..]].concat());
+        assert!(answer.out.contains(of_file) && answer.out.contains(said), "{answer:?}");
+        assert!(!answer.out.contains("hush"), "{answer:?}");
+        assert!(!world.run(&["ls", view]).out.contains(said), "no database was named");
+    }
+}
+
 #[test]
 fn where_all_was_read_nothing_is_said_of_it() {
     let world = World::new();

@@ -59,6 +59,7 @@ fn transcripts_and_records_of_a_gibibyte_are_not_read() {
 const STARTING: &[u8] = b"E\0\0\0\x37SFATAL\0C57P03\0Mthe database system is starting up\0\0";
 
 #[test]
+#[cfg_attr(not(feature = "postgres"), ignore = "this build reads no database of a server")]
 fn a_database_that_hangs_goes_and_comes_back_holds_nothing_up() {
     let world = World::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

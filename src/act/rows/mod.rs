@@ -1,5 +1,6 @@
 //! Rows of databases, as the road needs them: read, change together or not at all, read back.
 
+#[cfg_attr(not(feature = "postgres"), path = "postgres/stub.rs")]
 pub mod postgres;
 pub mod sqlite;
 pub mod store;

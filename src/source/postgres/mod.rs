@@ -5,6 +5,7 @@
 
 pub(crate) mod bounded;
 pub(crate) mod dial;
+pub(crate) mod given;
 pub(crate) mod password;
 pub(crate) mod target;
 pub(crate) mod tls;
@@ -20,7 +21,8 @@ use tokio_postgres::{Client, Config, Connection};
 pub(crate) use self::bounded::Allowance;
 use self::bounded::Bounded;
 use self::dial::Place;
-pub use self::target::{Given, Target, TargetError, Tls};
+pub use self::given::{Given, TargetError};
+pub use self::target::{Target, Tls};
 use self::tls::Connector;
 use crate::source::postgres::words::words;
 

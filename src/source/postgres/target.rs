@@ -7,6 +7,7 @@ use tokio_postgres::config::Host;
 
 use crate::core::model::secret::Secret;
 use crate::core::model::text::Untrusted;
+use crate::source::postgres::given::{Given, TargetError, check_scheme};
 
 /// How far the wire is protected; the names are libpq's `sslmode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,19 +22,6 @@ pub enum Tls {
     VerifyCa,
     /// Always, and the certificate must also be that host's.
     VerifyFull,
-}
-
-/// What the environment and the configuration add to a URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
-    /// `PGPASSWORD`.
-    pub password: Option<Secret>,
-    /// A file of passwords in libpq's form: the configuration's, `PGPASSFILE`, or `~/.pgpass`.
-    pub password_file: Option<PathBuf>,
-    /// `PGSSLMODE`.
-    pub ssl_mode: Option<String>,
-    /// `PGSSLROOTCERT`: a file of root certificates.
-    pub root_cert: Option<PathBuf>,
 }
 
 /// One database on one server.
@@ -54,20 +42,6 @@ impl Target {
     }
 }
 
-/// Why a URL cannot be used; it never repeats the URL, which may hold a password.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TargetError {
-    /// It is no URL of PostgreSQL's.
-    #[error("it must begin with postgres:// or postgresql://")]
-    NoUrl,
-    /// It names no host.
-    #[error("it names no host")]
-    NoHost,
-    /// A part of it cannot be used.
-    #[error("{0}")]
-    Invalid(String),
-}
-
 impl Target {
     /// Reads a URL. Without `sslmode` the certificate is verified in full, but for sockets and
     /// this machine's own addresses.
@@ -75,9 +49,7 @@ impl Target {
     /// # Errors
     /// It cannot be used.
     pub fn parse(url: &str, given: Given) -> Result<Self, TargetError> {
-        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(TargetError::NoUrl);
-        }
+        check_scheme(url)?;
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (ours, theirs): (Vec<&str>, Vec<&str>) =
             query.split('&').filter(|part| !part.is_empty()).partition(|part| is_ours(part));

@@ -1,0 +1,46 @@
+//! LEO's database in a build without PostgreSQL: how its rows stand is not known, and none is changed.
+
+use std::path::Path;
+
+use crate::act::error::ActionError;
+use crate::act::rows::store::Rows;
+use crate::core::model::row::{Columns, RowChange};
+use crate::source::postgres::{Target, UNREAD};
+
+/// LEO's database.
+pub struct Postgres {
+    target: Target,
+}
+
+impl Postgres {
+    /// Takes note of it.
+    ///
+    /// # Errors
+    /// None.
+    pub fn new(target: Target) -> std::io::Result<Self> {
+        Ok(Self { target })
+    }
+
+    fn refused<T>(&self) -> Result<T, ActionError> {
+        Err(ActionError::Refused(format!("{} was {UNREAD}", self.target.name)))
+    }
+}
+
+impl Rows for Postgres {
+    fn row(&self, _database: &str, _table: &str, _id: &str) -> Result<Option<Columns>, ActionError> {
+        self.refused()
+    }
+
+    fn back_up(&self, _database: &str, _to: &Path) -> Result<(), ActionError> {
+        self.refused()
+    }
+
+    fn apply(
+        &self,
+        _database: &str,
+        _changes: &[RowChange],
+        _agrees: &mut dyn FnMut() -> Result<(), ActionError>,
+    ) -> Result<(), ActionError> {
+        self.refused()
+    }
+}
