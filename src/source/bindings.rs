@@ -133,7 +133,7 @@ fn failed(why: String) -> (Notes, SourceHealth) {
 
 fn health(notes: &Notes, state: SourceState) -> SourceHealth {
     let detail = match (state, &notes.partial) {
-        (SourceState::Absent, _) => "no folder; `claimtop hook print` shows how to begin".to_owned(),
+        (SourceState::Absent, _) => "no folder; see `claimtop hook print`".to_owned(),
         (_, Some(why)) => why.clone(),
         (_, None) => format!("{} read, {} unusable", notes.notes.len(), notes.unreadable.len()),
     };

@@ -39,7 +39,12 @@ pub(super) fn fit(table: &Table, sorted: Option<usize>, room: u16, gap: u16) -> 
         if column.rank >= SPARE || column.turn == Turn::Last {
             widen(&mut slots, &mut left, READABLE);
         }
-        let narrowest = column.width.0.min(natural).min(room);
+        let narrowest = match column.align {
+            // The beginning of a number is another number.
+            Align::Right => natural,
+            Align::Left => column.width.0.min(natural),
+        };
+        let narrowest = narrowest.min(room);
         if narrowest + gap > left {
             break;
         }
@@ -123,6 +128,18 @@ mod tests {
             let narrow: Vec<u8> = narrow.map(|slot| rank(table, slot)).collect();
             slots.iter().all(|slot| rank(table, slot) < SPARE || narrow.iter().all(|own| *own >= SPARE))
         });
+    }
+
+    #[test]
+    fn a_number_is_whole_or_not_there() {
+        const NAME: Column =
+            Column { title: "Name", width: (12, 40), rank: 0, align: Align::Left, turn: Turn::Own };
+        const PID: Column =
+            Column { title: "PID", width: (5, 8), rank: 1, align: Align::Right, turn: Turn::Own };
+        let table = Table { columns: &[NAME, PID], widths: vec![30, 7], ..Table::default() };
+        let pid =
+            |room| fit(&table, None, room, 2).iter().find(|slot| slot.index == 1).map(|slot| slot.width);
+        assert_eq!((30..42).filter_map(pid).collect::<Vec<_>>(), [7, 7, 7]);
     }
 
     #[test]

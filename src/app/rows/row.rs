@@ -167,7 +167,22 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     }
 }
 
-/// Returns the beginning of an ID that is long enough to be told from others.
+/// Returns the beginning of an ID that is long enough to be told from others: of a UUID its first part.
 pub(super) fn short(id: &str) -> String {
-    if text::width(id) > 12 { id.chars().take(8).collect() } else { id.to_owned() }
+    match id.split_once('-') {
+        Some((first, _)) if first.len() == 8 && id.len() == 36 => first.to_owned(),
+        Some(_) | None => text::cut(id, 12).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_cut_where_they_can_still_be_told_apart() {
+        assert_eq!(short("95fe798d-3725-4649-974a-0dec79220193"), "95fe798d");
+        assert_eq!(short("session_108fff06_win15073_15071"), "session_108…");
+        assert_eq!(short("win-cc-39623"), "win-cc-39623");
+    }
 }
