@@ -73,7 +73,7 @@ impl Attention {
 
 /// Returns what somebody must know of now, in the order of a report.
 fn urgent(report: &Report) -> impl Iterator<Item = &Finding> {
-    report.findings.iter().filter(|finding| is_urgent(finding))
+    report.findings().filter(|finding| is_urgent(finding))
 }
 
 /// Returns whether somebody must know of a trouble now.

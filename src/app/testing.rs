@@ -182,7 +182,7 @@ pub(crate) fn busy() -> Report {
         windows: windows(),
         records: records(),
         claims: claims(),
-        findings: findings(),
+        findings: findings().into_iter().map(Arc::new).collect(),
         ..quiet()
     }
 }
@@ -216,7 +216,7 @@ pub(crate) fn contested() -> Report {
         yields: vec![key("c-cart")],
         would_change: String::new(),
     }));
-    report.findings = vec![contested];
+    report.findings = vec![Arc::new(contested)];
     report
 }
 
@@ -340,6 +340,7 @@ pub(crate) fn hostile() -> Report {
         claim.resource.id = nasty.clone();
     }
     for finding in &mut report.findings {
+        let finding = Arc::make_mut(finding);
         finding.message = nasty.raw().into();
         finding.story = None;
     }

@@ -1,5 +1,7 @@
 //! `doctor`: the problems only, worst first, each with what helps.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -21,7 +23,7 @@ use crate::present::tone::Tone;
 struct Diagnosis<'a> {
     schema: &'static str,
     taken_at: Timestamp,
-    findings: &'a [Finding],
+    findings: &'a [Arc<Finding>],
 }
 
 /// Looks once and prints what is wrong.

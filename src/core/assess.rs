@@ -48,9 +48,9 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     assess_after(None, snapshot, policy)
 }
 
-/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Records that turn
-/// out equal to those of an earlier report are then taken from there, so that two reports which
-/// follow each other hold them once.
+/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Records and
+/// findings that turn out equal to those of an earlier report are then taken from there, so that two
+/// reports which follow each other hold them once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
     let mut windows: Vec<WindowView> =
@@ -72,7 +72,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         successors: Successors::new(&windows, &records),
         index: crate::core::judge::rules::facts::Index::new(&records, &windows),
     };
-    let mut findings = rules::findings(&facts);
+    let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
     story::tell(&mut findings, &facts);
     let mut report = Report {
         schema: SCHEMA,
@@ -101,7 +101,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     }
     for at in useless {
         if let Some(finding) = report.findings.get_mut(at) {
-            finding.remedy = Remedy::None;
+            Arc::make_mut(finding).remedy = Remedy::None;
         }
     }
     report
@@ -124,7 +124,7 @@ fn useless_offers(known: &Known<'_>, report: &Report, ways: &[Releasable], uid: 
     let moved = records().filter(|record| !is_refused(record, Action::Migrate)).map(|record| &record.key);
     let moved: HashSet<&Key> = moved.collect();
     // Nothing is ever done to a window.
-    let is_useless = |finding: &Finding| match finding.remedy {
+    let is_useless = |finding: &Arc<Finding>| match finding.remedy {
         Remedy::Release | Remedy::Park => {
             finding.subjects.iter().all(|key| key.kind() == Some(KeyKind::Window) || kept.contains(key))
         }

@@ -86,7 +86,11 @@ pub(super) fn temporary(
 
 /// Shares a record that is filled in, without the secrets that people leave in prompts and titles.
 pub(super) fn finished(record: Record) -> Arc<Record> {
-    Arc::new(record.without_secrets())
+    let mut record = record.without_secrets();
+    // Thousands of records are kept, each with one or two of these.
+    record.facts.shrink_to_fit();
+    record.problems.shrink_to_fit();
+    Arc::new(record)
 }
 
 /// Describes a plain file whose bytes mean nothing: corrupt, or torn while it is young.

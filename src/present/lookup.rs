@@ -90,7 +90,7 @@ impl Index {
     /// Returns a finding by its key.
     pub fn finding(&self, key: &Key) -> Option<&Finding> {
         let at = self.findings.all(key, |at| get(&self.keys_of_findings, at)).first()?;
-        get(&self.report.findings, *at)
+        get(&self.report.findings, *at).map(Arc::as_ref)
     }
 
     /// Returns one of the findings with its key.
@@ -124,7 +124,7 @@ impl Index {
         let found: BTreeSet<u32> =
             self.near(key).into_iter().flat_map(about).map(|(finding, _)| *finding).collect();
         let mut findings: Vec<&Finding> =
-            found.into_iter().filter_map(|at| get(&self.report.findings, at)).collect();
+            found.into_iter().filter_map(|at| get(&self.report.findings, at)).map(Arc::as_ref).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings
     }
@@ -223,7 +223,7 @@ pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
         parts.extend(finding.subjects.iter().map(Key::as_str));
         Key::derive(KeyKind::Finding, &parts)
     };
-    let mut keys: Box<[Key]> = report.findings.iter().map(key).collect();
+    let mut keys: Box<[Key]> = report.findings().map(key).collect();
     let order = Order::of(&keys, |key| key);
     let mut numbered = Vec::new();
     for same in order.0.chunk_by(|one, other| get(&keys, *one) == get(&keys, *other)) {

@@ -100,8 +100,7 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(report: &'a Report) -> Self {
         let is_collision = |(_, finding): &(usize, &Finding)| finding.severity == Severity::Collision;
-        let collisions: Vec<(usize, &Finding)> =
-            report.findings.iter().enumerate().filter(is_collision).collect();
+        let collisions: Vec<(usize, &Finding)> = report.findings().enumerate().filter(is_collision).collect();
         let mut colliding: HashMap<&Key, Vec<usize>> = HashMap::new();
         for (letter, (_, finding)) in collisions.iter().enumerate() {
             for subject in &finding.subjects {

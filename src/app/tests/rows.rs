@@ -61,7 +61,7 @@ fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
         let subjects = [key(&format!("r-{}", 99 - number))];
         let message = format!("dead-{number}: gone");
         let finding = Finding::new(dead.code, subjects, message, dead.evidence.clone(), dead.remedy);
-        report.findings.insert(3, finding);
+        report.findings.insert(3, Arc::new(finding));
     }
     let mut state = seen(report);
     press(&mut state, "4");

@@ -114,5 +114,5 @@ fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
         }
         Subject::Window(_) | Subject::Record(_) | Subject::Broken(_) => false,
     };
-    report.findings.iter().filter(is_about).collect()
+    report.findings().filter(is_about).collect()
 }

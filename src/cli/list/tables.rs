@@ -1,5 +1,7 @@
 //! One table for each view.
 
+use std::sync::Arc;
+
 use crate::cli::columns::{Cell, Columns};
 use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
@@ -116,7 +118,7 @@ fn holder(claim: &ClaimView, report: &Report) -> Option<String> {
 }
 
 /// Lists findings, in the order in which they are given.
-pub(crate) fn problems(findings: &[Finding]) -> Laid {
+pub(crate) fn problems(findings: &[Arc<Finding>]) -> Laid {
     let mut columns = Columns::new(&["SEVERITY", "CODE", "ABOUT", "REMEDY", "MESSAGE"]);
     for finding in findings {
         let (_, tone, severity) = of_severity(finding.severity);

@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::fmt;
 use std::path::Path;
 
+use lean_string::LeanStr;
 use serde::{Serialize, Serializer};
 
 use crate::core::model::code::{Code, Severity};
@@ -35,12 +36,12 @@ pub struct Sentence {
     /// What it is about, which is put before it.
     pub about: Option<Untrusted>,
     /// What it says.
-    pub says: String,
+    pub says: LeanStr,
 }
 
 impl Sentence {
     /// Says something about a thing: `about: says`.
-    pub fn about(about: &Untrusted, says: impl Into<String>) -> Self {
+    pub fn about(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
         Self { about: Some(about.clone()), says: says.into() }
     }
 
@@ -55,7 +56,7 @@ impl Sentence {
     }
 }
 
-impl<S: Into<String>> From<S> for Sentence {
+impl<S: Into<LeanStr>> From<S> for Sentence {
     fn from(says: S) -> Self {
         Self { about: None, says: says.into() }
     }
@@ -113,7 +114,7 @@ impl Finding {
     pub fn of_record(
         code: Code,
         record: &RecordView,
-        says: impl Into<String>,
+        says: impl Into<LeanStr>,
         evidence: impl Into<Vec<Evidence>>,
         remedy: Remedy,
     ) -> Self {

@@ -33,8 +33,8 @@ pub struct Report {
     pub records: Vec<Arc<RecordView>>,
     /// Every claim.
     pub claims: Vec<ClaimView>,
-    /// Every problem, worst first.
-    pub findings: Vec<Finding>,
+    /// Every problem, worst first. Reports that follow each other share those that stay the same.
+    pub findings: Vec<Arc<Finding>>,
     /// The files that could not be read as records.
     pub broken: Vec<BrokenPath>,
 }
@@ -53,6 +53,11 @@ impl Report {
     pub fn records(&self) -> impl Iterator<Item = &RecordView> {
         self.records.iter().map(Arc::as_ref)
     }
+
+    /// Returns every problem, worst first.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().map(Arc::as_ref)
+    }
 }
 
 impl Serialize for Report {
@@ -66,7 +71,7 @@ impl Serialize for Report {
             windows: &'a [WindowView],
             records: Vec<RecordShape<'a>>,
             claims: &'a [ClaimView],
-            findings: &'a [Finding],
+            findings: &'a [Arc<Finding>],
         }
         let Self { schema, taken_at, host, sources, windows, records, claims, findings, broken: _ } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();

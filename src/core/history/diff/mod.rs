@@ -124,8 +124,8 @@ fn claims(before: &[ClaimView], now: &[ClaimView], changes: &mut Changes) {
 }
 
 /// A problem is the same for as long as code and subjects are: its message may count seconds.
-fn findings(before: &[Finding], now: &[Finding], changes: &mut Changes) {
-    let is_same = |one: &Finding, other: &Finding| one.identity() == other.identity();
+fn findings(before: &[Arc<Finding>], now: &[Arc<Finding>], changes: &mut Changes) {
+    let is_same = |one: &Arc<Finding>, other: &Arc<Finding>| one.identity() == other.identity();
     let (before, now) = apart(before, now, is_same);
     let cleared = missing(before, now).map(|finding| (Kind::FindingCleared, of_finding(finding)));
     changes.extend(cleared);
@@ -134,8 +134,11 @@ fn findings(before: &[Finding], now: &[Finding], changes: &mut Changes) {
 }
 
 /// Returns the findings that others do not have.
-fn missing<'a>(findings: &'a [Finding], others: &'a [Finding]) -> impl Iterator<Item = &'a Finding> {
-    let mut known: Vec<Identity<'_>> = others.iter().map(identity).collect();
+fn missing<'a>(
+    findings: &'a [Arc<Finding>],
+    others: &'a [Arc<Finding>],
+) -> impl Iterator<Item = &'a Arc<Finding>> {
+    let mut known: Vec<Identity<'_>> = others.iter().map(|one| identity(one)).collect();
     known.sort_unstable();
     findings.iter().filter(move |finding| known.binary_search(&identity(finding)).is_err())
 }

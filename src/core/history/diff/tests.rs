@@ -91,8 +91,9 @@ fn claim(status: ClaimStatus) -> ClaimView {
     ClaimView::new(&Arc::new(record), &stated, (None, status))
 }
 
-fn finding(message: &str) -> Finding {
-    Finding::new(Code::DeadHolder, [Key::typed("r-1")], message, Vec::new(), Remedy::Release)
+fn finding(message: &str) -> Arc<Finding> {
+    let subjects = [Key::typed("r-1")];
+    Arc::new(Finding::new(Code::DeadHolder, subjects, message, Vec::new(), Remedy::Release))
 }
 
 #[track_caller]

@@ -7,6 +7,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{Facts, listed};
+use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::staleness::is_loss_near;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
@@ -29,7 +30,7 @@ const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
 const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
 
 /// Finds what of entire's no session stands for any more.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let snapshot = facts.world.snapshot;
     // Only where all was read does something missing mean anything.
     let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));

@@ -1,6 +1,7 @@
 //! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
 
 use crate::core::judge::rules::facts::Facts;
+use crate::core::judge::rules::found::Found;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy, Sentence};
@@ -11,7 +12,7 @@ use crate::core::model::record::problem::Problem;
 use crate::core::model::snapshot::{BrokenFile, SourceHealth, SourceState};
 
 /// Finds what reading itself showed.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(of_records(facts));
     found.extend(facts.records.iter().filter_map(of_pid));
     let snapshot = facts.world.snapshot;
@@ -28,7 +29,7 @@ fn of_records(facts: &Facts<'_>) -> impl Iterator<Item = Finding> {
         .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
     problems.filter(|(_, problem)| problem.code != Code::LegacyRecord).map(
         |(judged, Problem { code, message })| {
-            let message = Sentence::about(judged.path(), &**message);
+            let message = Sentence::about(judged.path(), message.clone());
             Finding::new(*code, [judged.key.clone()], message, [judged.evidence()], remedy(*code))
         },
     )

@@ -1,6 +1,7 @@
 //! Findings about old forms: legacy records, split generations, and files without an owner.
 
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::model::code::Code;
 use crate::core::model::finding::{Finding, Remedy, Sentence};
 use crate::core::model::judged::Judged;
@@ -10,7 +11,7 @@ use crate::core::model::verdict::VerdictState;
 use crate::core::model::window::WindowView;
 
 /// Finds records in old forms.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let legacy = facts.records.iter().filter(|judged| {
         judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
     });

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::core::judge::rules::entire::left_undone;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy, Sentence};
@@ -17,7 +18,7 @@ use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Reason, VerdictState};
 
 /// Finds what is wrong with single holders.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     dead(facts, found);
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         found.extend(wrong_pid(judged, facts));
@@ -37,7 +38,7 @@ fn is_holding(judged: &Judged) -> bool {
 }
 
 /// Tells every dead holder once: the records of one session of one system belong together.
-fn dead(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+fn dead(facts: &Facts<'_>, found: &mut Found<'_>) {
     let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         match (dead_code(judged), &judged.record.session_id) {

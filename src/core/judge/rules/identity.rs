@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::judge::window::window_of;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
@@ -18,7 +19,7 @@ use crate::core::model::verdict::VerdictState;
 use crate::core::model::window::{ContextSource, WindowView};
 
 /// Finds identities that two windows share or that disagree.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(shared_session(facts));
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));

@@ -3,6 +3,7 @@
 pub mod entire;
 pub mod facts;
 pub mod files;
+pub(crate) mod found;
 pub mod generations;
 pub mod holders;
 pub mod identity;
@@ -15,11 +16,14 @@ pub mod staleness;
 pub mod tasks;
 
 pub(crate) use self::registry::{entries, gone_entry};
+use std::sync::Arc;
+
 use crate::core::judge::rules::facts::Facts;
+use crate::core::judge::rules::found::Found;
 use crate::core::model::finding::Finding;
 
 /// One family of rules.
-type Family = for<'a> fn(&'a Facts<'a>, &mut Vec<Finding>);
+type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
 /// Every family.
 const FAMILIES: [Family; 12] = [
@@ -38,11 +42,12 @@ const FAMILIES: [Family; 12] = [
 ];
 
 /// Finds everything, worst first, in a stable order.
-pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut all = Vec::new();
-    FAMILIES.iter().for_each(|family| family(facts, &mut all));
+pub(crate) fn findings(facts: &Facts<'_>, earlier: &[Arc<Finding>]) -> Vec<Arc<Finding>> {
+    let mut found = Found::beside(earlier);
+    FAMILIES.iter().for_each(|family| family(facts, &mut found));
+    let Found { mut all, .. } = found;
     staleness::leave_out_users(&mut all);
-    all.sort_unstable_by(Finding::order);
+    all.sort_unstable_by(|one, other| one.order(other));
     all.shrink_to_fit();
     all
 }

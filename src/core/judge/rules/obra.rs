@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{Facts, count};
+use crate::core::judge::rules::found::Found;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
@@ -24,7 +25,7 @@ use crate::core::model::verdict::VerdictState;
 const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
 /// Finds what is wrong with Obra's tasks, runs and databases.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let rows: Vec<&Judged> =
         facts.records.iter().filter(|judged| judged.record.format == Format::Obra).collect();
     found.extend(rows.iter().filter_map(|task| stranded(task, &rows)));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::core::judge::glob::Glob;
 use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::sharing::{is_current, is_same_holder, tree_of};
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
@@ -19,7 +20,7 @@ use crate::core::model::window::WindowView;
 const MOST: usize = 200;
 
 /// Finds places that two windows or two agents use.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(shared_branches(facts));
     let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {

@@ -6,6 +6,7 @@
 use jiff::SignedDuration;
 
 use crate::core::judge::rules::facts::{Facts, is_entry, listed, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
@@ -19,7 +20,7 @@ use crate::core::model::window::WindowView;
 const ENDS_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
 /// Finds the living windows whose entry has gone.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let swept: Vec<(&WindowView, Evidence)> =
         facts.windows.iter().filter_map(|window| Some((window, gone_entry(window, facts)?))).collect();
     if swept.is_empty() || !is_read(facts) {

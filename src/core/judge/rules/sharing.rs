@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::core::judge::claim::{contested, thing};
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::identity::distinct;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
@@ -18,7 +19,7 @@ use crate::core::model::verdict::VerdictState;
 use crate::core::model::window::WindowView;
 
 /// Finds windows that are in each other's way.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(same_worktree(facts));
     found.extend(same_folder(facts));
     found.extend(overlapping_files(facts));

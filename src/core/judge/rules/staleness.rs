@@ -1,8 +1,10 @@
 //! Findings about age and number: stale, expired, about to be deleted, too many, missing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::model::claim::ClaimStatus;
 use crate::core::model::code::Code;
 use crate::core::model::evidence::Evidence;
@@ -27,7 +29,7 @@ const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
 const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(facts.records.iter().filter_map(|judged| stale(judged, facts)));
     found.extend(facts.records.iter().filter_map(|judged| deletion_ahead(judged, facts)));
     found.extend(expired(facts));
@@ -239,8 +241,8 @@ fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
 }
 
 /// Leaves out that no system knows a window where another finding says which record it uses.
-pub(crate) fn leave_out_users(found: &mut Vec<Finding>) {
-    let says_so = |finding: &&Finding| {
+pub(crate) fn leave_out_users(found: &mut Vec<Arc<Finding>>) {
+    let says_so = |finding: &&Arc<Finding>| {
         matches!(
             finding.code,
             Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord | Code::SweptRegistry

@@ -2,6 +2,7 @@
 
 use crate::core::judge::liveness::is_unowned;
 use crate::core::judge::rules::facts::{Facts, window_name};
+use crate::core::judge::rules::found::Found;
 use crate::core::model::code::Code;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::Judged;
@@ -11,7 +12,7 @@ use crate::core::model::text::is_uuid;
 use crate::core::model::verdict::VerdictState;
 
 /// Finds tasks that whoever took them will not finish.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Vec<Finding>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(
         facts.records.iter().filter(|judged| is_task(judged)).filter_map(|judged| stranded(judged, facts)),
     );

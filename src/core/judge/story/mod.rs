@@ -10,6 +10,8 @@ pub mod places;
 pub mod registry;
 pub mod scene;
 
+use std::sync::Arc;
+
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::story::scene::Stage;
 use crate::core::model::code::Code;
@@ -17,10 +19,12 @@ use crate::core::model::finding::Finding;
 use crate::core::model::story::Story;
 
 /// Tells the stories of all findings that have one.
-pub(crate) fn tell(findings: &mut [Finding], facts: &Facts<'_>) {
+pub(crate) fn tell(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
     let stage = Stage::new(facts);
     for finding in findings {
-        finding.story = story(finding, &stage).map(Box::new);
+        if let Some(story) = story(finding, &stage) {
+            Arc::make_mut(finding).story = Some(Box::new(story));
+        }
     }
 }
 
