@@ -37,82 +37,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The way of the data
-//!
-//! ```text
-//! hints (inotify, pidfd, timer, key)        hints only say "look again"; truth is a re-read
-//!         |
-//! source   files, processes, repositories   only reads
-//!         v
-//! format   bytes -> records + problems      pure and total: never fails, never panics
-//!         v
-//! core::model::snapshot::Snapshot                  one moment: records first, processes second
-//!         v
-//! core::assess::assess                      pure: verdicts, claims, findings, with evidence
-//!         v
-//! core::model::report::Report                      what JSON, text and screen all show
-//!         |                                 (stories: how each collision came to be)
-//!         v
-//! app::update(&mut State, Msg) -> Effects   pure: what the person is doing
-//!         v
-//! ui::render(&State)                        State -> cells; never changes State
-//!
-//! core::plan -> act: lock, look again, journal, move, look there, journal -> Receipt
-//! undo       =  an entry of the journal -> the same road
-//! ```
-//!
-//! Snapshot -> core::history::recording -> a file -> core::history::recording -> Snapshot: a replay goes the same way
-//! from there on, and has nobody who could act.
-//!
-//! There is one closed `Msg` enum, one loop and one ordered channel. The screen never performs
-//! an action, it returns one. The same core serves the screen, the one-shot commands and the
-//! tests, whose cases are whole worlds in TOML under `tests/cases`.
-//!
-//! # The modules, and who may import whom
-//!
-//! | module | does | may import |
-//! |---|---|---|
-//! | [`core`] | what the world means: identities, records, verdicts, claims, findings, plans | nothing |
-//! | [`config`] | what a person can set | `core` |
-//! | [`mod@format`] | one file or folder per on-disk format: bytes -> records | `core` |
-//! | [`source`] | reads the world | `core`, `format` |
-//! | [`observe`] | one way to look: collector, cache, watch | `core`, `format`, `source` |
-//! | [`act`] | the only module that changes anything: lock, verify, park, journal, undo | `core`, `format`, `source`, `observe` |
-//! | [`present`] | one way to say a thing | `core` |
-//! | [`app`] | state, messages, keys, view models | `core`, `config`, `present` |
-//! | [`ui`] | state -> cells, one file per view | `app`, `core`, `config`, `present` |
-//! | [`run`] | event loop, terminal guard, signals | all but `cli` |
-//! | [`cli`] | arguments, one-shot commands, the demo | all |
-//!
-//! `core` has rooms of its own: `model` (data only), `judge`, `plan`, `history`, and `assess` above them.
-//!
-//! `tests/house.rs` reads the imports and fails on any other arrow; `.clippy.toml` bans the
-//! dangerous calls outside the one place that may make them. `act` reads with `source`, so that
-//! there is one way to open a file safely and one way to look at processes.
-//!
-//! # How something is let go
-//!
-//! [`act`] knows one road, and its stations are types: seen, confirmed, verified, done. A plan is
-//! seen with the prints of its files (device, inode, size, mode, time, hash) and what the holder
-//! is worth; what a person gives is good for that state only; under the lock everything is seen
-//! again; the intent is journalled and brought to the disk; each file is renamed away without
-//! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
-//! more; on any difference it is renamed back. What follows an action as a part of it
-//! ([`act::follow_up`]) takes the same road by itself once that is done, and is undone with it. What is
-//! parked never leaves its file system, so whoever still writes into it writes into the parked file.
-//! No file is deleted but what a person prunes by name; the one row that a release deletes, a file lock
-//! in LEO's database, is kept whole in the journal.
+//! A [`Report`](core::model::report::Report) is plain data. What looks for changes by itself is an
+//! [`observe::ReportSource`]; [`core::assess::assess`] judges a snapshot from elsewhere, such as a look of a
+//! [`core::history::recording`], with every verdict anew. `ARCHITECTURE.md` is the map of the inside.
 //!
 //! # How a verdict is reached
 //!
-//! [`core::judge::liveness`] judges each record step by step and stops at the first that decides:
+//! `core::judge::liveness` judges each record step by step and stops at the first that decides:
 //!
-//! 0. **What an agent's own hook told** ([`core::judge::binding`]): a session that it bound to a process
-//!    lives as long as that process does. The newest note of Claude Code also says that a process
-//!    runs no other session, unless one says that it has run that too.
+//! 0. **What an agent's own hook told**: a session that it bound to a process lives as long as that process
+//!    does. The newest note of Claude Code also says that a process runs no other session, unless one says
+//!    that it has run that too.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
 //!    as an agent, or the agent's own registry names it): machine, host and boot are compared, then
-//!    whether it was proven dead before ([`core::judge::tombstone`]), then the start in raw clock ticks,
+//!    whether it was proven dead before ([`core::model::tombstone`]), then the start in raw clock ticks,
 //!    then whether a pidfd says that it has exited. A number that could count in another PID
 //!    namespace decides nothing, and neither do times that another machine's clock wrote.
 //! 2. **Its session**: a registry, marker, tick or argument that binds the session to a living
@@ -131,38 +69,44 @@
 //!
 //! # How a collision is told
 //!
-//! [`core::judge::story`] decides nothing: it is told after the findings, from the same snapshot. Each event
-//! has its source and says whether it was observed or follows from what was; the last one is the
-//! conclusion. [`core::history::change`] tells what differs between two looks, for `events` and for the
-//! [`core::history::timeline`]; [`present::map`] draws who holds what. A recording keeps snapshots and never
-//! reports, so that a later claimtop judges what an earlier one saw.
+//! A [`story`](core::model::story) decides nothing: it is told after the findings, from the same snapshot. Each
+//! event has its source and says whether it was observed or follows from what was; the last one is the conclusion.
+//! A recording keeps snapshots and never reports, so that a later claimtop judges what an earlier one saw.
+//!
+//! # How something is let go
+//!
+//! The program, not the library, lets go. `act` knows one road, and its stations are types: seen, confirmed,
+//! verified, done. A plan is seen with the prints of its files (device, inode, size, mode, time, hash) and what the
+//! holder is worth; what a person gives is good for that state only; under the lock everything is seen
+//! again; the intent is journalled and brought to the disk; each file is renamed away without
+//! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
+//! more; on any difference it is renamed back. What follows an action as a part of it
+//! takes the same road by itself once that is done, and is undone with it. What is
+//! parked never leaves its file system, so whoever still writes into it writes into the parked file.
+//! No file is deleted but what a person prunes by name; the one row that a release deletes, a file lock
+//! in LEO's database, is kept whole in the journal.
 //!
 //! # What is only read
 //!
-//! Not every claim is claimtop's to let go ([`core::model::record::let_go::LetGo`]). Git's locks are parked only when they are
-//! proven dead: no process of git's and its kin lives that may hold one, and nobody has it open
-//! ([`core::judge::liveness`]). Task lists, issues, reservations and the locks of Codex and Copilot are let go by
+//! Not every claim is claimtop's to let go ([`core::model::record::let_go::LetGo`]). Git's locks are parked only when
+//! they are proven dead: no process of git's and its kin lives that may hold one, and nobody has it open.
+//! Task lists, issues, reservations and the locks of Codex and Copilot are let go by
 //! their own systems alone, and a plan says by which command. Where a file only copies what a database
-//! says, the database counts. A format that a person describes
-//! ([`mod@format::described`]) says itself whether it may be parked, and then only what is dead.
-//!
-//! # What is deliberately not here
-//!
-//! No module shells out while it looks: peers' own list commands delete while they list. The jump
-//! key alone asks a multiplexer, with a deadline. A session that is only guessed
-//! ([`core::judge::session`]) is shown and used for nothing. No file is opened by
-//! path through links, and none is opened that is not plain. No text from outside reaches a
-//! terminal unescaped ([`core::model::text::Untrusted`]). No clock is read outside `source::os::clock`, no
-//! environment outside `cli`.
+//! says, the database counts. A format that a person describes ([`described`]) says itself whether it may be parked,
+//! and then only what is dead.
 
-pub mod act;
-pub mod app;
+mod act;
+mod app;
 pub mod cli;
-pub mod config;
+mod config;
 pub mod core;
-pub mod format;
+mod format;
 pub mod observe;
-pub mod present;
-pub mod run;
+mod present;
+mod run;
 pub mod source;
-pub mod ui;
+#[doc(hidden)]
+pub mod testing;
+mod ui;
+
+pub use format::described;

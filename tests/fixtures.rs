@@ -23,8 +23,8 @@ use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, Pro
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::core::model::text::Untrusted;
-use claimtop::observe::collect::Collector;
 use claimtop::source::places::Places;
+use claimtop::testing::observe::Collector;
 
 /// Where each folder of fixtures goes.
 const PLACED: [(&str, &str); 19] = [

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess, assess_after};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::judge::git::tree_of;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::Record;
 use claimtop::core::model::record::detail::{GitLock, RecordDetail};
@@ -20,6 +19,7 @@ use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::core::model::text::is_uuid;
 use claimtop::core::model::verdict::VerdictState;
+use claimtop::testing::core::tree_of;
 
 /// A world as its file says it.
 struct World {

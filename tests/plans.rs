@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use claimtop::core::model::action::{Action, Confirmation, Plan, Step};
 use claimtop::core::model::claim::Releasable;
 use claimtop::core::model::code::Code;
 use claimtop::core::model::finding::Remedy;
@@ -21,10 +20,9 @@ use claimtop::core::model::key::{Key, KeyKind};
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::verdict::VerdictState;
-use claimtop::core::plan::about::plan_for;
-use claimtop::core::plan::find::{Meant, Subject, find};
-use claimtop::core::plan::full_name;
-use claimtop::core::plan::left::{left_by, plan_left};
+use claimtop::testing::core::{
+    Action, Confirmation, Meant, Plan, Step, Subject, find, full_name, left_by, plan_for, plan_left,
+};
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 

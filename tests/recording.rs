@@ -15,14 +15,14 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::history::recording::line::Header;
-use claimtop::core::history::recording::redact::Redactor;
+use claimtop::core::history::recording::Header;
 use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::record::detail::RecordDetail;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
-use claimtop::run::tape::{Kept, Tape, Wish};
+use claimtop::testing::core::Redactor;
+use claimtop::testing::run::{Kept, Tape, Wish};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()

@@ -15,7 +15,7 @@ mod missing;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use claimtop::core::history::recording::line::Header;
+use claimtop::core::history::recording::Header;
 use claimtop::core::history::recording::{Encoder, VERSION};
 use claimtop::core::judge::agent::Signatures;
 

@@ -21,13 +21,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::rules::Answer;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::code::Code;
 use claimtop::core::model::verdict::VerdictState;
-use claimtop::source::os::processes::Scanner;
+use claimtop::testing::act::{Answer, StateFolder, System};
+use claimtop::testing::source::Scanner;
 
 use crate::stage::{Agent, Stage, act, end, record, release, report, start_ticks};
 

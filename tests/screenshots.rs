@@ -11,16 +11,10 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::app::geometry::Size;
-use claimtop::app::msg::{Effect, Msg, Press};
-use claimtop::app::state::{Options, State};
-use claimtop::app::update;
-use claimtop::config::{Glyphs, Theme};
-use claimtop::core::model::action::{ErrorKind, Obstacle, Offer, Request};
-use claimtop::core::plan::about::plan_for;
-use claimtop::ui::svg::{DARK, Ground, LIGHT, to_svg};
-use claimtop::ui::theme::{Colors, Palette};
-use claimtop::ui::{Look, render};
+use claimtop::testing::app::{Effect, Msg, Options, Press, Size, State, update};
+use claimtop::testing::config::{Glyphs, Theme};
+use claimtop::testing::core::{ErrorKind, Obstacle, Offer, Request, plan_for};
+use claimtop::testing::ui::{Colors, DARK, Ground, LIGHT, Look, Palette, render, to_svg};
 
 struct Shot {
     name: &'static str,

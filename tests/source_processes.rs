@@ -23,9 +23,8 @@ use std::time::Duration;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::folder::FolderId;
 use claimtop::core::model::process::{Absence, Process, ProcessState, ProcessTable};
-use claimtop::format::Base;
-use claimtop::source::os::processes::own::{own_pid, parent_pid};
-use claimtop::source::os::processes::{Scanner, chain};
+use claimtop::testing::format::Base;
+use claimtop::testing::source::{Scanner, chain};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// What tells of a home, which the tests' own environment may name.
@@ -96,7 +95,7 @@ fn a_process_that_a_record_names_is_read_in_detail() {
     let is_running = |table: &ProcessTable| table.get(child.pid()).is_some_and(|p| p.comm.raw() == "sleep");
     let table = when(&mut scanner(), &[child.pid()], is_running);
     let process = get(&table, child.pid());
-    assert_eq!((process.parent, process.state), (own_pid(), ProcessState::Running));
+    assert_eq!((process.parent, process.state), (std::process::id(), ProcessState::Running));
     assert_eq!(process.has_exited, Some(false));
     let details = process.details.as_ref().unwrap();
     assert_eq!(details.argv.iter().map(|arg| arg.raw()).collect::<Vec<_>>(), ["/bin/sleep", "600"]);
@@ -107,7 +106,7 @@ fn a_process_that_a_record_names_is_read_in_detail() {
         |name: &str| claimtop::core::model::place::VARIABLES.contains(&name) || HOMES.contains(&name);
     let env: Vec<_> = details.env.iter().filter(|(name, _)| !is_of_the_runner(name)).collect();
     assert_eq!(env, [(&"CLAUDE_SESSION_ID".to_owned(), &"alpha".into())]);
-    assert!(get(&table, own_pid()).details.is_some(), "its ancestors are read as well");
+    assert!(get(&table, std::process::id()).details.is_some(), "its ancestors are read as well");
 }
 
 /// Starts `sleep` under an agent's name below the words of `within`, with this home, and returns which
@@ -195,7 +194,7 @@ fn a_name_with_parentheses_hides_nothing() {
     let table = when(&mut scanner(), &[child.pid()], |table| {
         table.get(child.pid()).is_some_and(|process| process.comm.raw() == name)
     });
-    assert_eq!(get(&table, child.pid()).parent, own_pid());
+    assert_eq!(get(&table, child.pid()).parent, std::process::id());
 }
 
 #[test]
@@ -316,9 +315,9 @@ fn the_details_follow_a_process_that_runs_another_program() {
 #[test]
 fn the_chain_leads_from_a_process_to_its_ancestors() {
     let candidates = Signatures::built_in().unwrap().candidates();
-    let table = chain(own_pid(), &candidates);
-    let own = get(&table, own_pid());
-    assert_eq!(Some(own.parent), parent_pid());
+    let table = chain(std::process::id(), &candidates);
+    let own = get(&table, std::process::id());
+    assert_eq!(own.parent, std::os::unix::process::parent_id());
     assert_eq!(
         own.details.as_ref().unwrap().exe.as_ref().unwrap().raw(),
         std::env::current_exe().unwrap().to_string_lossy()

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
 use claimtop::core::model::process::has_exited;
 use claimtop::core::model::process::{Details, InnerPids, Process};
 use claimtop::core::model::record::format::Format;
@@ -17,6 +16,7 @@ use claimtop::core::model::record::holder::Role;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::core::model::tombstone::merged;
 use claimtop::core::model::verdict::{Reason, VerdictState};
+use claimtop::testing::core::{Lesson, TombstoneLedger};
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 

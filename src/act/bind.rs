@@ -19,7 +19,7 @@ use crate::core::model::note::BoundSession;
 ///
 /// # Errors
 /// The folder or the file cannot be made.
-pub fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(), ActionError> {
+pub(crate) fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(), ActionError> {
     let name = OsString::from(note.file_name());
     let path = folder.join(&name);
     let bytes = json::to_line(note).map_err(|error| ActionError::Never(error.to_string()))?;

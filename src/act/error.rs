@@ -50,7 +50,7 @@ pub enum ActionError {
 
 impl ActionError {
     /// Returns what kind of error it is.
-    pub fn kind(&self) -> ErrorKind {
+    pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Never(_) => ErrorKind::Never,
             Self::NotConfirmed(_) => ErrorKind::NotConfirmed,
@@ -65,7 +65,7 @@ impl ActionError {
     }
 
     /// Returns a way to say what failed at a path.
-    pub fn at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
+    pub(crate) fn at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
         move |errno| Self::Failed { what: format!("{verb} {}", Untrusted::from_path(path)), errno }
     }
 }

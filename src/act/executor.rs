@@ -82,13 +82,13 @@ impl Executor {
     }
 
     /// Lets only programs below this folder count, where there is one.
-    pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
+    pub(crate) fn only_below(mut self, stage: Option<PathBuf>) -> Self {
         self.observer = self.observer.only_below(stage);
         self
     }
 
     /// Adds the databases of a system.
-    pub fn with(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
+    pub(crate) fn with(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
         let stores = match &mut self.state {
             State::Acting(state) => &mut state.stores,
             State::Looking(state) => state.stores(),

@@ -39,7 +39,7 @@ struct Slot {
 
 /// The open file.
 #[derive(Debug)]
-pub struct HistoryRing {
+pub(crate) struct HistoryRing {
     path: PathBuf,
     file: File,
     next: u64,
@@ -51,7 +51,7 @@ impl HistoryRing {
     ///
     /// # Errors
     /// It cannot be made, is no plain file, or another claimtop keeps it.
-    pub fn open(path: &Path) -> io::Result<(Self, Vec<Past>)> {
+    pub(crate) fn open(path: &Path) -> io::Result<(Self, Vec<Past>)> {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
@@ -74,7 +74,7 @@ impl HistoryRing {
     ///
     /// # Errors
     /// It cannot be read, or is not what it should be.
-    pub fn read(path: &Path) -> io::Result<Vec<Past>> {
+    pub(crate) fn read(path: &Path) -> io::Result<Vec<Past>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match open(path, flags, Mode::empty()) {
             Err(rustix::io::Errno::NOENT) => return Ok(Vec::new()),
@@ -89,7 +89,7 @@ impl HistoryRing {
     ///
     /// # Errors
     /// The disk fails, or there can be no new file.
-    pub fn keep(&mut self, past: &Past) -> io::Result<()> {
+    pub(crate) fn keep(&mut self, past: &Past) -> io::Result<()> {
         if is_deleted(&self.file) {
             (*self, _) = Self::open(&self.path)?;
         }

@@ -50,11 +50,11 @@ pub struct StateFolder<D: Disk> {
     /// How long an action waits while another claimtop is at work.
     pub patience: Patience,
     /// Whom to tell at once that another claimtop is at work.
-    pub on_wait: Option<OnWait>,
+    pub(crate) on_wait: Option<OnWait>,
 }
 
 /// Takes what there is to say while an action waits.
-pub type OnWait = Box<dyn Fn(&str) + Send>;
+pub(crate) type OnWait = Box<dyn Fn(&str) + Send>;
 
 impl<D: Disk> StateFolder<D> {
     /// Opens the folder and makes what is missing, for the owner only.
@@ -73,11 +73,6 @@ impl<D: Disk> StateFolder<D> {
             patience: Patience::Wait,
             on_wait: None,
         })
-    }
-
-    /// Returns where parked things lie.
-    pub fn parked_path(&self) -> &Path {
-        &self.parked_path
     }
 
     /// Reads the journal without the lock.
@@ -162,7 +157,7 @@ impl StateFolder<System> {
     ///
     /// # Errors
     /// It cannot be made or opened.
-    pub fn renew(&mut self) -> Result<(), ActionError> {
+    pub(crate) fn renew(&mut self) -> Result<(), ActionError> {
         let id = |folder: &<System as Disk>::Folder| folder.id().ok();
         let there = System.folder(&self.path).ok().as_ref().and_then(id);
         if there.is_none() || there != id(&self.folder) {

@@ -12,21 +12,21 @@
 //! and every movement is journalled before it begins. A third one changes rows of a database:
 //! all of them in one transaction and only if they are as they were seen ([`rows`]).
 
-pub mod bind;
+pub(crate) mod bind;
 mod entire;
-pub mod error;
-pub mod execute;
-pub mod executor;
-pub mod follow_up;
-pub mod fs;
-pub mod history_ring;
-pub mod journal_store;
-pub mod look;
-pub mod preflight;
-pub mod prune;
+pub(crate) mod error;
+pub(crate) mod execute;
+pub(crate) mod executor;
+pub(crate) mod follow_up;
+pub(crate) mod fs;
+pub(crate) mod history_ring;
+pub(crate) mod journal_store;
+pub(crate) mod look;
+pub(crate) mod preflight;
+pub(crate) mod prune;
 mod recover;
 mod row_update;
-pub mod rows;
-pub mod rules;
-pub mod tombstones;
+pub(crate) mod rows;
+pub(crate) mod rules;
+pub(crate) mod tombstones;
 mod undo;

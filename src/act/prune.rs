@@ -14,13 +14,13 @@ use crate::core::history::journal::{Entry, Line, Movement, Print, Says};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Parked {
     /// The entry that parked it.
-    pub entry: u64,
+    pub(crate) entry: u64,
     /// Its parked name, with the folder where that is not the state folder's own.
     pub name: String,
     /// Its size in bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// When it was parked.
-    pub since: Timestamp,
+    pub(crate) since: Timestamp,
     /// Why it is not removed, if it is not; then nothing of its entry is.
     pub kept: Option<String>,
 }

@@ -22,7 +22,7 @@ const LOCK: &str = "tombstones.lock";
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
-pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), ActionError> {
+pub(crate) fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), ActionError> {
     change(disk, path, || {
         let all = merged(kept(path, host)?, &lesson.learnt).into_iter();
         Ok(all.filter(|stone| !lesson.refuted.contains(&stone.id)).collect())
@@ -33,7 +33,7 @@ pub fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Res
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
-pub fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError> {
+pub(crate) fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError> {
     change(disk, path, || Ok(Vec::new()))
 }
 

@@ -18,7 +18,7 @@ const LONGEST: usize = 160;
 
 /// What reaches a person who is looking elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Alert {
+pub(crate) enum Alert {
     /// The terminal's title.
     Title(String),
     /// The bell.
@@ -29,7 +29,7 @@ pub enum Alert {
 
 /// What a person has been told.
 #[derive(Clone, Debug, Default)]
-pub struct Attention {
+pub(crate) struct Attention {
     /// The look before; `None` before the first.
     known: Option<Arc<Report>>,
     /// What is to be told when the silence is over.
@@ -40,7 +40,7 @@ pub struct Attention {
 
 impl Attention {
     /// Takes in a look; returns what it is worth.
-    pub fn take(&mut self, report: &Arc<Report>, alerts: Alerts) -> Vec<Alert> {
+    pub(crate) fn take(&mut self, report: &Arc<Report>, alerts: Alerts) -> Vec<Alert> {
         let title = format!("claimtop: {}", Summary::of(report).words().join(", "));
         let mut made = Vec::new();
         if alerts.title == Switch::On && title != self.title {

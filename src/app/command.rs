@@ -6,7 +6,7 @@ use crate::core::model::action::Action;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
+pub(crate) enum Command {
     /// Move the selection, or scroll what is open.
     Move(Motion),
     /// Show a view.
@@ -67,7 +67,7 @@ pub enum Command {
 
 /// How far to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Motion {
+pub(crate) enum Motion {
     /// One line up.
     Up,
     /// One line down.

@@ -4,16 +4,16 @@ use super::rows::row::Row;
 
 /// What a person has typed, and whether they still do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub(crate) struct Filter {
     /// The text as typed.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether keys go into the text.
-    pub focus: Focus,
+    pub(crate) focus: Focus,
 }
 
 /// Where keys go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Focus {
+pub(crate) enum Focus {
     /// To the table.
     #[default]
     Table,
@@ -26,19 +26,19 @@ const MAX_CHARS: usize = 100;
 
 impl Filter {
     /// Adds a typed character.
-    pub fn push(&mut self, c: char) {
+    pub(crate) fn push(&mut self, c: char) {
         if self.text.chars().count() < MAX_CHARS && !c.is_control() {
             self.text.push(c);
         }
     }
 
     /// Returns whether it keeps all rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.text.trim_start_matches('!').is_empty()
     }
 
     /// Decides whether a row is kept.
-    pub fn keeps(&self, row: &Row) -> bool {
+    pub(crate) fn keeps(&self, row: &Row) -> bool {
         let (wanted, part) = match self.text.strip_prefix('!') {
             Some(part) => (false, part),
             None => (true, self.text.as_str()),

@@ -11,7 +11,7 @@ pub struct Size {
 
 /// Where the evidence of the selected thing is shown beside the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub(crate) enum Detail {
     /// Nowhere: there is no room.
     None,
     /// On the right, so many columns wide.
@@ -21,21 +21,21 @@ pub enum Detail {
 }
 
 /// Lines above the body: header, tabs.
-pub const TOP: u16 = 2;
+pub(crate) const TOP: u16 = 2;
 /// Lines below the body: summary, keys.
-pub const BOTTOM: u16 = 2;
+pub(crate) const BOTTOM: u16 = 2;
 /// The line with the names of the columns.
-pub const HEAD: u16 = 1;
+pub(crate) const HEAD: u16 = 1;
 
 impl Size {
     /// Returns the lines between tabs and summary.
-    pub fn body(self) -> u16 {
+    pub(crate) fn body(self) -> u16 {
         self.height.saturating_sub(TOP + BOTTOM)
     }
 
     /// Decides where details go when the table has so many rows: on the right of a screen that is
     /// wide enough for both, below on a high one, and below on a common one that has lines to spare.
-    pub fn detail(self, rows: usize) -> Detail {
+    pub(crate) fn detail(self, rows: usize) -> Detail {
         let half = self.body() / 2;
         let rows = u16::try_from(rows).unwrap_or(u16::MAX);
         // One line more than the rows need, so that a window more does not move everything.
@@ -52,7 +52,7 @@ impl Size {
     }
 
     /// Returns how many of so many rows the table shows.
-    pub fn rows(self, rows: usize) -> usize {
+    pub(crate) fn rows(self, rows: usize) -> usize {
         let below = match self.detail(rows) {
             Detail::Below(lines) => lines,
             Detail::None | Detail::Right(_) => 0,
@@ -61,7 +61,7 @@ impl Size {
     }
 
     /// Returns the columns for text in the detail pane; the whole width when there is none.
-    pub fn detail_width(self, rows: usize) -> usize {
+    pub(crate) fn detail_width(self, rows: usize) -> usize {
         usize::from(match self.detail(rows) {
             Detail::Right(columns) => columns.saturating_sub(3),
             Detail::Below(_) | Detail::None => self.width.saturating_sub(2),
@@ -69,12 +69,12 @@ impl Size {
     }
 
     /// Returns the columns for text in a panel that takes the body.
-    pub fn panel_width(self) -> usize {
+    pub(crate) fn panel_width(self) -> usize {
         usize::from(self.width.saturating_sub(4)).clamp(8, 116)
     }
 
     /// Returns the lines for text in a panel that takes the body.
-    pub fn panel_lines(self) -> usize {
+    pub(crate) fn panel_lines(self) -> usize {
         usize::from(self.body().saturating_sub(2)).max(1)
     }
 }

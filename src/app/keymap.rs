@@ -14,19 +14,19 @@ use crate::core::model::finding::Remedy;
 
 /// A command with its keys and what is said about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Binding {
+pub(crate) struct Binding {
     /// The keys.
-    pub presses: &'static [Press],
+    pub(crate) presses: &'static [Press],
     /// What they ask for.
-    pub command: Command,
+    pub(crate) command: Command,
     /// The keys for people.
-    pub keys: &'static str,
+    pub(crate) keys: &'static str,
     /// One or two words for the status bar.
-    pub short: &'static str,
+    pub(crate) short: &'static str,
     /// One sentence for the help; nothing when another line of the table says it.
-    pub help: &'static str,
+    pub(crate) help: &'static str,
     /// Its place in the status bar, small first; 0 is not there.
-    pub rank: u8,
+    pub(crate) rank: u8,
 }
 
 const fn bind(
@@ -41,7 +41,7 @@ const fn bind(
 }
 
 /// Every key, in the order of the help.
-pub const BINDINGS: &[Binding] = &[
+pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[P::Enter],
         C::Evidence,
@@ -145,12 +145,12 @@ pub const BINDINGS: &[Binding] = &[
 ];
 
 /// Returns the binding that a key has now.
-pub fn lookup(state: &State, press: Press) -> Option<&'static Binding> {
+pub(crate) fn lookup(state: &State, press: Press) -> Option<&'static Binding> {
     active(state).find(|binding| binding.presses.contains(&press))
 }
 
 /// Returns the bindings that do something now.
-pub fn active(state: &State) -> impl Iterator<Item = &'static Binding> {
+pub(crate) fn active(state: &State) -> impl Iterator<Item = &'static Binding> {
     active_under(state, state.layers.last())
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn active_under(state: &State, top: Option<&Layer>) -> impl Iterator<
 
 /// Returns the bindings for the status bar, the most useful first: what helps the selected
 /// thing, then the rest by rank.
-pub fn useful(state: &State) -> Vec<&'static Binding> {
+pub(crate) fn useful(state: &State) -> Vec<&'static Binding> {
     let remedies = super::summary::remedies_here(state);
     let is_remedy = |command| remedies.iter().any(|remedy| helps(*remedy, command));
     let is_shown = |binding: &&Binding| {
@@ -173,7 +173,7 @@ pub fn useful(state: &State) -> Vec<&'static Binding> {
 }
 
 /// Decides whether a command is the remedy.
-pub fn helps(remedy: Remedy, command: Command) -> bool {
+pub(crate) fn helps(remedy: Remedy, command: Command) -> bool {
     match remedy {
         Remedy::Release => command == C::Plan(Action::Release),
         Remedy::Migrate => command == C::Plan(Action::Migrate),

@@ -5,7 +5,7 @@ use crate::core::model::key::Key;
 
 /// One opened panel.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Layer {
+pub(crate) enum Layer {
     /// Everything that is known about a thing.
     Evidence {
         /// The thing.
@@ -54,7 +54,7 @@ impl Layer {
     }
 
     /// Returns the first line shown.
-    pub fn scroll(&self) -> usize {
+    pub(crate) fn scroll(&self) -> usize {
         match self {
             Self::Evidence { scroll, .. }
             | Self::Map { scroll }
@@ -66,7 +66,7 @@ impl Layer {
     }
 
     /// Returns the first line shown, for changing it.
-    pub fn scroll_mut(&mut self) -> &mut usize {
+    pub(crate) fn scroll_mut(&mut self) -> &mut usize {
         match self {
             Self::Evidence { scroll, .. }
             | Self::Map { scroll }

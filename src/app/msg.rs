@@ -68,7 +68,7 @@ pub enum Hints {
 
 impl Hints {
     /// Returns it in words.
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Kept => "reported at once",
             Self::Lost => "change events are incomplete; polling every 2 s",
@@ -106,11 +106,11 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The look, counted from 1.
-    pub look: usize,
+    pub(crate) look: usize,
     /// How many there are.
-    pub of: usize,
+    pub(crate) of: usize,
     /// When it was taken.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 /// A key press, however the terminal wrote it.
@@ -178,9 +178,9 @@ pub enum Confirmed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jump {
     /// Whose it is, for people.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it is.
-    pub place: PlaceView,
+    pub(crate) place: PlaceView,
 }
 
 /// What the screen asks its shell to do. It never does anything itself.

@@ -4,16 +4,16 @@ use super::rows::row::Row;
 
 /// How the rows of a view are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sort {
+pub(crate) struct Sort {
     /// The column, or `None` for worst first.
-    pub by: Option<usize>,
+    pub(crate) by: Option<usize>,
     /// Which way.
-    pub direction: Direction,
+    pub(crate) direction: Direction,
 }
 
 /// Which way rows are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// As the column is read: smallest or worst first.
     #[default]
     Forward,
@@ -23,7 +23,7 @@ pub enum Direction {
 
 impl Sort {
     /// Returns the next order of the cycle: worst first, then each column.
-    pub fn next(self, columns: usize) -> Self {
+    pub(crate) fn next(self, columns: usize) -> Self {
         let by = match self.by {
             None => Some(0),
             Some(column) => Some(column + 1),
@@ -32,7 +32,7 @@ impl Sort {
     }
 
     /// Returns the same order the other way round.
-    pub fn reversed(self) -> Self {
+    pub(crate) fn reversed(self) -> Self {
         let direction = match self.direction {
             Direction::Forward => Direction::Backward,
             Direction::Backward => Direction::Forward,

@@ -4,11 +4,11 @@ use crate::present::page::Page;
 
 /// An open panel.
 #[derive(Clone, Debug)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// What it is about.
-    pub title: String,
+    pub(crate) title: String,
     /// All of its lines.
-    pub page: Page,
+    pub(crate) page: Page,
     /// The keys that scroll it.
-    pub keys: &'static str,
+    pub(crate) keys: &'static str,
 }

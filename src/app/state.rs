@@ -47,7 +47,7 @@ pub struct Options {
 
 /// Whether the picture lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Picture {
+pub(crate) enum Picture {
     /// Each look is shown.
     #[default]
     Live,
@@ -59,47 +59,47 @@ pub enum Picture {
 #[derive(Clone, Debug)]
 pub struct State {
     /// What is fixed from the start.
-    pub options: Options,
+    pub(crate) options: Options,
     /// The shown report with ways in; `None` before the first look.
-    pub index: Option<Arc<Index>>,
+    pub(crate) index: Option<Arc<Index>>,
     /// A newer report that waits while the picture is frozen.
-    pub waiting: Option<Arc<Report>>,
+    pub(crate) waiting: Option<Arc<Report>>,
     /// Whether the picture lives.
-    pub picture: Picture,
+    pub(crate) picture: Picture,
     /// Whether changes are told.
-    pub hints: Hints,
+    pub(crate) hints: Hints,
     /// What the last look was like.
-    pub measured: Measured,
+    pub(crate) measured: Measured,
     /// What this process costs, as it was asked last.
-    pub cost: Option<Cost>,
+    pub(crate) cost: Option<Cost>,
     /// The shown view.
-    pub view: View,
+    pub(crate) view: View,
     /// Where a person is in each view.
-    pub places: Places,
+    pub(crate) places: Places,
     /// The filter of all views.
-    pub filter: Filter,
+    pub(crate) filter: Filter,
     /// The marked things.
-    pub marks: BTreeSet<Key>,
+    pub(crate) marks: BTreeSet<Key>,
     /// What has changed since a key was pressed last.
-    pub news: BTreeSet<Key>,
+    pub(crate) news: BTreeSet<Key>,
     /// What lies over the table, the last on top.
-    pub layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     /// The journal as it was read last.
-    pub history: Arc<History>,
+    pub(crate) history: Arc<History>,
     /// What was observed.
-    pub timeline: Timeline,
+    pub(crate) timeline: Timeline,
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
     /// Where what is seen is recorded, while it is.
-    pub recording: Option<String>,
+    pub(crate) recording: Option<String>,
     /// An answer to the last key.
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// The size of the terminal.
-    pub size: Size,
+    pub(crate) size: Size,
     /// The present moment as far as the screen has been told.
-    pub now: Timestamp,
+    pub(crate) now: Timestamp,
     /// The rows of the shown view, filtered and in order.
-    pub table: Table,
+    pub(crate) table: Table,
     /// Those that are on the screen, with their cells.
     visible: Vec<Row>,
     /// The panel on top as it was written after the last change, if one is open.
@@ -140,7 +140,7 @@ impl State {
     }
 
     /// Returns the moment that ages are told for: a frozen picture does not age.
-    pub fn told_at(&self) -> Timestamp {
+    pub(crate) fn told_at(&self) -> Timestamp {
         match self.picture {
             Picture::Live => self.now,
             Picture::Frozen(at) => at,
@@ -183,17 +183,17 @@ impl State {
     }
 
     /// Returns an entry of the journal by the key of its row.
-    pub fn entry(&self, key: &Key) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &Key) -> Option<&Entry> {
         self.history.entry(key.as_str().parse().ok()?)
     }
 
     /// Returns the open sheet, if one is on top.
-    pub fn sheet(&self) -> Option<&Sheet> {
+    pub(crate) fn sheet(&self) -> Option<&Sheet> {
         self.layers.last().and_then(Layer::sheet)
     }
 
     /// Returns whether keys are typed into the open sheet.
-    pub fn takes_text(&self) -> bool {
+    pub(crate) fn takes_text(&self) -> bool {
         self.sheet().is_some_and(Sheet::takes_text)
     }
 
@@ -226,23 +226,23 @@ impl State {
     }
 
     /// Returns the place in the shown view.
-    pub fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &Place {
         self.places.of(self.view)
     }
 
     /// Returns the key of the selected row.
-    pub fn selected(&self) -> Option<&Key> {
+    pub(crate) fn selected(&self) -> Option<&Key> {
         self.place().selected.as_ref()
     }
 
     /// Returns the thing that keys act on: what is open, or what is selected.
-    pub fn subject(&self) -> Option<&Key> {
+    pub(crate) fn subject(&self) -> Option<&Key> {
         let open = self.layers.iter().rev().find_map(Layer::evidence);
         open.or_else(|| self.selected())
     }
 
     /// Returns the rows that are on the screen.
-    pub fn visible(&self) -> &[Row] {
+    pub(crate) fn visible(&self) -> &[Row] {
         &self.visible
     }
 
@@ -321,7 +321,7 @@ impl State {
     }
 
     /// Returns in how many seconds something on the screen reads differently by age alone.
-    pub fn changes_in(&self) -> Option<i64> {
+    pub(crate) fn changes_in(&self) -> Option<i64> {
         if self.options.replayed.is_some() {
             return None;
         }

@@ -10,11 +10,11 @@ use crate::present::words;
 
 /// What is said about the selected thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// What is wrong; it may be cut.
-    pub what: Line,
+    pub(crate) what: Line,
     /// The key that helps; it is never cut.
-    pub hint: Line,
+    pub(crate) hint: Line,
 }
 
 /// Returns the findings about what is open or selected, worst first.
@@ -26,12 +26,12 @@ fn findings_here(state: &State) -> Vec<&Finding> {
 }
 
 /// Returns what helps against the findings about what is open or selected, worst first.
-pub fn remedies_here(state: &State) -> Vec<Remedy> {
+pub(crate) fn remedies_here(state: &State) -> Vec<Remedy> {
     findings_here(state).iter().map(|finding| finding.remedy).collect()
 }
 
 /// Says what the person should know now.
-pub fn summary(state: &State) -> Summary {
+pub(crate) fn summary(state: &State) -> Summary {
     if let Some(message) = &state.message {
         return Summary {
             what: Line::default().then_marked(Mark::Info, message, Tone::Accent),

@@ -5,7 +5,7 @@ use crate::core::model::key::Key;
 
 /// One of the five views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum View {
+pub(crate) enum View {
     /// Every running agent.
     #[default]
     Windows,
@@ -21,10 +21,11 @@ pub enum View {
 
 impl View {
     /// Every view, in the order of the tabs.
-    pub const ALL: [Self; 5] = [Self::Windows, Self::Sessions, Self::Claims, Self::Problems, Self::History];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Windows, Self::Sessions, Self::Claims, Self::Problems, Self::History];
 
     /// Returns the name on the tab.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Windows => "Windows",
             Self::Sessions => "Sessions",
@@ -35,7 +36,7 @@ impl View {
     }
 
     /// Returns the view on the right, or the first after the last.
-    pub fn next(self) -> Self {
+    pub(crate) fn next(self) -> Self {
         match self {
             Self::Windows => Self::Sessions,
             Self::Sessions => Self::Claims,
@@ -46,7 +47,7 @@ impl View {
     }
 
     /// Returns the view on the left, or the last before the first.
-    pub fn previous(self) -> Self {
+    pub(crate) fn previous(self) -> Self {
         match self {
             Self::Windows => Self::History,
             Self::Sessions => Self::Windows,
@@ -59,20 +60,20 @@ impl View {
 
 /// Where a person is within one view. The selection follows the thing, not the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The selected thing.
-    pub selected: Option<Key>,
+    pub(crate) selected: Option<Key>,
     /// The row in which it was seen last, for choosing a neighbour when it vanishes.
-    pub at: usize,
+    pub(crate) at: usize,
     /// The first row on the screen.
-    pub top: usize,
+    pub(crate) top: usize,
     /// How the rows are ordered.
-    pub sort: Sort,
+    pub(crate) sort: Sort,
 }
 
 /// The places of all views.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub(crate) struct Places {
     windows: Place,
     sessions: Place,
     claims: Place,
@@ -82,7 +83,7 @@ pub struct Places {
 
 impl Places {
     /// Returns the place in a view.
-    pub fn of(&self, view: View) -> &Place {
+    pub(crate) fn of(&self, view: View) -> &Place {
         match view {
             View::Windows => &self.windows,
             View::Sessions => &self.sessions,
@@ -93,7 +94,7 @@ impl Places {
     }
 
     /// Returns the place in a view for changing it.
-    pub fn of_mut(&mut self, view: View) -> &mut Place {
+    pub(crate) fn of_mut(&mut self, view: View) -> &mut Place {
         match view {
             View::Windows => &mut self.windows,
             View::Sessions => &mut self.sessions,

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::layers::Layer;
 use super::{Access, ColorChoice, Glyphs, Mouse, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
-pub use crate::core::model::line::LineError as FileError;
+pub(crate) use crate::core::model::line::LineError as FileError;
 use crate::core::model::line::error_at;
 use crate::core::model::secret::Secret;
 
@@ -37,7 +37,7 @@ struct Keys {
 ///
 /// # Errors
 /// The first line that is no TOML, names an unknown key or has a value that cannot be.
-pub fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
+pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
     let keys: Keys = toml::from_str(text)
         .map_err(|error| error_at(text, error.span().map_or(0, |span| span.start), error.message()))?;
     Ok(Layer {

@@ -8,7 +8,7 @@ use crate::core::model::secret::Secret;
 
 /// Where a value came from; a later one covers an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// claimtop's own choice.
     #[default]
     Default,
@@ -22,7 +22,7 @@ pub enum Origin {
 
 impl Origin {
     /// Returns the word for people.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::File => "file",
@@ -34,86 +34,86 @@ impl Origin {
 
 /// What one origin sets; what is absent stays as it was.
 #[derive(Clone, Debug, Default)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// The colours of the screen.
-    pub theme: Option<Theme>,
+    pub(crate) theme: Option<Theme>,
     /// The characters of the screen.
-    pub glyphs: Option<Glyphs>,
+    pub(crate) glyphs: Option<Glyphs>,
     /// Whether colours are used.
-    pub color: Option<ColorChoice>,
+    pub(crate) color: Option<ColorChoice>,
     /// Whether the mouse is captured.
-    pub mouse: Option<Mouse>,
+    pub(crate) mouse: Option<Mouse>,
     /// Whether every action is refused.
-    pub access: Option<Access>,
+    pub(crate) access: Option<Access>,
     /// Folders to look in; those of all layers count.
-    pub roots: Vec<PathBuf>,
+    pub(crate) roots: Vec<PathBuf>,
     /// Databases of Obra to read; those of all layers count.
-    pub obra_databases: Vec<PathBuf>,
+    pub(crate) obra_databases: Vec<PathBuf>,
     /// LEO's database.
-    pub postgres: Option<Secret>,
+    pub(crate) postgres: Option<Secret>,
     /// A file of passwords for it.
-    pub postgres_password_file: Option<PathBuf>,
+    pub(crate) postgres_password_file: Option<PathBuf>,
     /// Own agent signatures; those of all layers count.
-    pub agents: Vec<Signature>,
+    pub(crate) agents: Vec<Signature>,
     /// For how long parked things are kept.
-    pub retention: Option<Retention>,
+    pub(crate) retention: Option<Retention>,
     /// Whether the title shows the most severe problems.
-    pub title: Option<Switch>,
+    pub(crate) title: Option<Switch>,
     /// Whether the bell rings.
-    pub bell: Option<Switch>,
+    pub(crate) bell: Option<Switch>,
     /// How the desktop is asked.
-    pub notify: Option<Notify>,
+    pub(crate) notify: Option<Notify>,
     /// Whether what is observed is kept.
-    pub history: Option<Switch>,
+    pub(crate) history: Option<Switch>,
 }
 
 /// The origin of each setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origins {
+pub(crate) struct Origins {
     /// Of the theme.
-    pub theme: Origin,
+    pub(crate) theme: Origin,
     /// Of the characters.
-    pub glyphs: Origin,
+    pub(crate) glyphs: Origin,
     /// Of the choice of colour.
-    pub color: Origin,
+    pub(crate) color: Origin,
     /// Of the mouse.
-    pub mouse: Origin,
+    pub(crate) mouse: Origin,
     /// Of the access.
-    pub access: Origin,
+    pub(crate) access: Origin,
     /// Of each root.
-    pub roots: Vec<Origin>,
+    pub(crate) roots: Vec<Origin>,
     /// Of each database of Obra.
-    pub obra_databases: Vec<Origin>,
+    pub(crate) obra_databases: Vec<Origin>,
     /// Of LEO's database.
-    pub postgres: Origin,
+    pub(crate) postgres: Origin,
     /// Of its file of passwords.
-    pub postgres_password_file: Origin,
+    pub(crate) postgres_password_file: Origin,
     /// Of each signature.
-    pub agents: Vec<Origin>,
+    pub(crate) agents: Vec<Origin>,
     /// Of the retention.
-    pub retention: Origin,
+    pub(crate) retention: Origin,
     /// Of the title.
-    pub title: Origin,
+    pub(crate) title: Origin,
     /// Of the bell.
-    pub bell: Origin,
+    pub(crate) bell: Origin,
     /// Of the notification.
-    pub notify: Origin,
+    pub(crate) notify: Origin,
     /// Of the kept history.
-    pub history: Origin,
+    pub(crate) history: Origin,
 }
 
 /// The settings with the origin of each.
 #[derive(Clone, Debug, Default)]
-pub struct Effective {
+pub(crate) struct Effective {
     /// The settings.
-    pub config: Config,
+    pub(crate) config: Config,
     /// Where each came from.
-    pub origins: Origins,
+    pub(crate) origins: Origins,
 }
 
 impl Effective {
     /// Lays one layer over these settings.
-    pub fn covered_by(mut self, layer: Layer, origin: Origin) -> Self {
+    pub(crate) fn covered_by(mut self, layer: Layer, origin: Origin) -> Self {
         cover(&mut self.config.theme, &mut self.origins.theme, layer.theme, origin);
         cover(&mut self.config.glyphs, &mut self.origins.glyphs, layer.glyphs, origin);
         cover(&mut self.config.color, &mut self.origins.color, layer.color, origin);

@@ -1,7 +1,7 @@
 //! What a person can set, and where each value came from.
 
-pub mod file;
-pub mod layers;
+pub(crate) mod file;
+pub(crate) mod layers;
 
 use std::path::PathBuf;
 
@@ -14,47 +14,47 @@ use crate::core::model::secret::Secret;
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The colours of the screen.
-    pub theme: Theme,
+    pub(crate) theme: Theme,
     /// Whether the screen keeps to ASCII.
-    pub glyphs: Glyphs,
+    pub(crate) glyphs: Glyphs,
     /// Whether colours are used.
-    pub color: ColorChoice,
+    pub(crate) color: ColorChoice,
     /// Whether the mouse is captured.
-    pub mouse: Mouse,
+    pub(crate) mouse: Mouse,
     /// Whether every action is refused.
-    pub access: Access,
+    pub(crate) access: Access,
     /// Folders and repositories to look in, besides those of live windows.
-    pub roots: Vec<PathBuf>,
+    pub(crate) roots: Vec<PathBuf>,
     /// Databases of Obra to read, besides those in its usual places.
-    pub obra_databases: Vec<PathBuf>,
+    pub(crate) obra_databases: Vec<PathBuf>,
     /// LEO's database: a URL, which may hold a password.
-    pub postgres: Option<Secret>,
+    pub(crate) postgres: Option<Secret>,
     /// A file of passwords in libpq's form.
-    pub postgres_password_file: Option<PathBuf>,
+    pub(crate) postgres_password_file: Option<PathBuf>,
     /// A person's own agent signatures.
-    pub agents: Vec<Signature>,
+    pub(crate) agents: Vec<Signature>,
     /// For how long parked things are kept.
-    pub retention: Retention,
+    pub(crate) retention: Retention,
     /// How to alert a person who is looking elsewhere.
-    pub alerts: Alerts,
+    pub(crate) alerts: Alerts,
     /// Whether what is observed is kept on disk.
-    pub history: Switch,
+    pub(crate) history: Switch,
 }
 
 /// How to alert a person who is looking elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alerts {
+pub(crate) struct Alerts {
     /// Whether the terminal's title shows the most severe problems.
-    pub title: Switch,
+    pub(crate) title: Switch,
     /// Whether the bell rings at a new problem.
-    pub bell: Switch,
+    pub(crate) bell: Switch,
     /// How the desktop is asked for a notification of a new problem.
-    pub notify: Notify,
+    pub(crate) notify: Notify,
 }
 
 impl Alerts {
     /// The title only.
-    pub const DEFAULT: Self = Self { title: Switch::On, bell: Switch::Off, notify: Notify::Off };
+    pub(crate) const DEFAULT: Self = Self { title: Switch::On, bell: Switch::Off, notify: Notify::Off };
 }
 
 impl Default for Alerts {
@@ -75,12 +75,12 @@ pub enum Switch {
 
 impl Switch {
     /// Reads a truth value of the configuration file.
-    pub fn from_truth(is_on: bool) -> Self {
+    pub(crate) fn from_truth(is_on: bool) -> Self {
         if is_on { Self::On } else { Self::Off }
     }
 
     /// Returns the truth value of the configuration file.
-    pub fn is_on(self) -> bool {
+    pub(crate) fn is_on(self) -> bool {
         self == Self::On
     }
 }
@@ -88,7 +88,7 @@ impl Switch {
 /// How the desktop is asked for a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Notify {
+pub(crate) enum Notify {
     /// It is not asked.
     Off,
     /// By OSC 9, as iTerm2, WezTerm, Windows Terminal and others know it.
@@ -99,7 +99,7 @@ pub enum Notify {
 
 impl Notify {
     /// Returns the name that the configuration file uses.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
             Self::Osc9 => "osc9",
@@ -136,7 +136,7 @@ pub enum Glyphs {
 /// Whether colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ColorChoice {
+pub(crate) enum ColorChoice {
     /// When the output is a terminal and `NO_COLOR` is not set.
     #[default]
     Auto,
@@ -148,7 +148,7 @@ pub enum ColorChoice {
 
 /// Whether the mouse is captured; capturing breaks copying, so it is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mouse {
+pub(crate) enum Mouse {
     /// The terminal keeps it.
     #[default]
     Off,
@@ -168,9 +168,9 @@ pub enum Access {
 
 /// For how many days parked things are kept before pruning may remove them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retention {
+pub(crate) struct Retention {
     /// Days; 24 hours each.
-    pub days: u16,
+    pub(crate) days: u16,
 }
 
 impl Default for Retention {
@@ -181,7 +181,7 @@ impl Default for Retention {
 
 impl Theme {
     /// Returns the name that options and the configuration file use.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Dark => "dark",
             Self::Light => "light",
@@ -193,7 +193,7 @@ impl Theme {
 
 impl ColorChoice {
     /// Returns the name that options and the configuration file use.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Always => "always",
@@ -204,7 +204,7 @@ impl ColorChoice {
 
 impl Glyphs {
     /// Returns whether the screen keeps to ASCII.
-    pub fn is_ascii(self) -> bool {
+    pub(crate) fn is_ascii(self) -> bool {
         match self {
             Self::Unicode => false,
             Self::Ascii => true,
@@ -214,7 +214,7 @@ impl Glyphs {
 
 impl Mouse {
     /// Returns whether the mouse is captured.
-    pub fn is_on(self) -> bool {
+    pub(crate) fn is_on(self) -> bool {
         match self {
             Self::Off => false,
             Self::On => true,
@@ -224,7 +224,7 @@ impl Mouse {
 
 impl Access {
     /// Returns whether every action is refused.
-    pub fn is_read_only(self) -> bool {
+    pub(crate) fn is_read_only(self) -> bool {
         match self {
             Self::Full => false,
             Self::ReadOnly => true,

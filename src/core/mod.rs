@@ -4,4 +4,4 @@ pub mod assess;
 pub mod history;
 pub mod judge;
 pub mod model;
-pub mod plan;
+pub(crate) mod plan;

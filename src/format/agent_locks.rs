@@ -24,7 +24,7 @@ use crate::format::spec::Spec;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `~/.codex/thread-writer-locks/<thread>.lock`.
     CodexThread,
     /// `~/.codex/app-server-daemon/daemon.pid`, and its updater's beside it.
@@ -34,13 +34,13 @@ pub enum Kind {
 }
 
 /// How claimtop reads Codex's.
-pub const CODEX: Spec = Spec::of_files(&[
+pub(crate) const CODEX: Spec = Spec::of_files(&[
     place!(Codex, Home, ".codex/thread-writer-locks", in_threads => read),
     place!(Codex, Home, ".codex/app-server-daemon", in_daemon => read),
 ]);
 
 /// How claimtop reads Copilot's.
-pub const COPILOT: Spec =
+pub(crate) const COPILOT: Spec =
     Spec::of_files(&[place!(Copilot, Home, ".copilot/session-state/*", in_session => read)]);
 
 fn in_threads(name: &str) -> Option<Kind> {

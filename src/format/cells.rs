@@ -13,27 +13,22 @@ pub struct Cells(pub BTreeMap<String, String>);
 
 impl Cells {
     /// Returns a cell.
-    pub fn text(&self, column: &str) -> Option<&str> {
+    pub(crate) fn text(&self, column: &str) -> Option<&str> {
         self.0.get(column).map(String::as_str)
     }
 
     /// Returns a cell that is a number.
-    pub fn number(&self, column: &str) -> Option<i64> {
+    pub(crate) fn number(&self, column: &str) -> Option<i64> {
         self.text(column)?.parse().ok()
     }
 
     /// Returns a cell that is a time; one without a zone is in UTC, as SQLAlchemy writes it.
-    pub fn time(&self, column: &str) -> Option<Timestamp> {
+    pub(crate) fn time(&self, column: &str) -> Option<Timestamp> {
         time::any(self.text(column)?, &TimeZone::UTC)
     }
 
-    /// Returns whether a cell says yes, as PostgreSQL and JSON write it.
-    pub fn is_true(&self, column: &str) -> bool {
-        matches!(self.text(column), Some("t" | "true"))
-    }
-
     /// Returns the newest of some cells that are times.
-    pub fn newest(&self, columns: &[&str]) -> Option<Timestamp> {
+    pub(crate) fn newest(&self, columns: &[&str]) -> Option<Timestamp> {
         columns.iter().filter_map(|column| self.time(column)).max()
     }
 }

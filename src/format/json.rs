@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-pub use super::value::{Object, Value};
+pub(crate) use super::value::{Object, Value};
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
 use crate::core::model::record::format::Format;
@@ -22,7 +22,11 @@ const PID_SHOWN: usize = 40;
 ///
 /// # Errors
 /// The broken file that describes why there are no bytes.
-pub fn bytes<'a>(format: Format, file: &'a FileImage, reading: &Reading<'_>) -> Result<&'a [u8], BrokenFile> {
+pub(crate) fn bytes<'a>(
+    format: Format,
+    file: &'a FileImage,
+    reading: &Reading<'_>,
+) -> Result<&'a [u8], BrokenFile> {
     let problem = match &file.content {
         Content::Bytes(bytes) => return Ok(bytes),
         Content::Refused(Refusal::Special(sort)) => {
@@ -45,7 +49,7 @@ pub fn bytes<'a>(format: Format, file: &'a FileImage, reading: &Reading<'_>) -> 
 }
 
 /// Describes a file that gives no record.
-pub fn broken(format: Format, file: &FileImage, problem: Problem) -> BrokenFile {
+pub(crate) fn broken(format: Format, file: &FileImage, problem: Problem) -> BrokenFile {
     BrokenFile {
         format,
         path: file.path.clone(),
@@ -59,7 +63,7 @@ pub fn broken(format: Format, file: &FileImage, problem: Problem) -> BrokenFile 
 ///
 /// # Errors
 /// The broken file: not readable, torn (young or still being written) or corrupt.
-pub fn object<'a>(
+pub(crate) fn object<'a>(
     format: Format,
     file: &'a FileImage,
     reading: &Reading<'_>,
@@ -77,7 +81,7 @@ pub fn object<'a>(
 
 /// Returns whether a file has been untouched long enough to be judged corrupt: 1 s by the
 /// later of its two change times.
-pub fn is_settled(file: &FileImage, now: Timestamp) -> bool {
+pub(crate) fn is_settled(file: &FileImage, now: Timestamp) -> bool {
     file.meta.is_none_or(|meta| {
         let touched = meta.touched_at();
         now.duration_since(touched).as_millis() >= i128::from(SETTLED_AFTER_MS)
@@ -89,7 +93,7 @@ pub fn is_settled(file: &FileImage, now: Timestamp) -> bool {
 ///
 /// # Errors
 /// What is wrong, in words.
-pub fn parse(bytes: &[u8]) -> Result<Object<'_>, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Object<'_>, String> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err("the file is empty".to_owned());
@@ -110,44 +114,44 @@ pub fn parse(bytes: &[u8]) -> Result<Object<'_>, String> {
 /// Reads fields leniently: what has another type than the asked one is not there.
 impl<'a> Object<'a> {
     /// Returns whether the key is there, also with null.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
     /// Returns a string.
-    pub fn str(&self, name: &str) -> Option<&str> {
+    pub(crate) fn str(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }
 
     /// Returns a string that is not empty, as text from outside.
-    pub fn text(&self, name: &str) -> Option<Untrusted> {
+    pub(crate) fn text(&self, name: &str) -> Option<Untrusted> {
         self.str(name).filter(|text| !text.is_empty()).map(Untrusted::from)
     }
 
     /// Returns a whole number.
-    pub fn int(&self, name: &str) -> Option<i64> {
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
         self.get(name).and_then(Value::as_i64)
     }
 
     /// Returns whether a key is `true`.
-    pub fn is_true(&self, name: &str) -> bool {
+    pub(crate) fn is_true(&self, name: &str) -> bool {
         self.get(name).and_then(Value::as_bool) == Some(true)
     }
 
     /// Returns a nested object.
-    pub fn object(&self, name: &str) -> Option<&Object<'a>> {
+    pub(crate) fn object(&self, name: &str) -> Option<&Object<'a>> {
         self.get(name).and_then(Value::as_object)
     }
 
     /// Returns the strings of a list; other elements are passed over.
-    pub fn strings(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn strings(&self, name: &str) -> impl Iterator<Item = &str> {
         let list = self.get(name).and_then(Value::as_array).unwrap_or_default();
         list.iter().filter_map(Value::as_str)
     }
 
     /// Returns a PID as it is stated: a JSON number, or a string of digits where
     /// `digits_allowed`. Anything else that is there is a bad PID.
-    pub fn pid(&self, name: &str, digits_allowed: bool) -> Option<StatedPid> {
+    pub(crate) fn pid(&self, name: &str, digits_allowed: bool) -> Option<StatedPid> {
         match self.get(name)? {
             Value::Null => None,
             Value::Number(number) => Some(match number.as_i128() {
@@ -170,7 +174,7 @@ impl<'a> Object<'a> {
 }
 
 /// Turns a failed reading into what [`crate::format::read`] returns.
-pub fn parsed(result: Result<crate::core::model::record::Record, BrokenFile>) -> Parsed {
+pub(crate) fn parsed(result: Result<crate::core::model::record::Record, BrokenFile>) -> Parsed {
     match result {
         Ok(record) => Parsed::Record(record.into()),
         Err(broken) => Parsed::Broken(broken),
@@ -178,7 +182,7 @@ pub fn parsed(result: Result<crate::core::model::record::Record, BrokenFile>) ->
 }
 
 /// Adds the problems that every plain file can have: wide permissions and a foreign owner.
-pub fn ownership_problems(
+pub(crate) fn ownership_problems(
     file: &FileImage,
     reading: &Reading<'_>,
     expected_mode: Option<u16>,

@@ -3,43 +3,44 @@
 //! A format is a folder here with its `SPEC`, its line in [`spec`], and its row in
 //! [`Format`](crate::core::model::record::format::Format), which the compiler asks for.
 
-pub mod agent_locks;
-pub mod agent_mail;
-pub mod beads;
-pub mod cells;
-pub mod claude_code;
+pub(crate) mod agent_locks;
+pub(crate) mod agent_mail;
+pub(crate) mod beads;
+pub(crate) mod cells;
+pub(crate) mod claude_code;
 pub mod described;
 mod draft;
-pub mod entire;
+pub(crate) mod entire;
 mod excerpt;
-pub mod git;
-pub mod json;
-pub mod leo;
-pub mod maia;
-pub mod obra;
-pub mod observability;
+pub(crate) mod git;
+pub(crate) mod json;
+pub(crate) mod leo;
+pub(crate) mod maia;
+pub(crate) mod obra;
+pub(crate) mod observability;
 
-pub mod place;
-pub mod reading;
-pub mod spec;
+pub(crate) mod place;
+pub(crate) mod reading;
+pub(crate) mod spec;
 mod strict;
-pub mod time;
-pub mod value;
+pub(crate) mod time;
+pub(crate) mod value;
 
 use std::path::Path;
 use std::sync::Arc;
 
 pub use self::draft::Source;
-pub use self::place::{Base, FileKind, Place};
+pub(crate) use self::place::Place;
+pub use self::place::{Base, FileKind};
 pub use self::reading::{Parsed, Reading};
-pub use self::spec::{Release, Spec};
+pub(crate) use self::spec::{Release, Spec};
 use crate::core::model::file::FileImage;
 use crate::core::model::record::format::Format;
 use crate::core::model::row::Columns;
 use crate::core::model::secret::hidden;
 
 /// Returns how a format is read; `None` for one that a person has described.
-pub fn spec(format: Format) -> Option<&'static Spec> {
+pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
     Some(match format {
         Format::ClaudeCode => &claude_code::SPEC,
         Format::Maia => &maia::SPEC,
@@ -78,7 +79,7 @@ pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
 
 /// Returns whether a system lists a folder of this name outside of repositories, or the folders in
 /// it.
-pub fn is_listed(folder: &Path) -> bool {
+pub(crate) fn is_listed(folder: &Path) -> bool {
     let is_own = |place: &&Place| !matches!(place.base, Base::GitCommon | Base::Worktree);
     places().filter(is_own).filter(|place| !place.dir.is_empty()).any(|place| {
         is_in(folder, place.dir) || place.dir.strip_suffix("/*").is_some_and(|dir| is_in(folder, dir))
@@ -112,12 +113,17 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
 
 /// Returns what a row is after its release by the rule of its system; `None` when it holds
 /// nothing that could be let go.
-pub fn released(format: Format, table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
+pub(crate) fn released(
+    format: Format,
+    table: &str,
+    before: &Columns,
+    release: Release<'_>,
+) -> Option<Columns> {
     (spec(format)?.released)(table, before, release)
 }
 
 /// Returns whether a system's database is a file, which is copied before it is changed.
-pub fn is_backed_up(format: Format) -> bool {
+pub(crate) fn is_backed_up(format: Format) -> bool {
     spec(format).is_some_and(|spec| spec.is_backed_up)
 }
 

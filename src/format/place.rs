@@ -26,7 +26,7 @@ pub enum Base {
 #[derive(Debug)]
 pub struct Place {
     /// The system that keeps files there.
-    pub format: Format,
+    pub(crate) format: Format,
     /// The folder that `dir` starts from.
     pub base: Base,
     /// The folder below `base`; empty for `base` itself; a part may be `*`.
@@ -34,7 +34,7 @@ pub struct Place {
     /// Returns whether a file of this name is the system's.
     pub recognise: fn(name: &str) -> bool,
     /// Reads one of its files: total, for any bytes.
-    pub read: fn(file: &FileImage, reading: &Reading<'_>) -> Parsed,
+    pub(crate) read: fn(file: &FileImage, reading: &Reading<'_>) -> Parsed,
 }
 
 impl PartialEq for Place {

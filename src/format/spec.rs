@@ -7,25 +7,25 @@ use crate::format::place::Place;
 
 /// A release as its rows are to tell of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Release<'a> {
+pub(crate) struct Release<'a> {
     /// The moment.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// Why, in words.
-    pub why: &'a str,
+    pub(crate) why: &'a str,
 }
 
 /// One format. What the judgement asks of its system stands with [`Format`].
 ///
 /// [`Format`]: crate::core::model::record::format::Format
 #[derive(Debug)]
-pub struct Spec {
+pub(crate) struct Spec {
     /// Where its files are, and how each is read.
-    pub places: &'static [Place],
+    pub(crate) places: &'static [Place],
     /// Returns what a row of a table is after its release; `None` when it holds nothing that could
     /// be let go.
-    pub released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
+    pub(crate) released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
     /// Whether its database is a file, which is copied before it is changed.
-    pub is_backed_up: bool,
+    pub(crate) is_backed_up: bool,
 }
 
 impl Spec {

@@ -5,14 +5,14 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// Reads an RFC 3339 time with `Z` or an offset. Go's zero time (year 1) means "none".
-pub fn rfc3339(text: &str) -> Option<Timestamp> {
+pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     let at: Timestamp = text.trim().parse().ok()?;
     (at.as_second() > 0).then_some(at)
 }
 
 /// Reads an ISO time that carries no zone, in the zone that its format means. A time that
 /// does carry one is not naive and gives `None`.
-pub fn naive(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+pub(crate) fn naive(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     if has_zone(text) {
         return None;
@@ -22,31 +22,31 @@ pub fn naive(text: &str, zone: &TimeZone) -> Option<Timestamp> {
 }
 
 /// Reads a time with or without a zone; `zone` is meant where there is none.
-pub fn any(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+pub(crate) fn any(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if has_zone(text) { rfc3339(text) } else { naive(text, zone) }
 }
 
 /// Reads an ISO time that carries no zone in every way that it can be meant: once, or twice where
 /// the clocks of the zone were set then. The earlier one comes first.
-pub fn readings(text: &str, zone: &TimeZone) -> Option<[Timestamp; 2]> {
+pub(crate) fn readings(text: &str, zone: &TimeZone) -> Option<[Timestamp; 2]> {
     let civil: DateTime = Some(text.trim()).filter(|text| !has_zone(text))?.parse().ok()?;
     let both = zone.to_ambiguous_timestamp(civil);
     Some([both.earlier().ok()?, both.later().ok()?])
 }
 
 /// Returns whether an ISO time ends in `Z` or a numeric offset.
-pub fn has_zone(text: &str) -> bool {
+pub(crate) fn has_zone(text: &str) -> bool {
     let time = text.trim().split(['T', 't', ' ']).nth(1).unwrap_or_default();
     time.ends_with(['Z', 'z']) || time.contains(['+', '-'])
 }
 
 /// Reads milliseconds since 1970.
-pub fn epoch_ms(millis: i64) -> Option<Timestamp> {
+pub(crate) fn epoch_ms(millis: i64) -> Option<Timestamp> {
     (millis > 0).then(|| Timestamp::from_millisecond(millis).ok()).flatten()
 }
 
 /// Adds whole seconds and stays inside what a time can be.
-pub fn after(at: Timestamp, seconds: i64) -> Timestamp {
+pub(crate) fn after(at: Timestamp, seconds: i64) -> Timestamp {
     at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 

@@ -8,7 +8,7 @@ use serde_json::Number;
 
 /// One JSON value; only text with an escape in it is a copy.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -25,51 +25,51 @@ pub enum Value<'a> {
 
 /// One JSON object: its fields in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object<'a> {
+pub(crate) struct Object<'a> {
     /// Name and value, each name once.
-    pub fields: Vec<(Cow<'a, str>, Value<'a>)>,
+    pub(crate) fields: Vec<(Cow<'a, str>, Value<'a>)>,
 }
 
 impl<'a> Object<'a> {
     /// Returns a value.
-    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 }
 
 impl<'a> Value<'a> {
     /// Returns text.
-    pub fn as_str(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
     /// Returns `true` or `false`.
-    pub fn as_bool(&self) -> Option<bool> {
+    pub(crate) fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
     /// Returns a whole number.
-    pub fn as_i64(&self) -> Option<i64> {
+    pub(crate) fn as_i64(&self) -> Option<i64> {
         self.as_number()?.as_i64()
     }
 
     /// Returns a number with a fraction.
-    pub fn as_f64(&self) -> Option<f64> {
+    pub(crate) fn as_f64(&self) -> Option<f64> {
         self.as_number()?.as_f64()
     }
 
     /// Returns a number.
-    pub fn as_number(&self) -> Option<&Number> {
+    pub(crate) fn as_number(&self) -> Option<&Number> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
 
     /// Returns a list.
-    pub fn as_array(&self) -> Option<&[Value<'a>]> {
+    pub(crate) fn as_array(&self) -> Option<&[Value<'a>]> {
         if let Self::Array(values) = self { Some(values) } else { None }
     }
 
     /// Returns an object.
-    pub fn as_object(&self) -> Option<&Object<'a>> {
+    pub(crate) fn as_object(&self) -> Option<&Object<'a>> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 }

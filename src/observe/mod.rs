@@ -1,10 +1,11 @@
 //! One way to look, for the screen, the commands and the actions: collector, cache and watch.
 
-pub mod bounds;
-pub mod collect;
-pub mod observer;
-pub mod report_source;
-pub mod watch;
+pub(crate) mod bounds;
+pub(crate) mod collect;
+pub(crate) mod observer;
+pub(crate) mod report_source;
+pub(crate) mod watch;
 
-pub use self::observer::{Observer, Options};
+pub use self::observer::{Observer, Options, Recorder, TombstoneStore};
 pub use self::report_source::ReportSource;
+pub use self::watch::hint::Hint;

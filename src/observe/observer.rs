@@ -91,7 +91,7 @@ impl Observer {
     }
 
     /// Returns the folder below which alone programs count.
-    pub fn stage(&self) -> Option<PathBuf> {
+    pub(crate) fn stage(&self) -> Option<PathBuf> {
         self.stage.clone()
     }
 
@@ -131,7 +131,7 @@ impl Observer {
     }
 
     /// Takes a look that does not read again what cannot have changed since the last one.
-    pub fn look_again(&mut self) -> Snapshot {
+    pub(crate) fn look_again(&mut self) -> Snapshot {
         let snapshot = self.collector.look_again();
         self.on_stage(snapshot)
     }

@@ -7,12 +7,12 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// Returns the seconds from `then` to `now`; negative when `then` lies ahead.
-pub fn seconds(now: Timestamp, then: Timestamp) -> i64 {
+pub(crate) fn seconds(now: Timestamp, then: Timestamp) -> i64 {
     now.as_second().saturating_sub(then.as_second())
 }
 
 /// Returns an age in words, such as `12 s`, `3 min`, `2 h` or `5 d`.
-pub fn words(seconds: i64) -> String {
+pub(crate) fn words(seconds: i64) -> String {
     match seconds {
         ..0 => "ahead".to_owned(),
         0..MINUTE => format!("{seconds} s"),
@@ -23,12 +23,12 @@ pub fn words(seconds: i64) -> String {
 }
 
 /// Returns the age of `then` at `now` in words.
-pub fn between(now: Timestamp, then: Timestamp) -> String {
+pub(crate) fn between(now: Timestamp, then: Timestamp) -> String {
     words(seconds(now, then))
 }
 
 /// Returns in how many seconds the words for this age change.
-pub fn changes_in(seconds: i64) -> i64 {
+pub(crate) fn changes_in(seconds: i64) -> i64 {
     match seconds {
         ..0 => seconds.saturating_neg(),
         0..MINUTE => 1,
@@ -40,7 +40,7 @@ pub fn changes_in(seconds: i64) -> i64 {
 
 /// Returns the moment as people compare it with other evidence: `09:58:12Z`, with the date when
 /// it is not of the last 20 hours.
-pub fn clock(now: Timestamp, at: Timestamp) -> String {
+pub(crate) fn clock(now: Timestamp, at: Timestamp) -> String {
     let format = if seconds(now, at).abs() < 20 * HOUR { "%H:%M:%SZ" } else { "%F %H:%M:%SZ" };
     at.strftime(format).to_string()
 }

@@ -16,9 +16,9 @@ use crate::present::tone::{Mark, Tone, of_window};
 
 /// A report with ways in, made once for each look.
 #[derive(Debug)]
-pub struct Index {
+pub(crate) struct Index {
     /// The report itself.
-    pub report: Arc<Report>,
+    pub(crate) report: Arc<Report>,
     windows: Order<u32>,
     records: Order<u32>,
     claims: Order<u32>,
@@ -58,13 +58,13 @@ impl Index {
     }
 
     /// Takes note that a process has exited since the look; returns whether it is that of a window.
-    pub fn exit(&mut self, id: ProcessId) -> bool {
+    pub(crate) fn exit(&mut self, id: ProcessId) -> bool {
         let is_its = |window: &WindowView| window.pid == id.pid && window.start_ticks == id.start_ticks;
         self.report.windows.iter().any(is_its) && self.exited.insert(id.pid)
     }
 
     /// Returns how a window's process looks, and what it does.
-    pub fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+    pub(crate) fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
         if self.exited.contains(&window.pid) {
             return ((Mark::Dead, Tone::Warning, "exited"), String::new());
         }
@@ -73,33 +73,33 @@ impl Index {
     }
 
     /// Returns a window.
-    pub fn window(&self, key: &Key) -> Option<&WindowView> {
+    pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
         self.windows.first(&self.report.windows, key, |window| &window.key)
     }
 
     /// Returns a record.
-    pub fn record(&self, key: &Key) -> Option<&RecordView> {
+    pub(crate) fn record(&self, key: &Key) -> Option<&RecordView> {
         self.records.first(&self.report.records, key, |record| &record.key).map(Arc::as_ref)
     }
 
     /// Returns a claim.
-    pub fn claim(&self, key: &Key) -> Option<&ClaimView> {
+    pub(crate) fn claim(&self, key: &Key) -> Option<&ClaimView> {
         self.claims.first(&self.report.claims, key, |claim| &claim.key)
     }
 
     /// Returns a finding by its key.
-    pub fn finding(&self, key: &Key) -> Option<&Finding> {
+    pub(crate) fn finding(&self, key: &Key) -> Option<&Finding> {
         let at = self.findings.all(key, |at| get(&self.keys_of_findings, at)).first()?;
         get(&self.report.findings, *at).map(Arc::as_ref)
     }
 
     /// Returns one of the findings with its key.
-    pub fn nth_finding(&self, at: usize) -> Option<(&Key, &Finding)> {
+    pub(crate) fn nth_finding(&self, at: usize) -> Option<(&Key, &Finding)> {
         Some((self.keys_of_findings.get(at)?, self.report.findings.get(at)?))
     }
 
     /// Returns whether there is a thing or a finding of this key.
-    pub fn has(&self, key: &Key) -> bool {
+    pub(crate) fn has(&self, key: &Key) -> bool {
         self.window(key).is_some()
             || self.record(key).is_some()
             || self.claim(key).is_some()
@@ -107,19 +107,19 @@ impl Index {
     }
 
     /// Returns the claims that a record states.
-    pub fn claims_of(&self, record: &Key) -> impl Iterator<Item = &ClaimView> {
+    pub(crate) fn claims_of(&self, record: &Key) -> impl Iterator<Item = &ClaimView> {
         let record_at = |at| get(&self.report.claims, at).map(|claim| &claim.record.key);
         self.claims_of_record.all(record, record_at).iter().filter_map(|at| get(&self.report.claims, *at))
     }
 
     /// Returns a finding by its own key, or the findings near a thing, worst first.
-    pub fn findings_at(&self, key: &Key) -> Vec<&Finding> {
+    pub(crate) fn findings_at(&self, key: &Key) -> Vec<&Finding> {
         self.finding(key).map_or_else(|| self.findings_near(key), |finding| vec![finding])
     }
 
     /// Returns the findings about a thing and what belongs to it, worst first: a window's
     /// records and claims, a record's claims, a claim's record.
-    pub fn findings_near(&self, key: &Key) -> Vec<&Finding> {
+    pub(crate) fn findings_near(&self, key: &Key) -> Vec<&Finding> {
         let about = |key| self.findings_about.all(key, |at| subject(&self.report, at));
         let found: BTreeSet<u32> =
             self.near(key).into_iter().flat_map(about).map(|(finding, _)| *finding).collect();
@@ -143,7 +143,7 @@ impl Index {
     }
 
     /// Returns the window that a thing is, or belongs to; of a finding the first that it is about.
-    pub fn window_of(&self, key: &Key) -> Option<&WindowView> {
+    pub(crate) fn window_of(&self, key: &Key) -> Option<&WindowView> {
         let of_subjects = || self.finding(key)?.subjects.iter().find_map(|key| self.window_of_thing(key));
         self.window_of_thing(key).or_else(of_subjects)
     }
@@ -157,7 +157,7 @@ impl Index {
     }
 
     /// Returns a name for people, or the key itself when the thing is not in the report.
-    pub fn name(&self, key: &Key) -> String {
+    pub(crate) fn name(&self, key: &Key) -> String {
         if let Some(window) = self.window(key) {
             return window_and_pid(window);
         }
@@ -238,7 +238,7 @@ pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
 }
 
 /// Returns a window's given name, or its folder's with its agent.
-pub fn window_name(window: &WindowView) -> String {
+pub(crate) fn window_name(window: &WindowView) -> String {
     safe(&window.title())
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn workplace(window: &WindowView) -> String {
 }
 
 /// Returns where a record was read: a path, or a database, table and row.
-pub fn place_of(record: &RecordView) -> String {
+pub(crate) fn place_of(record: &RecordView) -> String {
     match &record.location {
         Location::File(path) => outside(Some(path.text())),
         Location::Row(row) => {

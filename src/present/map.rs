@@ -13,7 +13,7 @@ use crate::core::model::verdict::VerdictState;
 
 /// Which column a spot is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Column {
+pub(crate) enum Column {
     /// Running agents.
     Window,
     /// Session records.
@@ -23,53 +23,53 @@ pub enum Column {
 }
 
 /// A spot by its column and its place in it.
-pub type Place = (Column, usize);
+pub(crate) type Place = (Column, usize);
 
 /// One window, record or resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub(crate) struct Spot {
     /// Its key; nothing for a resource, which several claims can name.
-    pub key: Option<Key>,
+    pub(crate) key: Option<Key>,
     /// What people call it, safe to show.
-    pub name: String,
+    pub(crate) name: String,
     /// Whether it lives, where that can be asked.
-    pub state: Option<VerdictState>,
+    pub(crate) state: Option<VerdictState>,
     /// The collisions that it is part of without an edge that shows it.
-    pub collisions: Vec<usize>,
+    pub(crate) collisions: Vec<usize>,
 }
 
 /// An edge between two spots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub(crate) struct Edge {
     /// The spot nearer to the windows.
-    pub from: Place,
+    pub(crate) from: Place,
     /// The spot nearer to the resources.
-    pub to: Place,
+    pub(crate) to: Place,
     /// The collisions that it is part of, by their place in [`Map::collisions`].
-    pub collisions: Vec<usize>,
+    pub(crate) collisions: Vec<usize>,
     /// How the claim stands that it shows, where it shows one.
-    pub claim: Option<ClaimStatus>,
+    pub(crate) claim: Option<ClaimStatus>,
 }
 
 /// Everything that holds or collides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Map {
+pub(crate) struct Map {
     /// The windows, as in the report.
-    pub windows: Vec<Spot>,
+    pub(crate) windows: Vec<Spot>,
     /// The records that belong to a window, hold something or collide.
-    pub records: Vec<Spot>,
+    pub(crate) records: Vec<Spot>,
     /// The resources.
-    pub resources: Vec<Spot>,
+    pub(crate) resources: Vec<Spot>,
     /// Who holds what.
-    pub edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
     /// The places of the collisions in the report's findings, in the order of their letters.
-    pub collisions: Vec<usize>,
+    pub(crate) collisions: Vec<usize>,
     /// How many records are on no edge.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
 }
 
 /// Returns the letters of a collision: `a` to `z`, then `aa` and so on.
-pub fn letters(number: usize) -> String {
+pub(crate) fn letters(number: usize) -> String {
     let last = char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
     match number / 26 {
         0 => last.to_string(),
@@ -78,7 +78,7 @@ pub fn letters(number: usize) -> String {
 }
 
 /// Draws the map of a report.
-pub fn map(report: &Report) -> Map {
+pub(crate) fn map(report: &Report) -> Map {
     let mut drawing = Drawing::new(report);
     drawing.windows();
     drawing.records();
@@ -218,7 +218,7 @@ impl<'a> Drawing<'a> {
 
 impl Map {
     /// Returns a spot.
-    pub fn spot(&self, (column, at): Place) -> Option<&Spot> {
+    pub(crate) fn spot(&self, (column, at): Place) -> Option<&Spot> {
         match column {
             Column::Window => self.windows.get(at),
             Column::Record => self.records.get(at),
@@ -227,12 +227,12 @@ impl Map {
     }
 
     /// Returns the edges that lead away from a spot.
-    pub fn from(&self, place: Place) -> impl Iterator<Item = &Edge> {
+    pub(crate) fn from(&self, place: Place) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |edge| edge.from == place)
     }
 
     /// Returns the records that belong to no window.
-    pub fn loose_records(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn loose_records(&self) -> impl Iterator<Item = Place> {
         let is_held = |at: usize| self.edges.iter().any(|edge| edge.to == (Column::Record, at));
         (0..self.records.len()).filter(move |at| !is_held(*at)).map(|at| (Column::Record, at))
     }

@@ -29,21 +29,21 @@ pub(crate) enum Medium {
 
 /// Lines that are filled one after the other.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub(crate) struct Page {
     medium: Medium,
     width: usize,
     now: Timestamp,
     /// The lines so far.
-    pub lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
     /// How many of them, from the first, stay when the others are scrolled.
-    pub pinned: usize,
+    pub(crate) pinned: usize,
     /// The moments whose ages are told in the lines.
-    pub moments: Vec<Timestamp>,
+    pub(crate) moments: Vec<Timestamp>,
 }
 
 impl Page {
     /// Begins an empty page of the screen of so many columns, whose ages are those at `now`.
-    pub fn new(width: usize, now: Timestamp) -> Self {
+    pub(crate) fn new(width: usize, now: Timestamp) -> Self {
         let (medium, width) = (Medium::Screen, width.max(16));
         Self { medium, width, now, lines: Vec::new(), pinned: 0, moments: Vec::new() }
     }
@@ -67,30 +67,30 @@ impl Page {
     }
 
     /// Keeps the lines so far in sight when those that follow are scrolled.
-    pub fn pin(&mut self) {
+    pub(crate) fn pin(&mut self) {
         self.pinned = self.lines.len();
     }
 
     /// Adds an empty line, unless the page is empty or ends with one.
-    pub fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.0.is_empty()) {
             self.lines.push(Line::default());
         }
     }
 
     /// Adds a heading after an empty line.
-    pub fn heading(&mut self, text: &str) {
+    pub(crate) fn heading(&mut self, text: &str) {
         self.gap();
         self.lines.push(Line::new(text, Tone::Accent));
     }
 
     /// Adds text over the whole width.
-    pub fn text(&mut self, text: &str, tone: Tone) {
+    pub(crate) fn text(&mut self, text: &str, tone: Tone) {
         self.hanging(Line::default(), text, tone);
     }
 
     /// Adds a line with a sign; what does not fit hangs below the text.
-    pub fn bullet(&mut self, mark: Mark, text: &str, tone: Tone) {
+    pub(crate) fn bullet(&mut self, mark: Mark, text: &str, tone: Tone) {
         self.hanging(self.lead(mark, "", tone), text, tone);
     }
 
@@ -117,7 +117,7 @@ impl Page {
     }
 
     /// Adds a named value; nothing when it is empty.
-    pub fn field(&mut self, label: &str, text: &str, tone: Tone) {
+    pub(crate) fn field(&mut self, label: &str, text: &str, tone: Tone) {
         if !text.is_empty() {
             self.hanging(self.label(label), text, tone);
         }
@@ -131,7 +131,7 @@ impl Page {
     }
 
     /// Adds a named value with a sign.
-    pub fn sign(&mut self, label: &str, (mark, tone, word): (Mark, Tone, &str), text: &str) {
+    pub(crate) fn sign(&mut self, label: &str, (mark, tone, word): (Mark, Tone, &str), text: &str) {
         let between = match self.medium {
             Medium::Text if !text.is_empty() => " · ",
             Medium::Screen | Medium::Text => " ",
@@ -141,7 +141,7 @@ impl Page {
     }
 
     /// Adds a moment with its age; nothing when there is none.
-    pub fn moment(&mut self, label: &str, at: Option<Timestamp>) {
+    pub(crate) fn moment(&mut self, label: &str, at: Option<Timestamp>) {
         let Some(at) = at else { return };
         self.moments.push(at);
         let ago = match age::seconds(self.now, at) {
@@ -170,7 +170,7 @@ impl Page {
     }
 
     /// Adds one fact: what it says, where that was read, and when.
-    pub fn evidence(&mut self, evidence: &Evidence) {
+    pub(crate) fn evidence(&mut self, evidence: &Evidence) {
         let label = Line::new("  ", Tone::Dim)
             .then(&pad(&evidence.fact.shown(), LABEL), Tone::Dim)
             .then(" ", Tone::Dim);

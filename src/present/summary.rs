@@ -9,21 +9,21 @@ use crate::present::text::count;
 
 /// A number of things of which there may be more than could be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Number {
+pub(crate) struct Number {
     /// How many were seen.
-    pub seen: usize,
+    pub(crate) seen: usize,
     /// Whether something could not be read that may hold more.
-    pub is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 impl Number {
     /// Counts what was seen, beside what could not be.
-    pub fn new(seen: usize, sources: &[SourceHealth], topic: Topic) -> Self {
+    pub(crate) fn new(seen: usize, sources: &[SourceHealth], topic: Topic) -> Self {
         Self { seen, is_open: unread(sources, topic).next().is_some() }
     }
 
     /// Returns the number with its noun: `1 window`, `3+ windows`, `claims unknown`.
-    pub fn words(self, noun: &str) -> String {
+    pub(crate) fn words(self, noun: &str) -> String {
         match (self.seen, self.is_open) {
             (0, true) => format!("{noun}s unknown"),
             (seen, true) => format!("{seen}+ {noun}s"),
@@ -34,28 +34,28 @@ impl Number {
 
 /// How much of what matters there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Agents whose process lives.
-    pub windows: Number,
+    pub(crate) windows: Number,
     /// Claims.
-    pub claims: Number,
+    pub(crate) claims: Number,
     /// Findings that are collisions.
-    pub collisions: usize,
+    pub(crate) collisions: usize,
     /// Findings that warn.
-    pub warnings: usize,
+    pub(crate) warnings: usize,
     /// Findings that are only worth knowing.
-    pub notes: usize,
+    pub(crate) notes: usize,
     /// Claims whose holder is proven dead.
-    pub dead_claims: usize,
+    pub(crate) dead_claims: usize,
     /// Sources that could not be read.
-    pub failed_sources: usize,
+    pub(crate) failed_sources: usize,
     /// Sources that were read in part, or have not answered yet.
-    pub partial_sources: usize,
+    pub(crate) partial_sources: usize,
 }
 
 impl Summary {
     /// Counts.
-    pub fn of(report: &Report) -> Self {
+    pub(crate) fn of(report: &Report) -> Self {
         let findings =
             |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
         let windows = report.windows.iter().filter(|window| window.state != WindowState::Zombie);
@@ -75,13 +75,8 @@ impl Summary {
         }
     }
 
-    /// Returns whether a person should look.
-    pub fn is_trouble(self) -> bool {
-        self.collisions + self.dead_claims + self.failed_sources > 0
-    }
-
     /// Returns the counts in words, those of trouble only where there is some.
-    pub fn words(self) -> Vec<String> {
+    pub(crate) fn words(self) -> Vec<String> {
         let trouble = [
             (self.collisions, "collision"),
             (self.dead_claims, "dead claim"),

@@ -12,7 +12,7 @@ const MAX_CHARS: usize = 2_000;
 
 /// Returns text that may be drawn: nothing in it steers a terminal, all of it is as wide as it
 /// seems, and it is not huge.
-pub fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     if text.len() <= MAX_CHARS && text.chars().all(is_simple) {
         return text.to_owned();
     }
@@ -41,18 +41,18 @@ fn is_disputed(c: char) -> bool {
 }
 
 /// Returns outside text that may be drawn, or nothing when there is none.
-pub fn outside(text: Option<&Untrusted>) -> String {
+pub(crate) fn outside(text: Option<&Untrusted>) -> String {
     text.map(|text| safe(text.raw())).unwrap_or_default()
 }
 
 /// Returns whether `c` takes one column wherever it stands among its like, as do printable ASCII
 /// and the signs of the screen.
-pub fn is_simple(c: char) -> bool {
+pub(crate) fn is_simple(c: char) -> bool {
     matches!(c, ' '..='~' | '·' | '‹' | '›' | '…' | '•' | '●' | '▲' | '✗' | '◆' | '▌' | '─'..='╿')
 }
 
 /// Returns how many columns `text` takes.
-pub fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     // Nearly all text is, and a frame measures some of it several times.
     if text.chars().all(is_simple) {
         return text.chars().count();
@@ -62,7 +62,7 @@ pub fn width(text: &str) -> usize {
 
 /// Returns `text` in at most `columns` columns, with an ellipsis where something is left off: the
 /// end, but of a path the beginning, for paths differ at their ends.
-pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
     }
@@ -74,7 +74,7 @@ pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// Splits `text` into lines of at most `columns` columns, at spaces where there are any.
-pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(8);
     let mut lines = Vec::new();
     let mut rest = text.trim_end();
@@ -118,12 +118,12 @@ fn tail(text: &str, columns: usize) -> &str {
 }
 
 /// Returns the last part of a path.
-pub fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns a count with its noun: `1 window`, `2 windows`.
-pub fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

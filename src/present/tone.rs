@@ -8,7 +8,7 @@ use crate::present::text::{safe, width};
 
 /// What a piece of text means; the theme decides how that looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     /// Ordinary text.
     #[default]
     Plain,
@@ -32,7 +32,7 @@ pub enum Tone {
 
 /// A sign of one column that says by its shape what a colour says too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// It runs or lives.
     Alive,
     /// It waits for a person.
@@ -61,36 +61,36 @@ pub enum Mark {
 
 /// A piece of text of one tone. It can only be made from text that is safe to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     mark: Option<Mark>,
     text: String,
     /// What it means.
-    pub tone: Tone,
+    pub(crate) tone: Tone,
 }
 
 impl Span {
     /// Makes a piece of text, with everything that could steer a terminal made visible.
-    pub fn new(text: &str, tone: Tone) -> Self {
+    pub(crate) fn new(text: &str, tone: Tone) -> Self {
         Self { mark: None, text: safe(text), tone }
     }
 
     /// Makes a sign followed by text.
-    pub fn marked(mark: Mark, text: &str, tone: Tone) -> Self {
+    pub(crate) fn marked(mark: Mark, text: &str, tone: Tone) -> Self {
         Self { mark: Some(mark), text: safe(text), tone }
     }
 
     /// Returns the sign.
-    pub fn mark(&self) -> Option<Mark> {
+    pub(crate) fn mark(&self) -> Option<Mark> {
         self.mark
     }
 
     /// Returns the text without the sign.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns how many columns it takes, with its sign and the space after it.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         let sign = if self.mark.is_none() { 0 } else { 1 + usize::from(!self.text.is_empty()) };
         sign + width(&self.text)
     }
@@ -98,39 +98,39 @@ impl Span {
 
 /// One line of spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line(pub Vec<Span>);
+pub(crate) struct Line(pub Vec<Span>);
 
 impl Line {
     /// Makes a line of one tone.
-    pub fn new(text: &str, tone: Tone) -> Self {
+    pub(crate) fn new(text: &str, tone: Tone) -> Self {
         Self(vec![Span::new(text, tone)])
     }
 
     /// Adds text.
-    pub fn then(mut self, text: &str, tone: Tone) -> Self {
+    pub(crate) fn then(mut self, text: &str, tone: Tone) -> Self {
         self.0.push(Span::new(text, tone));
         self
     }
 
     /// Adds a sign and text.
-    pub fn then_marked(mut self, mark: Mark, text: &str, tone: Tone) -> Self {
+    pub(crate) fn then_marked(mut self, mark: Mark, text: &str, tone: Tone) -> Self {
         self.0.push(Span::marked(mark, text, tone));
         self
     }
 
     /// Returns how many columns it takes.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.0.iter().map(Span::width).sum()
     }
 
-    /// Returns the text alone.
-    pub fn plain(&self) -> String {
+    #[cfg(test)]
+    pub(crate) fn plain(&self) -> String {
         self.0.iter().map(Span::text).collect()
     }
 }
 
 /// Returns how a severity looks.
-pub fn of_severity(severity: Severity) -> (Mark, Tone, &'static str) {
+pub(crate) fn of_severity(severity: Severity) -> (Mark, Tone, &'static str) {
     match severity {
         Severity::Collision => (Mark::Collision, Tone::Bad, "collision"),
         Severity::Warning => (Mark::Warning, Tone::Warning, "warning"),
@@ -139,7 +139,7 @@ pub fn of_severity(severity: Severity) -> (Mark, Tone, &'static str) {
 }
 
 /// Returns how a verdict looks.
-pub fn of_verdict(state: VerdictState) -> (Mark, Tone, &'static str) {
+pub(crate) fn of_verdict(state: VerdictState) -> (Mark, Tone, &'static str) {
     match state {
         VerdictState::Alive => (Mark::Alive, Tone::Good, "alive"),
         VerdictState::Dead => (Mark::Dead, Tone::Warning, "dead"),
@@ -148,7 +148,7 @@ pub fn of_verdict(state: VerdictState) -> (Mark, Tone, &'static str) {
 }
 
 /// Returns how a window's process looks.
-pub fn of_window(state: WindowState, activity: &str) -> (Mark, Tone, &'static str) {
+pub(crate) fn of_window(state: WindowState, activity: &str) -> (Mark, Tone, &'static str) {
     match state {
         WindowState::Running if is_waiting(activity) => (Mark::Waiting, Tone::Notice, "waiting"),
         WindowState::Running => (Mark::Alive, Tone::Good, "running"),
@@ -163,7 +163,7 @@ fn is_waiting(activity: &str) -> bool {
 }
 
 /// Returns how a claim looks.
-pub fn of_claim(status: ClaimStatus) -> (Mark, Tone, &'static str) {
+pub(crate) fn of_claim(status: ClaimStatus) -> (Mark, Tone, &'static str) {
     match status {
         ClaimStatus::Contested => (Mark::Collision, Tone::Bad, "contested"),
         ClaimStatus::Dead => (Mark::Dead, Tone::Warning, "dead"),

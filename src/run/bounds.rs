@@ -7,7 +7,7 @@ use crate::core::model::file;
 use crate::observe::{bounds as source, watch};
 
 /// Returns every bound that a person could meet.
-pub fn bounds() -> Vec<Bound> {
+pub(crate) fn bounds() -> Vec<Bound> {
     let bound = |what, most: String| Bound { what, most };
     vec![
         bound("watched folders", watch::MAX_FOLDERS.to_string()),

@@ -6,7 +6,7 @@ use crate::app::msg::Msg;
 
 /// What the caller does at the very end, also when only the thread that waits for signals can
 /// still end the program.
-pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type AtEnd = Arc<dyn Fn() + Send + Sync>;
 
 /// What can reach the screen's loop beside the keyboard.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ pub(super) fn lost() -> u64 {
 ///
 /// # Errors
 /// The folder or the file cannot be made, or something else logs already.
-pub fn start(folder: &Path, level: Level) -> io::Result<()> {
+pub(crate) fn start(folder: &Path, level: Level) -> io::Result<()> {
     let file = Capped::open(&folder.join(NAME))?;
     tracing_subscriber::fmt()
         .with_max_level(level)

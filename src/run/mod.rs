@@ -10,15 +10,15 @@ mod clipboard;
 mod event;
 mod jump;
 mod keyboard;
-pub mod log;
+pub(crate) mod log;
 mod options;
 mod pace;
-pub mod scanner;
+pub(crate) mod scanner;
 mod scheduler;
 mod screen;
 mod sequences;
 mod signals;
-pub mod tape;
+pub(crate) mod tape;
 mod terminal;
 mod watch_tty;
 
@@ -28,10 +28,11 @@ use anyhow::Context;
 use tokio::sync::mpsc;
 
 use self::acting::Storage;
-pub use self::bounds::bounds;
-pub use self::event::AtEnd;
+pub(crate) use self::bounds::bounds;
+pub(crate) use self::event::AtEnd;
 use self::event::Event;
-pub use self::options::{Options, Replay, Stepper};
+pub use self::options::Options;
+pub(crate) use self::options::Replay;
 use self::scanner::ScanEvent;
 use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
@@ -47,8 +48,8 @@ const FEWEST: u64 = 64;
 
 /// Shows the full screen until a person quits, a signal ends it or the terminal is gone.
 ///
-/// [`ColorChoice::Auto`] is taken as colours: whoever reads the environment turns it into
-/// [`ColorChoice::Never`] when `NO_COLOR` is set.
+/// `ColorChoice::Auto` is taken as colours: whoever reads the environment turns it into
+/// `ColorChoice::Never` when `NO_COLOR` is set.
 ///
 /// # Errors
 /// When standard output is no terminal or cannot be set up, or when the scanner thread fails.

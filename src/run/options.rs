@@ -10,14 +10,14 @@ use crate::app::msg::{Position, Step};
 use crate::observe::watch::hint::Hint;
 
 /// Goes to another look of a recording, asks for its report, and returns where that is.
-pub type Stepper = Box<dyn FnMut(Step) -> Position>;
+pub(crate) type Stepper = Box<dyn FnMut(Step) -> Position>;
 
 /// A recording that is shown instead of the world.
-pub struct Replay {
+pub(crate) struct Replay {
     /// Where it begins.
-    pub at: Position,
+    pub(crate) at: Position,
     /// Goes elsewhere.
-    pub step: Stepper,
+    pub(crate) step: Stepper,
 }
 
 /// What the caller adds to the configuration.
@@ -26,15 +26,15 @@ pub struct Options {
     /// A badge for the header, such as `demo`.
     pub badge: Option<String>,
     /// Says "look again". When it is missing or closed, the world is polled every 2 s.
-    pub hints: Option<Receiver<Hint>>,
+    pub(crate) hints: Option<Receiver<Hint>>,
     /// What acts, or why nothing can be done.
-    pub executor: Option<Result<Executor, String>>,
+    pub(crate) executor: Option<Result<Executor, String>>,
     /// What a key records on, and the folder of its recordings.
     pub tape: Option<(Tape, PathBuf)>,
     /// A recording that is shown instead of the world.
-    pub replay: Option<Replay>,
+    pub(crate) replay: Option<Replay>,
     /// Where what is observed is kept, if it is.
     pub history: Option<PathBuf>,
     /// What is left to do when the program ends without coming back to its caller.
-    pub at_end: Option<AtEnd>,
+    pub(crate) at_end: Option<AtEnd>,
 }

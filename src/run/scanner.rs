@@ -19,7 +19,7 @@ use crate::source::os::clock;
 
 /// What the scanner thread sends.
 #[derive(Debug)]
-pub enum ScanEvent {
+pub(crate) enum ScanEvent {
     /// A new report.
     Report(Arc<Report>),
     /// This process has exited; the scan that tells what that means begins now.
@@ -36,7 +36,7 @@ pub enum ScanEvent {
 ///
 /// # Errors
 /// The system has no more threads for us.
-pub fn start(
+pub(crate) fn start(
     reports: impl ReportSource + Send + 'static,
     hints: Option<Receiver<Hint>>,
     mut send: impl FnMut(ScanEvent) -> ControlFlow<()> + Send + 'static,

@@ -19,7 +19,7 @@ use crate::observe::observer::Recorder;
 use crate::source::os::open::meta::is_deleted;
 
 /// The most bytes of a recording, unless a person asks for more or less: 64 MiB.
-pub const LIMIT: u64 = 64 << 20;
+pub(crate) const LIMIT: u64 = 64 << 20;
 
 /// What became of a look that was to be kept.
 #[derive(Debug)]
@@ -35,13 +35,13 @@ pub enum Kept {
 }
 
 /// Told before anything of a redacted look is written: what is replaced by what, and what is kept.
-pub type Tell = Box<dyn FnMut(&Replacements) + Send>;
+pub(crate) type Tell = Box<dyn FnMut(&Replacements) + Send>;
 
 /// Asks for a look, so that a recording begins with the present.
-pub type Nudge = Box<dyn Fn() + Send>;
+pub(crate) type Nudge = Box<dyn Fn() + Send>;
 
 /// Told why a recording has ended before anybody ended it.
-pub type Lost = Box<dyn Fn(String) + Send>;
+pub(crate) type Lost = Box<dyn Fn(String) + Send>;
 
 /// A tape; its copies are one.
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Tape {
     }
 
     /// Returns what records every look while the tape is on, each with whether it shows a change.
-    pub fn recorder(&self) -> Recorder {
+    pub(crate) fn recorder(&self) -> Recorder {
         let tape = self.clone();
         let mut before: Option<Arc<Report>> = None;
         Box::new(move |snapshot, report| {
@@ -100,12 +100,12 @@ impl Tape {
     }
 
     /// Has somebody asked for a look whenever a recording is begun.
-    pub fn asks(&self, nudge: Nudge) {
+    pub(crate) fn asks(&self, nudge: Nudge) {
         *self.nudge.lock().unwrap_or_else(PoisonError::into_inner) = Some(nudge);
     }
 
     /// Has somebody told whenever a recording ends by itself.
-    pub fn tells(&self, lost: Lost) {
+    pub(crate) fn tells(&self, lost: Lost) {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(lost);
     }
 
@@ -137,12 +137,12 @@ impl Tape {
     }
 
     /// Ends the recording and returns where it is; nothing where none was made.
-    pub fn end(&self) -> Option<PathBuf> {
+    pub(crate) fn end(&self) -> Option<PathBuf> {
         self.reel().take().map(|reel| reel.path)
     }
 
     /// Returns where the recording goes, if one is being made.
-    pub fn path(&self) -> Option<PathBuf> {
+    pub(crate) fn path(&self) -> Option<PathBuf> {
         self.reel().as_ref().map(|reel| reel.path.clone())
     }
 
@@ -198,6 +198,6 @@ impl Reel {
 }
 
 /// Returns where a recording goes that a key begins.
-pub fn usual_path(folder: &Path, now: Timestamp) -> PathBuf {
+pub(crate) fn usual_path(folder: &Path, now: Timestamp) -> PathBuf {
     folder.join(format!("{}.jsonl", now.strftime("%Y%m%dT%H%M%SZ")))
 }

@@ -23,7 +23,7 @@ use crate::source::os::open::medium::medium_at;
 
 /// The most notes that are read, in the order of their names: some 400 bytes each, and years of
 /// work.
-pub const MAX_NOTES: usize = 20_000;
+pub(crate) const MAX_NOTES: usize = 20_000;
 
 /// Reads the notes again and again; one that has not changed is not parsed again.
 #[derive(Default)]

@@ -7,13 +7,13 @@ use rustix::process::{Resource, getrlimit};
 use crate::core::model::diagnosis::Cost;
 
 /// Returns how many files this process may have open; `None` for any number.
-pub fn most_open() -> Option<u64> {
+pub(crate) fn most_open() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
 /// Returns what the kernel counts of this process; `None` where it has no `/proc`.
 #[cfg(target_os = "linux")]
-pub fn cost() -> Option<Cost> {
+pub(crate) fn cost() -> Option<Cost> {
     use crate::source::os::clock;
     use crate::source::os::open::plain::small;
     use crate::source::os::processes::own::own_pid;
@@ -47,7 +47,7 @@ pub fn cost() -> Option<Cost> {
 
 /// Returns what the system counts of this process.
 #[cfg(not(target_os = "linux"))]
-pub fn cost() -> Option<Cost> {
+pub(crate) fn cost() -> Option<Cost> {
     None
 }
 

@@ -5,4 +5,4 @@ use std::path::PathBuf;
 
 /// Names in single folders that no format of ours knows, `*` standing for anything: of formats that
 /// a person has described, and of databases.
-pub type Names = BTreeMap<PathBuf, BTreeSet<String>>;
+pub(crate) type Names = BTreeMap<PathBuf, BTreeSet<String>>;

@@ -57,7 +57,7 @@ impl Places {
     }
 
     /// Returns the file of tombstones, which lies beside the notes.
-    pub fn tombstones(&self) -> Option<PathBuf> {
+    pub(crate) fn tombstones(&self) -> Option<PathBuf> {
         self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))
     }
 

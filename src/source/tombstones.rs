@@ -74,7 +74,7 @@ impl Reader {
 ///
 /// # Errors
 /// It is no plain file, or the system refuses.
-pub fn kept(path: &Path, host: &Host) -> Result<Vec<Tombstone>, Errno> {
+pub(crate) fn kept(path: &Path, host: &Host) -> Result<Vec<Tombstone>, Errno> {
     match open_plain(path) {
         Ok((fd, meta)) => Ok(trusted(fd, &meta, host).unwrap_or_default()),
         Err(Errno::NOENT) => Ok(Vec::new()),

@@ -8,12 +8,12 @@ mod glyphs;
 mod header;
 mod paint;
 mod panel;
-pub mod svg;
+pub(crate) mod svg;
 mod table;
 mod tabs;
 #[cfg(test)]
 mod tests;
-pub mod theme;
+pub(crate) mod theme;
 
 pub use paint::Look;
 use paint::Painter;

@@ -17,9 +17,9 @@ const BASE: u32 = 14;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ground {
     /// Text.
-    pub ink: u32,
+    pub(crate) ink: u32,
     /// What is behind it.
-    pub paper: u32,
+    pub(crate) paper: u32,
 }
 
 /// A dark terminal.

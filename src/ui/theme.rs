@@ -30,13 +30,13 @@ pub struct Palette {
     bad: Style,
     /// Behind everything. A theme of 24-bit colours brings its own, for nobody knows that of the
     /// terminal.
-    pub ground: Style,
+    pub(crate) ground: Style,
     /// The selected row.
-    pub selected: Style,
+    pub(crate) selected: Style,
     /// The first and the last line.
-    pub bar: Style,
+    pub(crate) bar: Style,
     /// Lines between parts.
-    pub rule: Style,
+    pub(crate) rule: Style,
 }
 
 impl Palette {
@@ -52,7 +52,7 @@ impl Palette {
     }
 
     /// Returns how a tone looks.
-    pub fn tone(&self, tone: Tone) -> Style {
+    pub(crate) fn tone(&self, tone: Tone) -> Style {
         match tone {
             Tone::Plain => self.plain,
             Tone::Dim => self.dim,

@@ -5,8 +5,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use claimtop::core::history::journal::{Entry, History};
-use claimtop::core::model::action::Ended;
+use claimtop::testing::core::{Ended, Entry, History};
 use rustix::io::Errno;
 
 use crate::faults::{Scene, TestAction, sweep};

@@ -8,18 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-use claimtop::act::error::ActionError;
-use claimtop::act::fs::disk::Patience;
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::rules::Answer;
-use claimtop::core::history::journal::History;
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Ended;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
 use claimtop::core::model::key::Key;
+use claimtop::testing::act::{ActionError, Answer, Look, Patience, StateFolder, System};
+use claimtop::testing::core::{Action, Ended, History, Place, Request};
 use rustix::io::Errno;
 
 use crate::faulty::{Fault, FaultyDisk};

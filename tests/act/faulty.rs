@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use claimtop::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
-use claimtop::act::fs::system::System;
 use claimtop::core::model::file::FileImage;
+use claimtop::testing::act::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot, System};
 use jiff::Timestamp;
 use rustix::io::Errno;
 

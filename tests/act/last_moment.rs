@@ -2,19 +2,13 @@
 
 use std::path::Path;
 
-use claimtop::act::fs::disk::Patience;
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::Answer;
 use claimtop::core::assess::Policy;
-use claimtop::core::history::journal::Outcome;
-use claimtop::core::model::action::Ended;
 use claimtop::core::model::process::{Process, ProcessId};
 use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::observe::Observer;
+use claimtop::testing::act::{Answer, Look, Patience, Preview, StateFolder, System};
+use claimtop::testing::core::{Ended, Outcome};
 use jiff::Timestamp;
 
 use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};

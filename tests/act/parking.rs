@@ -6,21 +6,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::executor::Executor;
-use claimtop::act::fs::disk::Disk;
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::prune;
-use claimtop::act::rules::Answer;
-use claimtop::core::history::journal::History;
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Ended;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
+use claimtop::testing::act::{
+    ActionError, Answer, Disk, Executor, Look, Preview, Receipt, StateFolder, System, prune,
+};
+use claimtop::testing::core::{Action, Ended, History, Place, Request};
 use jiff::SignedDuration;
 
 use crate::faulty::{Fault, FaultyDisk};

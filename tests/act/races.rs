@@ -9,26 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::fs::disk::{Disk, Patience};
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Ended;
-use claimtop::core::model::action::Request;
 use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE};
 use claimtop::core::model::note::Notes;
 use claimtop::core::model::process::ProcessTable;
 use claimtop::core::model::record::format::Format;
 use claimtop::core::model::snapshot::Snapshot;
-use claimtop::format::{self, Parsed, Reading};
-use claimtop::source::os::{clock, host};
+use claimtop::testing::act::{
+    ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
+};
+use claimtop::testing::core::{Action, Ended, Request};
+use claimtop::testing::format::{self, Parsed, Reading};
+use claimtop::testing::source::{clock, host};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::stage::Stage;

@@ -2,21 +2,12 @@
 
 use std::path::PathBuf;
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::executor::Executor;
-use claimtop::act::fs::disk::{Disk, Patience};
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::{Answer, Rules};
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Ended;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
 use claimtop::core::model::key::Key;
 use claimtop::observe::Observer;
+use claimtop::testing::act::{
+    ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
+};
+use claimtop::testing::core::{Action, Ended, Place, Request};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;

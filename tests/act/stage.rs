@@ -3,22 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::fs::disk::{Disk, Patience};
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Request;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::key::Key;
 use claimtop::core::model::report::Report;
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
+use claimtop::testing::act::{
+    ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, StateFolder,
+};
+use claimtop::testing::core::{Action, Request};
 use jiff::SignedDuration;
 
 /// The session of the stage's records.

@@ -6,8 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use claimtop::core::history::journal::{History, Outcome};
-use claimtop::core::model::action::Ended;
+use claimtop::testing::core::{Ended, History, Outcome};
 
 use crate::faults::{Scene, TestAction, sweep};
 use crate::faulty::{Fault, FaultyDisk};

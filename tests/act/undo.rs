@@ -4,14 +4,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use claimtop::act::fs::disk::Disk;
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::rules::Answer;
-use claimtop::core::history::journal::History;
-use claimtop::core::model::action::Ended;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
+use claimtop::testing::act::{Answer, Disk, StateFolder, System};
+use claimtop::testing::core::{Ended, History, Place, Request};
 use proptest::prelude::*;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, getxattr, setxattr};

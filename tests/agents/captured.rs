@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::judge::window::windows;
 use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::model::text::Untrusted;
+use claimtop::testing::core::windows;
 
 use super::classified;
 

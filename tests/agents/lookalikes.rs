@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::judge::window::windows;
 use claimtop::core::model::process::ProcessTable;
+use claimtop::testing::core::windows;
 
 use super::{classified, process};
 

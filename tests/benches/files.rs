@@ -12,8 +12,8 @@ use std::path::Path;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::observe::collect::Collector;
 use claimtop::source::places::Places;
+use claimtop::testing::observe::Collector;
 use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
 

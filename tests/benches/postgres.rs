@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::observe::collect::Collector;
 use claimtop::source::places::Places;
 use claimtop::source::postgres::{Given, Target};
+use claimtop::testing::observe::Collector;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::cluster::Database;

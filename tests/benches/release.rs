@@ -10,18 +10,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use claimtop::act::fs::disk::Patience;
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Request;
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
+use claimtop::testing::act::{Answer, Look, Patience, Preview, Rules, StateFolder, System};
+use claimtop::testing::core::{Action, Request};
 use jiff::SignedDuration;
 
 const ROUNDS: u32 = 200;

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::source::os::processes::Scanner;
+use claimtop::testing::source::Scanner;
 use rustix::time::{ClockId, clock_gettime};
 
 const PROCESSES: usize = 2_000;

@@ -7,7 +7,8 @@ use claimtop::core::model::own::{Described, OwnPlace};
 use claimtop::core::model::record::ownership::Ownership;
 use claimtop::core::model::snapshot::{Repo, RepoSort, Snapshot, Users, Worktree};
 use claimtop::core::model::text::Untrusted;
-use claimtop::format::{self, Base, FileKind, Parsed, Reading};
+use claimtop::described;
+use claimtop::testing::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 
 use super::WorldFile;
@@ -112,9 +113,8 @@ impl WorldFile {
         places.find(|place| (place.recognise)(name)).map(FileKind::Known).or_else(|| {
             own.into_iter().find_map(|own| {
                 let mut places = own.definition().places.iter();
-                let is_it = |place: &OwnPlace| {
-                    place.fits(name) && is_in(format::described::base(place.root), &place.folder)
-                };
+                let is_it =
+                    |place: &OwnPlace| place.fits(name) && is_in(described::base(place.root), &place.folder);
                 places.any(is_it).then_some(FileKind::Described(own))
             })
         })
@@ -140,7 +140,7 @@ impl WorldFile {
 /// Reads the description of a format; zones are those of this system.
 fn own_format(text: &str) -> Described {
     let zones = |name: &str| TimeZone::get(name).ok();
-    Described::new(format::described::parse(text, &zones).expect("a description"))
+    Described::new(described::parse(text, &zones).expect("a description"))
 }
 
 /// Returns whether a folder fits a place's pattern, part by part.

@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use claimtop::core::model::folder::FolderId;
-use claimtop::core::model::home::{HomeFolder, HomePart};
-use claimtop::format::{self, Base};
+use claimtop::testing::core::{HomeFolder, HomePart};
+use claimtop::testing::format::{self, Base};
 
 use super::files::HOME;
 

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use claimtop::core::model::record::format::Format;
 use claimtop::core::model::snapshot::{Database, Snapshot};
 use claimtop::core::model::text::Untrusted;
-use claimtop::format::Reading;
-use claimtop::format::cells::Cells;
-use claimtop::format::leo::database::{
+use claimtop::testing::format::database::{
     self, DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Source, Tables,
 };
+use claimtop::testing::format::{Cells, Reading};
 use serde::Deserialize;
 
 use super::WorldFile;

@@ -1,10 +1,9 @@
 //! What a world expects of the plans that could be asked for in it.
 
-use claimtop::core::model::action::{Action, Plan, Step};
 use claimtop::core::model::key::Key;
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
-use claimtop::core::plan::about::plan_for;
+use claimtop::testing::core::{Action, Plan, Step, plan_for};
 use serde::Deserialize;
 
 use super::expect::{json_name, same};

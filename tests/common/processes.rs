@@ -1,8 +1,8 @@
 //! The processes of a world.
 
-use claimtop::core::judge::stand_in;
 use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
 use claimtop::core::model::text::Untrusted;
+use claimtop::testing::core::stand_in;
 
 use super::spec::ProcessSpec;
 use super::{WorldFile, homes};
@@ -77,6 +77,6 @@ impl WorldFile {
 /// Returns arguments as they are read of a process.
 fn arguments(argv: &[String]) -> Vec<Untrusted> {
     let mut arguments: Vec<Untrusted> = argv.iter().map(|text| text.as_str().into()).collect();
-    claimtop::core::model::secret::hide_in_arguments(&mut arguments);
+    claimtop::testing::core::hide_in_arguments(&mut arguments);
     arguments
 }

@@ -7,9 +7,8 @@ use claimtop::core::model::record::medium::Medium;
 use claimtop::core::model::record::ownership::Ownership;
 use claimtop::core::model::snapshot::{Database, DatabaseFile, Snapshot};
 use claimtop::core::model::text::Untrusted;
-use claimtop::format::cells::Cells;
-use claimtop::format::obra::{self, Tables};
-use claimtop::format::{Reading, Source};
+use claimtop::testing::format::obra::{self, Tables};
+use claimtop::testing::format::{Cells, Reading, Source};
 use serde::Deserialize;
 
 use super::{WorldFile, absolute};

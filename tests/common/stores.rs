@@ -5,9 +5,7 @@ use std::path::Path;
 use claimtop::core::model::record::ownership::Ownership;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::core::model::text::Untrusted;
-use claimtop::format::cells::Cells;
-use claimtop::format::{Reading, Source};
-use claimtop::format::{agent_mail, beads};
+use claimtop::testing::format::{Cells, Reading, Source, agent_mail, beads};
 
 use super::WorldFile;
 use super::rows::{RowSpec, cells};

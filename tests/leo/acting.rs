@@ -1,7 +1,7 @@
 //! Releases and undos on a real database: both surfaces or none.
 
-use claimtop::act::error::ActionError;
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::ActionError;
+use claimtop::testing::core::Ended;
 
 use crate::cluster::Database;
 use crate::stage::{Claimtop, dead_claim, row, surfaces};

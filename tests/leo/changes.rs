@@ -2,8 +2,8 @@
 
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::snapshot::Snapshot;
-use claimtop::observe::collect::Collector;
 use claimtop::source::postgres::{Given, Target};
+use claimtop::testing::observe::Collector;
 
 use crate::client::Session;
 use crate::cluster::Database;

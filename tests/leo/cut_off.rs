@@ -1,8 +1,8 @@
 //! A release of rows that was cut off before its end was journalled: the rows say how it ended.
 
-use claimtop::act::fs::disk::Patience;
-use claimtop::core::model::action::Ended;
-use claimtop::source::os::clock;
+use claimtop::testing::act::Patience;
+use claimtop::testing::core::Ended;
+use claimtop::testing::source::clock;
 
 use crate::cluster::Database;
 use crate::stage::{Claimtop, dead_claim};

@@ -1,10 +1,8 @@
 //! Deployments whose functions and columns are others: the claim is let go and taken back all the
 //! same, or nothing is changed and the reason told.
 
-use claimtop::act::error::ActionError;
-use claimtop::act::rows::postgres::Postgres;
-use claimtop::act::rows::store::Rows;
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::{ActionError, Postgres, Rows};
+use claimtop::testing::core::Ended;
 
 use crate::client::Session;
 use crate::cluster::Database;

@@ -1,11 +1,9 @@
 //! Locks of files that a dead session has left: let go as LEO's own sweep does, and restored exactly.
 
-use claimtop::act::error::ActionError;
-use claimtop::act::fs::disk::Patience;
-use claimtop::core::history::journal::Movement;
-use claimtop::core::model::action::Ended;
 use claimtop::core::model::row::Value;
-use claimtop::source::os::clock;
+use claimtop::testing::act::{ActionError, Patience};
+use claimtop::testing::core::{Ended, Movement};
+use claimtop::testing::source::clock;
 
 use crate::client::Session;
 use crate::cluster::Database;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use claimtop::act::follow_up::{Completed, FollowUpResult};
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::{Completed, FollowUpResult};
+use claimtop::testing::core::Ended;
 
 use crate::cluster::Database;
 use crate::stage::{Claimtop, HOST, dead_claim, surfaces};

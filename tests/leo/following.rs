@@ -8,7 +8,7 @@ use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::claim::ClaimStatus;
 use claimtop::core::model::snapshot::{Snapshot, SourceState};
 use claimtop::core::model::verdict::VerdictState;
-use claimtop::observe::collect::Collector;
+use claimtop::testing::observe::Collector;
 
 use crate::cluster::{Cluster, Database};
 use crate::reading::{badge, collector};

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use claimtop::core::model::action::Ended;
 use claimtop::core::model::snapshot::SourceState;
 use claimtop::source::postgres::{Given, Target};
+use claimtop::testing::core::Ended;
 
 use crate::client::Session;
 use crate::cluster::{Cluster, Database, as_user, owned, path};

@@ -7,8 +7,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use claimtop::act::error::ActionError;
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::ActionError;
+use claimtop::testing::core::Ended;
 
 use crate::client::Session;
 use crate::cluster::Database;

@@ -2,9 +2,9 @@
 
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::snapshot::{Snapshot, SourceState};
-use claimtop::observe::collect::Collector;
 use claimtop::source::places::Places;
 use claimtop::source::postgres::{Given, Target};
+use claimtop::testing::observe::Collector;
 
 use crate::cluster::Database;
 

@@ -3,31 +3,23 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::follow_up::{self, Completed};
-use claimtop::act::fs::disk::Patience;
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rows::postgres::Postgres;
-use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
 use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::format::Format;
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::Snapshot;
-use claimtop::observe::collect::Collector;
-use claimtop::source::os::clock;
 use claimtop::source::places::Places;
 use claimtop::source::postgres::Target;
+use claimtop::testing::act::{
+    ActionError, Answer, Completed, Look, Patience, Postgres, Preview, Receipt, Rules, StateFolder, System,
+    follow_up,
+};
+use claimtop::testing::core::{Action, Place, Request};
+use claimtop::testing::observe::Collector;
+use claimtop::testing::source::clock;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::cluster::Database;

@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use claimtop::core::model::secret::Secret;
 use claimtop::core::model::snapshot::SourceState;
 use claimtop::source::postgres::{Given, Target};
+use claimtop::testing::core::Secret;
 
 use crate::cluster::Database;
 use crate::reading::{badge, look};

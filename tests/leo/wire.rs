@@ -3,11 +3,10 @@
 //!
 //! With `CLAIMTOP_CUTS` set, every write is cut in every way.
 
-use claimtop::act::error::ActionError;
-use claimtop::act::fs::disk::Patience;
-use claimtop::core::model::action::Ended;
-use claimtop::source::os::clock;
 use claimtop::source::postgres::{Given, Target};
+use claimtop::testing::act::{ActionError, Patience};
+use claimtop::testing::core::Ended;
+use claimtop::testing::source::clock;
 
 use crate::cluster::{Cluster, Database};
 use crate::proxy::{Cut, Proxy, Way};
@@ -81,7 +80,9 @@ impl Stage {
 
 fn through(database: &Database, proxy: &Proxy) -> Target {
     let url = database.url_of("leo", proxy.port);
-    Target::parse(&url, Given::default()).unwrap().named(database.target().name)
+    let mut target = Target::parse(&url, Given::default()).unwrap();
+    target.name = database.target().name;
+    target
 }
 
 fn expected(is_released: bool) -> String {

@@ -1,7 +1,7 @@
 //! A change of rows that was cut off before its end was journalled: the rows say how it ended.
 
-use claimtop::act::fs::system::System;
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::System;
+use claimtop::testing::core::Ended;
 
 use crate::stage::Stage;
 use crate::writer::Writer;

@@ -6,14 +6,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use claimtop::act::error::ActionError;
-use claimtop::act::fs::system::System;
-use claimtop::act::look::Look;
 use claimtop::core::assess::Policy;
-use claimtop::core::history::journal::History;
-use claimtop::core::model::action::Ended;
 use claimtop::core::model::snapshot::Snapshot;
 use claimtop::observe::Observer;
+use claimtop::testing::act::{ActionError, Look, System};
+use claimtop::testing::core::{Ended, History};
 use jiff::Timestamp;
 use rustix::io::Errno;
 

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use claimtop::act::fs::system::System;
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::System;
+use claimtop::testing::core::Ended;
 
 use crate::apart::is_apart;
 use crate::stage::Stage;

@@ -1,9 +1,7 @@
 //! Which databases are opened for writing, and what is told where one is not.
 
-use claimtop::act::error::ActionError;
-use claimtop::act::rows::sqlite::Sqlite;
-use claimtop::act::rows::store::Rows;
-use claimtop::source::sqlite::copies::Copies;
+use claimtop::testing::act::{ActionError, Rows, Sqlite};
+use claimtop::testing::source::Copies;
 
 use crate::stage::Stage;
 

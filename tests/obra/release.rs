@@ -1,10 +1,9 @@
 //! Letting rows go, and taking it back.
 
-use claimtop::act::fs::system::System;
-use claimtop::core::model::action::Confirmation;
-use claimtop::core::model::action::Ended;
 use claimtop::core::model::verdict::VerdictState;
 use claimtop::observe::Observer;
+use claimtop::testing::act::System;
+use claimtop::testing::core::{Confirmation, Ended};
 use rusqlite::Connection;
 
 use crate::stage::{ITERATION, Stage, planned, report, row, rows};
@@ -95,7 +94,7 @@ fn nothing_is_let_go_while_anybody_has_the_database_open() {
 fn the_row_of_an_orchestrator_older_than_itself_lives() {
     let stage = Stage::new();
     let mut writer = Writer::obra(&stage);
-    let now = claimtop::source::os::clock::now().strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
+    let now = claimtop::testing::source::clock::now().strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
     writer.tell(&format!("UPDATE session_record SET started_at = '{now}', updated_at = '{now}';"));
     assert_eq!(row(&report(&mut stage.eyes()), ITERATION).verdict.state, VerdictState::Alive);
 }

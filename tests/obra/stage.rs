@@ -3,25 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::fs::disk::{Disk, Patience};
-use claimtop::act::fs::system::System;
-use claimtop::act::journal_store::{Lock, StateFolder};
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
-use claimtop::core::model::action::{Action, Confirmation, Step};
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
-use claimtop::core::plan::about::plan_for;
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
+use claimtop::testing::act::{
+    ActionError, Answer, Disk, Lock, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
+};
+use claimtop::testing::core::{Action, Confirmation, Place, Request, Step, plan_for};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -206,7 +198,7 @@ impl Stage {
     }
 
     /// Returns what the journal says, after a recovery.
-    pub(crate) fn recovered(&self) -> claimtop::core::history::journal::History {
+    pub(crate) fn recovered(&self) -> claimtop::testing::core::History {
         self.state(System).lock(Patience::Wait, self.eyes().now()).unwrap().history.clone()
     }
 }

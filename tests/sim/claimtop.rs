@@ -4,19 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use claimtop::act::error::ActionError;
-use claimtop::act::execute::Receipt;
-use claimtop::act::fs::disk::{Disk, Patience, Side};
-use claimtop::act::journal_store::StateFolder;
-use claimtop::act::look::Look;
-use claimtop::act::preflight::preview::Preview;
-use claimtop::act::rules::{Answer, Rules};
 use claimtop::core::assess::assess;
-use claimtop::core::history::journal::Outcome;
-use claimtop::core::model::action::Ended;
-use claimtop::core::model::action::Place;
-use claimtop::core::model::action::Request;
-use claimtop::core::model::action::{Action, Confirmation};
 use claimtop::core::model::code::Code;
 use claimtop::core::model::judged::RecordView;
 use claimtop::core::model::key::Key;
@@ -24,6 +12,10 @@ use claimtop::core::model::record::kind::Generation;
 use claimtop::core::model::record::location::Location;
 use claimtop::core::model::report::Report;
 use claimtop::core::model::verdict::VerdictState;
+use claimtop::testing::act::{
+    ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, Side, StateFolder,
+};
+use claimtop::testing::core::{Action, Confirmation, Ended, Outcome, Place, Request};
 
 use crate::disk::{DiskFault, SimDisk};
 use crate::files::{Belief, USER};
@@ -228,7 +220,7 @@ fn act_naively(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &m
     let path = Path::new(&path);
     let name = format!("{entry}-1-{}", path.file_name().unwrap_or_default().to_string_lossy());
     let Ok(folder) = disk.folder(path.parent().unwrap_or(path)) else { return };
-    let Ok(parked) = disk.folder(state.parked_path()) else { return };
+    let Ok(parked) = disk.folder(&Path::new(STATE).join("parked")) else { return };
     let from = (&folder, path.file_name().unwrap_or_default());
     if disk.rename_new(from, (&parked, name.as_ref()), Side::Private).is_ok() {
         let outcome = Outcome { ended: Ended::Done, detail: String::new() };

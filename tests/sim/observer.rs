@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use claimtop::act::look::Look;
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
-use claimtop::core::judge::tombstone::ledger::TombstoneLedger;
 use claimtop::core::model::file::{Content, FileImage};
 use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use claimtop::core::model::note::Notes;
@@ -17,7 +15,9 @@ use claimtop::core::model::report::Report;
 use claimtop::core::model::snapshot::{Repo, RepoSort, SeenAgent, Snapshot, Worktree};
 use claimtop::core::model::text::Untrusted;
 use claimtop::core::model::tombstone::merged;
-use claimtop::format::{self, FileKind, Parsed, Reading};
+use claimtop::testing::act::Look;
+use claimtop::testing::core::TombstoneLedger;
+use claimtop::testing::format::{self, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 

@@ -13,10 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use claimtop::act::execute::Receipt;
-use claimtop::core::history::journal::{Entry, History, Movement};
-use claimtop::core::model::action::Action;
-use claimtop::core::model::action::Ended;
+use claimtop::testing::act::Receipt;
+use claimtop::testing::core::{Action, Ended, Entry, History, Movement};
 
 use crate::files::Version;
 use crate::world::{STATE, World};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use claimtop::act::fs::disk::Patience;
-use claimtop::act::journal_store::StateFolder;
 use claimtop::core::model::record::medium::Medium;
+use claimtop::testing::act::{Patience, StateFolder};
 use jiff::SignedDuration;
 
 use crate::claimtop::{Manner, live};

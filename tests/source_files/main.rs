@@ -17,8 +17,8 @@ use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::code::Code;
 use claimtop::core::model::record::format::Format;
 use claimtop::core::model::snapshot::{Snapshot, SourceState};
-use claimtop::observe::collect::Collector;
 use claimtop::source::places::Places;
+use claimtop::testing::observe::Collector;
 use rustix::fs::{CWD, Mode, mkfifoat};
 
 /// A session as Maia writes it.

@@ -6,10 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use claimtop::core::model::file::{Content, FileImage, MAX_BYTES, Refusal};
-use claimtop::source::os::open::error::OpenError;
-use claimtop::source::os::open::folder::Folder;
-use claimtop::source::os::open::image::image;
-use claimtop::source::os::open::listing::Entry;
+use claimtop::testing::source::{Entry, Folder, OpenError, image};
 use rustix::fs::{CWD, FileType, Mode, mkfifoat};
 
 use crate::{SESSION, World};
@@ -139,7 +136,7 @@ fn a_lock_that_is_held_names_its_holder() {
     let file = std::fs::File::open(&path).unwrap();
     file.lock().unwrap();
     let meta = read(&world.path("home"), "x.lock").unwrap().meta.unwrap();
-    let locks = claimtop::source::os::locks::Locks::read();
+    let locks = claimtop::testing::source::Locks::read();
     if !Path::new("/proc/locks").exists() {
         return eprintln!("skipped: this system does not list locks");
     }

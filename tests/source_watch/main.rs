@@ -22,11 +22,10 @@ use std::time::Duration;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::own::Described;
 use claimtop::core::model::process::ProcessId;
-use claimtop::observe::collect::Collector;
-use claimtop::observe::watch::Watch;
-use claimtop::observe::watch::hint::Hint;
-use claimtop::source::os::processes::Scanner;
+use claimtop::observe::Hint;
 use claimtop::source::places::Places;
+use claimtop::testing::observe::{Collector, Watch};
+use claimtop::testing::source::Scanner;
 
 /// A session file's name of Maia.
 const NAME: &str = "swarm_session_77.json";
@@ -111,7 +110,7 @@ fn files_of_a_format_of_a_persons_own_and_of_databases_are_hints_where_they_were
         std::fs::create_dir_all(at(folder)).unwrap();
     }
     let text = "name = 'x'\nfiles = ['{tmp}/locks/*.hold']\nread = 'lines'\n[fields]\ntitle = '1'\n";
-    let own = [Described::new(claimtop::format::described::parse(text, &|_| None).unwrap())];
+    let own = [Described::new(claimtop::described::parse(text, &|_| None).unwrap())];
     let mail = "CREATE TABLE file_reservations (id INTEGER, path_pattern TEXT, expires_ts TEXT)";
     let mail_at = at("home/mcp_agent_mail/storage.sqlite3");
     rusqlite::Connection::open(&mail_at).unwrap().execute_batch(mail).unwrap();

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use claimtop::source::os::clock;
+use claimtop::testing::source::clock;
 use portable_pty::CommandBuilder;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 

@@ -194,14 +194,14 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockHolder {
     /// Its PID.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// Whether it goes on by itself.
-    pub pace: RunState,
+    pub(crate) pace: RunState,
 }
 
 /// Whether a process goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunState {
+pub(crate) enum RunState {
     /// It does.
     Running,
     /// It was stopped, as by `Ctrl-Z`, and goes on only when somebody lets it.

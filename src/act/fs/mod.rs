@@ -3,12 +3,12 @@
 //! very file, wherever it lies by then. What is cut off in between, [`crate::act::recover`] puts
 //! right.
 
-pub mod disk;
+pub(crate) mod disk;
 mod exchange;
 pub(super) mod files;
 pub(super) mod park;
 pub(super) mod print;
 pub(super) mod put;
 mod reverse;
-pub mod system;
+pub(crate) mod system;
 mod take;

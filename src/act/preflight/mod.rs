@@ -1,8 +1,8 @@
 //! Looks at what an action would touch, and verifies it once more under the lock.
 
-pub mod confirmed;
+pub(crate) mod confirmed;
 pub(super) mod holder;
 mod inspect;
 mod look;
 pub(super) mod prepared;
-pub mod preview;
+pub(crate) mod preview;

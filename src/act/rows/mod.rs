@@ -1,9 +1,9 @@
 //! Rows of databases, as the road needs them: read, change together or not at all, read back.
 
 #[cfg_attr(not(feature = "postgres"), path = "postgres/stub.rs")]
-pub mod postgres;
-pub mod sqlite;
-pub mod store;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+pub(crate) mod store;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub struct Stores(BTreeMap<Format, Box<dyn Rows>>);
 
 impl Stores {
     /// Knows those systems whose databases are plain files; copies go into the state folder.
-    pub fn new(state: &Path) -> Self {
+    pub(crate) fn new(state: &Path) -> Self {
         let mut stores = Self(BTreeMap::new());
         let copies = Copies::below(&state.join(COPIES));
         stores.insert(Format::Obra, Box::new(sqlite::Sqlite { copies }));

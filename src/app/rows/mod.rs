@@ -3,7 +3,7 @@
 pub(crate) mod claims;
 pub(crate) mod history;
 pub(crate) mod problems;
-pub mod row;
+pub(crate) mod row;
 pub(crate) mod sessions;
 pub(crate) mod source;
 pub(crate) mod windows;
@@ -14,7 +14,7 @@ use super::filter::Filter;
 use super::order::{Direction, Sort};
 
 /// Chooses and orders the rows of a source; those that are equal in that order stay worst first.
-pub fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
+pub(crate) fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
     let columns = source.columns();
     let mut widths = vec![0; columns.len()];
     let mut rows = Vec::new();

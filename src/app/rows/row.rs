@@ -10,47 +10,47 @@ use crate::present::{age, text};
 
 /// The rows of one view.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     /// What the columns are.
-    pub columns: &'static [Column],
+    pub(crate) columns: &'static [Column],
     /// The rows, in the order in which they are shown. There can be thousands: the cells of those
     /// that are on the screen are made for themselves.
-    pub rows: Vec<Entry>,
+    pub(crate) rows: Vec<Entry>,
     /// How wide the widest cell of each column is.
-    pub widths: Vec<usize>,
+    pub(crate) widths: Vec<usize>,
     /// How many rows there are without the filter.
-    pub unfiltered: usize,
+    pub(crate) unfiltered: usize,
 }
 
 /// One row without its cells.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// What it shows.
-    pub key: Key,
+    pub(crate) key: Key,
     /// The worst finding about it.
-    pub severity: Option<Severity>,
+    pub(crate) severity: Option<Severity>,
     /// Which one of its source it is.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     /// The name in the first line.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// The narrowest and the widest that is of use.
-    pub width: (u16, u16),
+    pub(crate) width: (u16, u16),
     /// Columns of a high rank leave first when the screen is narrow.
-    pub rank: u8,
+    pub(crate) rank: u8,
     /// On which side the text stands.
-    pub align: Align,
+    pub(crate) align: Align,
     /// When it gets its full width.
-    pub turn: Turn,
+    pub(crate) turn: Turn,
 }
 
 /// When a column gets its full width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub(crate) enum Turn {
     /// Before any column of a higher rank.
     Own,
     /// After all others: whole sentences.
@@ -59,7 +59,7 @@ pub enum Turn {
 
 /// On which side of a column the text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// Text.
     Left,
     /// Numbers and ages.
@@ -83,26 +83,26 @@ pub(super) const fn sentence(title: &'static str, narrowest: u16, widest: u16, r
 
 /// One row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// What it shows.
-    pub key: Key,
+    pub(crate) key: Key,
     /// One cell for each column.
-    pub cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell>,
     /// The worst finding about it.
-    pub severity: Option<Severity>,
+    pub(crate) severity: Option<Severity>,
     /// What else the filter finds it by.
-    pub also: String,
+    pub(crate) also: String,
 }
 
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// What is shown.
-    pub span: Span,
+    pub(crate) span: Span,
     /// What it is sorted by, before its text.
-    pub order: Option<i64>,
+    pub(crate) order: Option<i64>,
     /// The moment whose age is shown.
-    pub since: Option<Timestamp>,
+    pub(crate) since: Option<Timestamp>,
 }
 
 impl Cell {
@@ -145,7 +145,7 @@ impl Cell {
 }
 
 /// Returns the worst of some findings; among equals the first.
-pub fn worst<'a>(findings: &[&'a Finding]) -> Option<&'a Finding> {
+pub(crate) fn worst<'a>(findings: &[&'a Finding]) -> Option<&'a Finding> {
     findings.iter().copied().min_by_key(|finding| badness(Some(finding.severity)))
 }
 

@@ -13,7 +13,7 @@ use crate::core::model::code::Code;
 use crate::present::lookup::Index;
 
 /// What the rows of a view are made of, as they read at some moment.
-pub struct Source<'a> {
+pub(crate) struct Source<'a> {
     index: &'a Index,
     view: View,
     now: Timestamp,
@@ -23,7 +23,7 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Takes the things of a view.
-    pub fn new(
+    pub(crate) fn new(
         index: &'a Index,
         (journal, timeline): (&'a History, &'a Timeline),
         view: View,
@@ -49,7 +49,7 @@ impl<'a> Source<'a> {
     }
 
     /// Makes the row of one of them.
-    pub fn row(&self, at: usize) -> Option<Row> {
+    pub(crate) fn row(&self, at: usize) -> Option<Row> {
         let (index, now) = (self.index, self.now);
         let report = &index.report;
         Some(match self.view {

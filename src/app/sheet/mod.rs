@@ -15,36 +15,36 @@ use crate::core::plan::left::plan_left;
 
 /// An open sheet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sheet {
+pub(crate) struct Sheet {
     /// What would be done.
-    pub action: Action,
+    pub(crate) action: Action,
     /// To what.
-    pub requests: Vec<Request>,
+    pub(crate) requests: Vec<Request>,
     /// What each of them is about, for people.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// The plans that wait, as the files were when they were looked at.
-    pub offers: Vec<Offer>,
+    pub(crate) offers: Vec<Offer>,
     /// The plans that were confirmed last.
-    pub at_work: Vec<Offer>,
+    pub(crate) at_work: Vec<Offer>,
     /// How much will be told once they are finished.
-    pub due: usize,
+    pub(crate) due: usize,
     /// How many plans were confirmed by a text.
-    pub answered: usize,
+    pub(crate) answered: usize,
     /// What was typed so far.
-    pub typed: String,
+    pub(crate) typed: String,
     /// Whether Enter was pressed on it although it is not what is asked for.
-    pub is_wrong: bool,
+    pub(crate) is_wrong: bool,
     /// How far it has come.
-    pub stage: Stage,
+    pub(crate) stage: Stage,
     /// What became of each request that is finished.
-    pub told: Vec<ActionResult>,
+    pub(crate) told: Vec<ActionResult>,
     /// The first line shown.
-    pub scroll: usize,
+    pub(crate) scroll: usize,
 }
 
 /// How far a sheet has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub(crate) enum Stage {
     /// The files are being looked at.
     Looking,
     /// It waits for a person.
@@ -127,7 +127,7 @@ impl Sheet {
     }
 
     /// Returns whether a plain yes does something.
-    pub fn takes_yes(&self) -> bool {
+    pub(crate) fn takes_yes(&self) -> bool {
         self.stage == Stage::Asking && self.plans().any(|(plan, _)| plan.confirmation == Confirmation::Yes)
     }
 
@@ -141,12 +141,12 @@ impl Sheet {
     }
 
     /// Returns whether something must be typed.
-    pub fn takes_text(&self) -> bool {
+    pub(crate) fn takes_text(&self) -> bool {
         self.stage == Stage::Asking && !self.takes_yes() && self.asking().next().is_some()
     }
 
     /// Returns whether what could not be put back can be put beside.
-    pub fn takes_beside(&self) -> bool {
+    pub(crate) fn takes_beside(&self) -> bool {
         let is_taken = |offer: &Offer| {
             matches!(&offer.plan, Err(why) if why.kind == ErrorKind::Taken)
                 && matches!(offer.request, Request::Undo { place: Place::Own, .. })

@@ -9,18 +9,18 @@ use crate::core::history::subject::Subject;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// When the look that shows it was finished.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// What happened.
-    pub event: Kind,
+    pub(crate) event: Kind,
     /// To what.
     #[serde(flatten)]
-    pub subject: Subject,
+    pub(crate) subject: Subject,
 }
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// An agent runs.
     WindowAppeared,
     /// An agent was stopped or went on, or has another session or folder.
@@ -43,7 +43,7 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the name that the interface fixes.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::WindowAppeared => "window-appeared",
             Self::WindowChanged => "window-changed",

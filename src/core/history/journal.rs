@@ -15,15 +15,15 @@ use crate::core::model::text::Untrusted;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Print {
     /// The device.
-    pub dev: u64,
+    pub(crate) dev: u64,
     /// The inode.
-    pub ino: u64,
+    pub(crate) ino: u64,
     /// The size in bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// The permission bits.
-    pub mode: u32,
+    pub(crate) mode: u32,
     /// The last change of the content, to the nanosecond.
-    pub modified_at: Timestamp,
+    pub(crate) modified_at: Timestamp,
     /// The SHA-256 of the content in hex digits.
     pub sha256: String,
 }
@@ -41,12 +41,12 @@ pub struct Parked {
 
 impl Parked {
     /// Names something that is parked in the state folder.
-    pub fn in_state(name: &str) -> Self {
+    pub(crate) fn in_state(name: &str) -> Self {
         Self { name: name.to_owned(), folder: None }
     }
 
     /// Returns the name, with its folder where that is not the state folder's own.
-    pub fn text(&self) -> Untrusted {
+    pub(crate) fn text(&self) -> Untrusted {
         match &self.folder {
             None => self.name.as_str().into(),
             Some(folder) => Untrusted::from_path(&folder.join(&self.name)),
@@ -121,7 +121,7 @@ impl Movement {
     }
 
     /// Returns what it parks and where: a file, or the copy of a database.
-    pub fn parks(&self) -> Option<(Parked, Option<&Print>)> {
+    pub(crate) fn parks(&self) -> Option<(Parked, Option<&Print>)> {
         match self {
             Self::Take { parked, print, .. } | Self::Exchange { parked, print, .. } => {
                 Some((parked.clone(), Some(print)))
@@ -138,9 +138,9 @@ pub struct Intent {
     /// What was asked for.
     pub action: Action,
     /// What it was about, for people.
-    pub title: String,
+    pub(crate) title: String,
     /// Why, for people.
-    pub why: String,
+    pub(crate) why: String,
     /// The movements in order.
     pub movements: Vec<Movement>,
     /// The entry that this one undoes.
@@ -162,20 +162,20 @@ pub struct Outcome {
 
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub(crate) struct Line {
     /// The entry that it belongs to.
-    pub entry: u64,
+    pub(crate) entry: u64,
     /// When it was written.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// What it says.
     #[serde(flatten)]
-    pub says: Says,
+    pub(crate) says: Says,
 }
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Says {
+pub(crate) enum Says {
     /// What is about to be done.
     Intent(Intent),
     /// What became of it.
@@ -190,16 +190,16 @@ pub struct Entry {
     /// Its number; entries are numbered from 1.
     pub number: u64,
     /// When it was begun.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// What was meant.
     #[serde(flatten)]
     pub intent: Intent,
     /// What became of it; `None` while nobody knows.
     pub outcome: Option<Outcome>,
     /// The entry that undid it.
-    pub undone_by: Option<u64>,
+    pub(crate) undone_by: Option<u64>,
     /// Whether its parked things are gone for good.
-    pub pruned: bool,
+    pub(crate) pruned: bool,
 }
 
 impl Entry {
@@ -234,7 +234,7 @@ impl History {
     }
 
     /// Adds one line.
-    pub fn add(&mut self, line: Line) {
+    pub(crate) fn add(&mut self, line: Line) {
         match line.says {
             Says::Intent(intent) => self.begin(line.entry, line.at, intent),
             Says::Outcome(outcome) => self.finish(line.entry, outcome),
@@ -283,19 +283,19 @@ impl History {
     }
 
     /// Returns the number of the next entry.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.entries.iter().map(|entry| entry.number).max().unwrap_or(0) + 1
     }
 
     /// Returns what followed an entry and can be undone, the newest first.
-    pub fn followers(&self, number: u64) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn followers(&self, number: u64) -> impl Iterator<Item = &Entry> {
         let newest_first = self.entries.iter().rev();
         newest_first.filter(move |entry| entry.intent.follows == Some(number) && entry.can_be_undone())
     }
 
     /// Returns whether there is anything to undo of an entry: one that only holds others together
     /// has something only for as long as they have.
-    pub fn holds_anything(&self, entry: &Entry) -> bool {
+    pub(crate) fn holds_anything(&self, entry: &Entry) -> bool {
         let mut held = self.entries.iter().filter(|other| other.intent.follows == Some(entry.number));
         let is_ended = |held: &Entry| !held.can_be_undone();
         !entry.intent.movements.is_empty() || !held.clone().all(is_ended) || held.next().is_none()

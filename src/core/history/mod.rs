@@ -1,8 +1,8 @@
 //! What was: the journal, what changed between looks, recordings.
 
-pub mod change;
-pub mod diff;
-pub mod journal;
+pub(crate) mod change;
+pub(crate) mod diff;
+pub(crate) mod journal;
 pub mod recording;
-pub mod subject;
-pub mod timeline;
+pub(crate) mod subject;
+pub(crate) mod timeline;

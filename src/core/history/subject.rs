@@ -17,7 +17,7 @@ use crate::core::model::window::{WindowState, WindowView};
 /// What an event is about, with what is needed to tell it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// A window.
     Window {
         /// Its key.
@@ -77,7 +77,7 @@ pub enum Subject {
 
 impl Subject {
     /// Returns the keys of what it is about, its own first.
-    pub fn keys(&self) -> Vec<Key> {
+    pub(crate) fn keys(&self) -> Vec<Key> {
         match self {
             Self::Window { key, .. } | Self::Record { key, .. } => vec![key.clone()],
             Self::Claim { key, record, .. } => vec![key.clone(), record.clone()],
@@ -86,7 +86,7 @@ impl Subject {
     }
 
     /// Returns how bad a finding is.
-    pub fn severity(&self) -> Option<Severity> {
+    pub(crate) fn severity(&self) -> Option<Severity> {
         match self {
             Self::Window { .. } | Self::Record { .. } | Self::Claim { .. } => None,
             Self::Finding { severity, .. } => Some(*severity),
@@ -94,7 +94,7 @@ impl Subject {
     }
 
     /// Tells it in one line, safe to show; its key comes last.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         match self {
             Self::Window { key, pid, agent, cwd, .. } => {
                 let folder = cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {cwd}"));

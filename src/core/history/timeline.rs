@@ -11,25 +11,25 @@ use crate::core::model::code::Severity;
 use crate::core::model::key::Key;
 
 /// How many changes are kept in memory.
-pub const MOST: usize = 4_096;
+pub(crate) const MOST: usize = 4_096;
 
 /// The span of "what has changed lately".
-pub const LATELY: SignedDuration = SignedDuration::from_mins(10);
+pub(crate) const LATELY: SignedDuration = SignedDuration::from_mins(10);
 
 /// One change as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// When the look that showed it was finished.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// What happened.
-    pub event: Kind,
+    pub(crate) event: Kind,
     /// What it happened to: keys of windows, records and claims.
-    pub keys: Vec<Key>,
+    pub(crate) keys: Vec<Key>,
     /// How bad a finding is; nothing where it happened to something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub severity: Option<Severity>,
+    pub(crate) severity: Option<Severity>,
     /// The same in one line for people, already safe to show.
-    pub told: String,
+    pub(crate) told: String,
 }
 
 impl From<&Change> for Past {
@@ -47,7 +47,7 @@ impl From<&Change> for Past {
 
 /// Changes in their order, the newest last; the oldest leave when there is no more room.
 #[derive(Clone, Debug, Default)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     past: VecDeque<Arc<Past>>,
     /// How many have left.
     gone: u64,
@@ -55,7 +55,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// Adds what happened last.
-    pub fn add(&mut self, past: impl IntoIterator<Item = Arc<Past>>) {
+    pub(crate) fn add(&mut self, past: impl IntoIterator<Item = Arc<Past>>) {
         self.past.extend(past);
         let surplus = self.past.len().saturating_sub(MOST);
         self.past.drain(..surplus);
@@ -63,7 +63,7 @@ impl Timeline {
     }
 
     /// Puts what was kept elsewhere before everything else, as far as there is room.
-    pub fn remember(&mut self, earlier: Vec<Past>) {
+    pub(crate) fn remember(&mut self, earlier: Vec<Past>) {
         let first = self.past.front().map(|past| past.at);
         let earlier = earlier.into_iter().filter(|past| first.is_none_or(|first| past.at < first));
         let mut all: VecDeque<Arc<Past>> = earlier.map(Arc::new).collect();
@@ -73,25 +73,25 @@ impl Timeline {
     }
 
     /// Returns all up to a moment with their numbers, the newest first.
-    pub fn until(&self, moment: Timestamp) -> impl Iterator<Item = (u64, &Past)> {
+    pub(crate) fn until(&self, moment: Timestamp) -> impl Iterator<Item = (u64, &Past)> {
         let first = self.gone;
         let all = self.past.iter().enumerate().rev().filter(move |(_, past)| past.at <= moment);
         all.map(move |(at, past)| (first + at as u64, &**past))
     }
 
     /// Returns the change of a number.
-    pub fn get(&self, number: u64) -> Option<&Past> {
+    pub(crate) fn get(&self, number: u64) -> Option<&Past> {
         let at = usize::try_from(number.checked_sub(self.gone)?).ok()?;
         self.past.get(at).map(|past| &**past)
     }
 
     /// Returns what happened to a thing up to a moment, the newest first.
-    pub fn of(&self, key: &Key, moment: Timestamp) -> impl Iterator<Item = &Past> {
+    pub(crate) fn of(&self, key: &Key, moment: Timestamp) -> impl Iterator<Item = &Past> {
         self.until(moment).map(|(_, past)| past).filter(move |past| past.keys.contains(key))
     }
 
     /// Returns what has happened [`LATELY`], the newest first.
-    pub fn lately(&self, now: Timestamp) -> impl Iterator<Item = &Past> {
+    pub(crate) fn lately(&self, now: Timestamp) -> impl Iterator<Item = &Past> {
         self.until(now).map(|(_, past)| past).take_while(move |past| now.duration_since(past.at) <= LATELY)
     }
 }

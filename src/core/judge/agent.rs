@@ -144,7 +144,7 @@ impl Signatures {
     }
 
     /// Returns the names under which agents are called.
-    pub fn commands(&self) -> BTreeSet<&str> {
+    pub(crate) fn commands(&self) -> BTreeSet<&str> {
         let patterns = self.agents.iter().flat_map(|agent| &agent.matches);
         let names = patterns.flat_map(|pattern| pattern.comm.iter().chain(&pattern.exe_name));
         names.chain(self.agents.iter().map(|agent| &agent.name)).map(String::as_str).collect()
@@ -189,7 +189,7 @@ impl Signatures {
 
     /// Returns whether a process of which the executable could not be read is an interpreter by all
     /// that it calls itself, and runs what bears no agent's name: many a service of root's.
-    pub fn runs_another(&self, process: &Process) -> bool {
+    pub(crate) fn runs_another(&self, process: &Process) -> bool {
         let Some(details) = process.details.as_ref().filter(|details| details.exe.is_none()) else {
             return false;
         };
@@ -207,7 +207,7 @@ impl Signatures {
 
 /// Returns the file that is opened when the program of a process starts: the executable, or what an
 /// interpreter runs.
-pub fn program(process: &Process) -> Option<&str> {
+pub(crate) fn program(process: &Process) -> Option<&str> {
     let details = process.details.as_ref()?;
     let exe = details.exe.as_ref()?.raw();
     if !INTERPRETERS.iter().any(|name| is_version_of(file_name(exe), name)) {
@@ -225,13 +225,13 @@ pub struct Candidates {
 
 impl Candidates {
     /// Returns whether an executable at this path could be an agent's.
-    pub fn may_run(&self, exe: &str) -> bool {
+    pub(crate) fn may_run(&self, exe: &str) -> bool {
         self.exe_parts.iter().any(|part| exe.contains(part.as_str()))
     }
 
     /// Returns whether a process of this thread name could be an agent. Version numbers count:
     /// Claude Code's native installer runs a file named by its version.
-    pub fn may_be(&self, comm: &str) -> bool {
+    pub(crate) fn may_be(&self, comm: &str) -> bool {
         self.comms.contains(comm)
             || INTERPRETERS.iter().any(|name| comm.starts_with(name))
             || (comm.starts_with(|c: char| c.is_ascii_digit()) && comm.contains('.'))

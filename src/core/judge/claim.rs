@@ -12,17 +12,17 @@ use crate::core::model::record::format::Format;
 use crate::core::model::verdict::VerdictState;
 
 /// What claims are judged from.
-pub struct ClaimFacts<'a> {
+pub(crate) struct ClaimFacts<'a> {
     /// The judged records.
-    pub records: &'a [Judged],
+    pub(crate) records: &'a [Judged],
     /// The snapshot with its windows.
-    pub world: &'a World<'a>,
+    pub(crate) world: &'a World<'a>,
     /// The windows' keys by PID.
-    pub window_keys: &'a BTreeMap<u32, Key>,
+    pub(crate) window_keys: &'a BTreeMap<u32, Key>,
 }
 
 /// Judges every claim of every record.
-pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
+pub(crate) fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     let contested = contested(facts.records);
     let views = facts.records.iter().flat_map(|judged| {
         let window = holder_window(judged).and_then(|pid| facts.window_keys.get(&pid).cloned());
@@ -42,7 +42,7 @@ pub fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
 
 /// Returns whether only one session at a time may hold such a thing. A persona, a working tree
 /// and a shadow branch are shared by design or by habit; sharing a tree is its own finding.
-pub fn is_exclusive(kind: ResourceKind) -> bool {
+pub(crate) fn is_exclusive(kind: ResourceKind) -> bool {
     match kind {
         ResourceKind::Project | ResourceKind::WorkItem | ResourceKind::Task | ResourceKind::Lock => true,
         ResourceKind::Session => true,
@@ -53,7 +53,7 @@ pub fn is_exclusive(kind: ResourceKind) -> bool {
 }
 
 /// Finds the exclusive resources that two living windows hold.
-pub fn contested(judged: &[Judged]) -> BTreeSet<Resource> {
+pub(crate) fn contested(judged: &[Judged]) -> BTreeSet<Resource> {
     let mut holders: BTreeMap<Resource, BTreeSet<u32>> = BTreeMap::new();
     for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
         for claim in &record.record.claims {
@@ -69,7 +69,7 @@ pub fn contested(judged: &[Judged]) -> BTreeSet<Resource> {
 
 /// Returns what a claim holds, whatever its system calls it: one item of work is a task for one
 /// and a work item for another.
-pub fn thing(resource: &Resource) -> Resource {
+pub(crate) fn thing(resource: &Resource) -> Resource {
     match resource.kind {
         ResourceKind::Task => Resource { kind: ResourceKind::WorkItem, id: resource.id.clone() },
         ResourceKind::AgentRole
@@ -103,7 +103,7 @@ fn holder_window(judged: &Judged) -> Option<u32> {
 }
 
 /// Returns the window that is certain to run the record's session by now, under another PID.
-pub fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
+pub(crate) fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
     world.pids_of_session(record.session_id.as_ref()?).next()
 }
 

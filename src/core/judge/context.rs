@@ -10,33 +10,33 @@ use crate::core::model::window::{ContextId, ContextSource};
 
 /// One step of the parent chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Link {
+pub(crate) struct Link {
     /// The PID.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// The start in clock ticks since boot.
-    pub start_ticks: u64,
+    pub(crate) start_ticks: u64,
     /// The main thread's name.
-    pub comm: Untrusted,
+    pub(crate) comm: Untrusted,
     /// Which agent it is, if it is one.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 /// How a context ID was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Resolution {
+pub(crate) struct Resolution {
     /// The context ID.
-    pub context_id: ContextId,
+    pub(crate) context_id: ContextId,
     /// Claude Code's session ID from the environment, beside the context ID and never it.
-    pub session_id: Option<Untrusted>,
+    pub(crate) session_id: Option<Untrusted>,
     /// A given ID that was refused, and why.
-    pub refused: Option<String>,
+    pub(crate) refused: Option<String>,
     /// The chain walked, the asking process first.
-    pub chain: Vec<Link>,
+    pub(crate) chain: Vec<Link>,
 }
 
 /// Returns the nearest agent above a process, or itself, with its name. A daemon serves several
 /// windows, so whose child it is says nothing: the walk ends there.
-pub fn agent_above<'a>(
+pub(crate) fn agent_above<'a>(
     table: &'a ProcessTable,
     signatures: &'a Signatures,
     pid: u32,
@@ -52,7 +52,7 @@ pub fn agent_above<'a>(
 
 /// Resolves the context ID of the process `pid`: the given variable if it is valid, the PID
 /// of the nearest agent above, the parent's PID (unstable: the next call has another one).
-pub fn resolve(
+pub(crate) fn resolve(
     table: &ProcessTable,
     signatures: &Signatures,
     pid: u32,

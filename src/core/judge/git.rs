@@ -28,31 +28,31 @@ const HARMLESS: [&str; 8] = [
 const WITH_VALUE: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
 /// Returns whether a thread name is git's, or that of a program of its kin.
-pub fn is_named_so(comm: &str) -> bool {
+pub(crate) fn is_named_so(comm: &str) -> bool {
     comm.starts_with("git") || KIN.contains(&comm)
 }
 
 /// Returns the living processes of git and its kin, but those whose arguments prove that they take
 /// no lock.
-pub fn lockers(table: &ProcessTable) -> impl Iterator<Item = &Process> {
+pub(crate) fn lockers(table: &ProcessTable) -> impl Iterator<Item = &Process> {
     let lives = |process: &&Process| is_named_so(process.comm.raw()) && !has_exited(process);
     table.by_pid.values().filter(lives).filter(|process| !is_harmless(process))
 }
 
 /// Returns whether a process is a git whose arguments prove that it takes no lock.
-pub fn is_harmless(process: &Process) -> bool {
+pub(crate) fn is_harmless(process: &Process) -> bool {
     let details = process.details.as_ref().filter(|_| is_named_so(process.comm.raw()));
     details.and_then(subcommand).is_some_and(|name| HARMLESS.contains(&name))
 }
 
 /// Returns what a lock is for; one that does not say is taken for a command's, about which most is
 /// asked before it counts as dead.
-pub fn lock_of(record: &Record) -> GitLock {
+pub(crate) fn lock_of(record: &Record) -> GitLock {
     if let RecordDetail::Git(lock) = record.detail { lock } else { GitLock::Command }
 }
 
 /// Returns the repository that a lock of git's lies in.
-pub fn repo_of<'a>(record: &Record, repos: &'a [Repo]) -> Option<&'a Repo> {
+pub(crate) fn repo_of<'a>(record: &Record, repos: &'a [Repo]) -> Option<&'a Repo> {
     let path = record.location.path()?;
     repos.iter().find(|repo| path.starts_with(&repo.common_dir))
 }
@@ -70,7 +70,7 @@ fn subcommand(details: &Details) -> Option<&str> {
 
 /// Returns whether a process works in the tree of a lock or in its repository: by its working
 /// directory, or because an argument names it.
-pub fn works_at(process: &Process, record: &Record, repos: &[Repo]) -> bool {
+pub(crate) fn works_at(process: &Process, record: &Record, repos: &[Repo]) -> bool {
     let Some(details) = process.details.as_ref() else { return false };
     let places = places_of(record, repos);
     let is_in = |text: &str| places.iter().any(|place| Path::new(text).starts_with(place));

@@ -8,7 +8,7 @@ const WAYS: usize = 16;
 /// A pattern for paths, as gitignore(5) reads it: `*` and `?` within one name, `**` across
 /// folders. A pattern that may name a folder means all that is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob {
+pub(crate) struct Glob {
     ways: Vec<Vec<Token>>,
 }
 
@@ -26,12 +26,12 @@ enum Token {
 
 impl Glob {
     /// Reads a path in which no character has another meaning.
-    pub fn literal(path: &str) -> Self {
+    pub(crate) fn literal(path: &str) -> Self {
         Self { ways: vec![path.chars().take(MOST).map(Token::Char).collect()] }
     }
 
     /// Reads a pattern.
-    pub fn pattern(text: &str) -> Self {
+    pub(crate) fn pattern(text: &str) -> Self {
         let text = text.trim_start_matches("./").trim_start_matches('/');
         if text.chars().count() > MOST {
             return Self { ways: vec![text.chars().map(Token::Char).collect()] };
@@ -56,7 +56,7 @@ impl Glob {
     }
 
     /// Returns whether a path can fit both.
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.ways.iter().any(|one| other.ways.iter().any(|two| can_meet(one, two)))
     }
 }

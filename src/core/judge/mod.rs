@@ -1,19 +1,19 @@
 //! What it means: windows, verdicts, claims, findings and stories, all from a snapshot.
 
 pub mod agent;
-pub mod binding;
-pub mod claim;
-pub mod context;
-pub mod git;
-pub mod glob;
-pub mod liveness;
-pub mod place;
-pub mod rules;
-pub mod session;
-pub mod stand_in;
-pub mod story;
-pub mod successors;
-pub mod times;
-pub mod tombstone;
-pub mod window;
-pub mod world;
+pub(crate) mod binding;
+pub(crate) mod claim;
+pub(crate) mod context;
+pub(crate) mod git;
+pub(crate) mod glob;
+pub(crate) mod liveness;
+pub(crate) mod place;
+pub(crate) mod rules;
+pub(crate) mod session;
+pub(crate) mod stand_in;
+pub(crate) mod story;
+pub(crate) mod successors;
+pub(crate) mod times;
+pub(crate) mod tombstone;
+pub(crate) mod window;
+pub(crate) mod world;

@@ -8,7 +8,7 @@ use crate::core::model::process::{Details, Process, ProcessTable, ancestry};
 use crate::core::model::text::Untrusted;
 
 /// Finds where a process is.
-pub fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
+pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
     let Some(details) = process.details.as_ref() else { return PlaceView::default() };
     let above: Vec<&Process> = ancestry(table, process.id.pid).into_iter().skip(1).collect();
     let seat = above.iter().find_map(|server| seat_at(server, details)).or_else(|| editor(details));

@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::core::model::process::{Details, ProcessTable};
 
 /// The variable that makes claimtop's own program play an agent.
-pub const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
+pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
 /// How the name of every stage's folder begins.
-pub const STAGE_PREFIX: &str = "claimtop-demo-";
+pub(crate) const STAGE_PREFIX: &str = "claimtop-demo-";
 
 /// Marks the processes that only play agents: they were told to, and their program is one of a stage.
 /// Those of the stage that is looked at are taken for what they play.

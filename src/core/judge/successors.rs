@@ -12,7 +12,7 @@ use crate::core::model::window::WindowView;
 
 /// Who may use what a dead holder has left.
 #[derive(Clone, Copy, Debug)]
-pub enum Successor<'a> {
+pub(crate) enum Successor<'a> {
     /// The window of this PID is certain to run the session by now.
     Session(u32),
     /// A living window has the PID by now, where only times tell the two apart; by a copy of its
@@ -24,7 +24,7 @@ pub enum Successor<'a> {
 
 impl Successor<'_> {
     /// Says why more than a plain yes is needed.
-    pub fn words(self) -> String {
+    pub(crate) fn words(self) -> String {
         match self {
             Self::Session(pid) => format!("the session runs in PID {pid}"),
             Self::Pid(window) => format!("{} has this PID by now and may use the record", window.agent),
@@ -36,7 +36,7 @@ impl Successor<'_> {
 }
 
 /// The windows and sessions that live.
-pub struct Successors<'a> {
+pub(crate) struct Successors<'a> {
     windows: HashMap<u32, &'a WindowView>,
     /// The sessions of which some record's holder lives, with that record.
     living: HashMap<&'a Untrusted, &'a RecordView>,
@@ -44,7 +44,7 @@ pub struct Successors<'a> {
 
 impl<'a> Successors<'a> {
     /// Looks through windows and records once.
-    pub fn new(windows: &'a [WindowView], records: &'a [Judged]) -> Self {
+    pub(crate) fn new(windows: &'a [WindowView], records: &'a [Judged]) -> Self {
         // A held lock means that its own CLI is at work, and a companion says nothing by itself.
         let alive = records.iter().map(|record| &**record).filter(|record| {
             record.verdict.state == VerdictState::Alive
@@ -57,7 +57,7 @@ impl<'a> Successors<'a> {
     }
 
     /// Returns who may use what a record's dead holder has left.
-    pub fn of(&self, record: &RecordView) -> Option<Successor<'a>> {
+    pub(crate) fn of(&self, record: &RecordView) -> Option<Successor<'a>> {
         if record.verdict.state != VerdictState::Dead {
             return None;
         }

@@ -7,14 +7,14 @@ use crate::core::model::record::medium::Medium;
 
 /// How much later than a record's last write a process may have started and still be the one
 /// that wrote it: 2 s for clocks and file times, and one tick of at most 10 ms.
-pub const SLACK: SignedDuration = SignedDuration::from_millis(2_010);
+pub(crate) const SLACK: SignedDuration = SignedDuration::from_millis(2_010);
 
 pub(crate) fn is_after(host: &Host, later: Timestamp, earlier: Timestamp) -> bool {
     earlier.checked_add(SLACK + host.clock_doubt).is_ok_and(|earlier| later > earlier)
 }
 
 /// Returns whether the machine is certain to have booted since something was written on a medium.
-pub fn has_booted_since(host: &Host, written_at: Timestamp, medium: Medium) -> bool {
+pub(crate) fn has_booted_since(host: &Host, written_at: Timestamp, medium: Medium) -> bool {
     let is_ours = medium.is_this_machines() && host.time_namespace == Some(INITIAL_TIME_NAMESPACE);
     is_ours && host.boot_at.is_some_and(|boot_at| is_after(host, boot_at, written_at))
 }

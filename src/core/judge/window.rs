@@ -11,7 +11,7 @@ pub struct Window<'a> {
     /// The agent's process.
     pub process: &'a Process,
     /// Which agent, such as `claude-code`.
-    pub agent: &'a str,
+    pub(crate) agent: &'a str,
 }
 
 /// Finds every window: agents that are neither launchers, helpers, daemons nor part of another
@@ -69,7 +69,7 @@ fn is_nested(table: &ProcessTable, signatures: &Signatures, process: &Process) -
 }
 
 /// Returns the window that `pid` belongs to: itself or the nearest above it.
-pub fn window_of<'a, 'b>(
+pub(crate) fn window_of<'a, 'b>(
     table: &ProcessTable,
     windows: &'b [Window<'a>],
     pid: u32,

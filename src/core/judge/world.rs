@@ -24,26 +24,26 @@ use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
 
 /// The snapshot with its windows and certain sessions.
-pub struct World<'a> {
+pub(crate) struct World<'a> {
     /// What was read.
-    pub snapshot: &'a Snapshot,
+    pub(crate) snapshot: &'a Snapshot,
     /// How agents look.
-    pub signatures: &'a Signatures,
+    pub(crate) signatures: &'a Signatures,
     /// Every running agent.
-    pub windows: Vec<Window<'a>>,
+    pub(crate) windows: Vec<Window<'a>>,
     /// The session that the agent's own registry proves for a PID: PID and start both match.
-    pub sessions: BTreeMap<u32, &'a Untrusted>,
+    pub(crate) sessions: BTreeMap<u32, &'a Untrusted>,
     /// When the machine booted, where that is known, and that as evidence against what was last
     /// written before.
-    pub booted: Option<(Timestamp, Evidence)>,
+    pub(crate) booted: Option<(Timestamp, Evidence)>,
     /// What agents' own hooks told about who runs which session.
-    pub bindings: Bindings<'a>,
+    pub(crate) bindings: Bindings<'a>,
     /// Every process that could own a record, for all that was read of it, and that as evidence.
-    pub possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
+    pub(crate) possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
     /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
-    pub outsiders: Vec<PossibleAgent<'a>>,
+    pub(crate) outsiders: Vec<PossibleAgent<'a>>,
     /// Every process of which the namespace could not be read, agent or not.
-    pub unplaced: Vec<PossibleAgent<'a>>,
+    pub(crate) unplaced: Vec<PossibleAgent<'a>>,
     /// The PIDs that are certain to run each session.
     by_certain_session: HashMap<&'a Untrusted, Vec<u32>>,
     /// The windows' processes by each of their arguments.
@@ -62,7 +62,7 @@ pub struct World<'a> {
 
 /// How a process's start and a moment stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Born {
+pub(crate) enum Born {
     /// It was there by then, or nothing says that it was not.
     Before,
     /// It started later, beyond doubt.
@@ -73,7 +73,7 @@ pub enum Born {
 
 /// A process that could be an agent.
 #[derive(Clone, Copy, Debug)]
-pub enum PossibleAgent<'a> {
+pub(crate) enum PossibleAgent<'a> {
     /// It is one; its name.
     Known(&'a Process, &'a str),
     /// It bears an agent's name, or too little could be read to exclude it.
@@ -84,7 +84,7 @@ pub enum PossibleAgent<'a> {
 
 impl<'a> World<'a> {
     /// Finds windows and certain sessions.
-    pub fn new(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Self {
         let sessions = certain_sessions(snapshot);
         let registered: BTreeSet<u32> = sessions.keys().copied().collect();
         let windows = windows(&snapshot.processes, signatures, &registered);
@@ -113,39 +113,39 @@ impl<'a> World<'a> {
     }
 
     /// Returns the records of a session.
-    pub fn records_of(&self, session: &Untrusted) -> &[&'a Record] {
+    pub(crate) fn records_of(&self, session: &Untrusted) -> &[&'a Record] {
         self.by_session.get(session).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the agents' own registry records that name a PID, fitting or not.
-    pub fn registered(&self, pid: u32) -> &[&'a Record] {
+    pub(crate) fn registered(&self, pid: u32) -> &[&'a Record] {
         self.by_registered_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the tombstone of a process that ran a session: nothing against one that resumed it.
-    pub fn tombstone_of(&self, session: &Untrusted) -> Option<&'a Tombstone> {
+    pub(crate) fn tombstone_of(&self, session: &Untrusted) -> Option<&'a Tombstone> {
         self.tombstone_by_session.get(session).copied()
     }
 
     /// Returns the living processes that have this number in other PID namespaces.
-    pub fn inner(&self, pid: u32) -> &[&'a Process] {
+    pub(crate) fn inner(&self, pid: u32) -> &[&'a Process] {
         self.by_inner_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the database that a row is in.
-    pub fn database(&self, row: &Row) -> Option<&'a Database> {
+    pub(crate) fn database(&self, row: &Row) -> Option<&'a Database> {
         self.snapshot.databases.iter().find(|database| database.name == row.database)
     }
 
     /// Returns when a process started, by the wall clock. In a time namespace that was set back, starts
     /// before its zero wrap round (time_namespaces(7)): one after now tells nothing.
-    pub fn started_at(&self, process: &Process) -> Option<Timestamp> {
+    pub(crate) fn started_at(&self, process: &Process) -> Option<Timestamp> {
         let started = self.snapshot.host.wall_clock(process.id.start_ticks)?;
         (!self.is_after(started, self.snapshot.taken_at)).then_some(started)
     }
 
     /// Returns how a process's start stands to a moment that was written on a medium.
-    pub fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Born {
+    pub(crate) fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Born {
         if self.snapshot.host.boot_at.is_none() {
             return Born::Before;
         }
@@ -161,36 +161,30 @@ impl<'a> World<'a> {
     }
 
     /// Returns whether a process started after a record was last written, beyond doubt.
-    pub fn is_younger(&self, process: &Process, record: &Record) -> bool {
+    pub(crate) fn is_younger(&self, process: &Process, record: &Record) -> bool {
         self.born(process, (record.written_at, record.medium())) == Born::After
     }
 
     /// Returns whether `process` started after `moment`, beyond doubt.
-    pub fn is_born_after(&self, process: &Process, moment: Timestamp) -> bool {
+    pub(crate) fn is_born_after(&self, process: &Process, moment: Timestamp) -> bool {
         self.started_at(process).is_some_and(|started| self.is_after(started, moment))
     }
 
     /// Returns whether a moment came after another, whatever the clock did in between.
-    pub fn is_after(&self, later: Timestamp, earlier: Timestamp) -> bool {
+    pub(crate) fn is_after(&self, later: Timestamp, earlier: Timestamp) -> bool {
         is_after(&self.snapshot.host, later, earlier)
     }
 
     /// Returns the PIDs that are certain to run a session: those of notes, and those of the
     /// registry.
-    pub fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> + use<'_, 'a> {
+    pub(crate) fn pids_of_session(&self, session: &Untrusted) -> impl Iterator<Item = u32> + use<'_, 'a> {
         let noted = self.bindings.running(session).iter().map(|(_, process)| process.id.pid);
         let registered = self.by_certain_session.get(session).into_iter().flatten().copied();
         noted.chain(registered)
     }
 
-    /// Returns the session that a process is certain to run. What its own hook said comes first:
-    /// older agents leave their registry as it was when a window turns to another session.
-    pub fn session_of(&self, pid: u32) -> Option<&'a Untrusted> {
-        self.bindings.of(pid).map(|note| &note.session_id).or_else(|| self.sessions.get(&pid).copied())
-    }
-
     /// Returns whether a process is not certain to run another session than this.
-    pub fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
+    pub(crate) fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
         let is_noted = || self.bindings.of(pid).is_some_and(|note| note.session_id == *session);
         self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
     }
@@ -199,7 +193,7 @@ impl<'a> World<'a> {
     /// runs another one, or its own hook has named this one before, to which it can turn back. An
     /// agent tells its hooks of every turn, so of Claude Code, which runs one session at a time, the
     /// newest note excludes as its registry does; where notes may be missing they exclude nobody.
-    pub fn could_run(&self, pid: u32, session: &Untrusted) -> bool {
+    pub(crate) fn could_run(&self, pid: u32, session: &Untrusted) -> bool {
         let is_other = |certain: &&Untrusted| *certain != session;
         let noted = self.bindings.of(pid).filter(|note| note.agent.raw() == "claude-code");
         let noted = noted.filter(|_| self.snapshot.bound.is_whole()).map(|note| &note.session_id);
@@ -208,7 +202,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns whether a process is an agent of any sort, or could be one.
-    pub fn may_be_agents(&self, process: &Process) -> bool {
+    pub(crate) fn may_be_agents(&self, process: &Process) -> bool {
         self.signatures.classify(process).is_some()
             || self.possible_agents.iter().any(|(agent, _)| match agent {
                 PossibleAgent::Known(possible, _) | PossibleAgent::Unproven(possible) => {
@@ -221,7 +215,7 @@ impl<'a> World<'a> {
     /// Returns whether a record lies in a home, and none of the folders that a process keeps records
     /// in, as it reaches them itself, is the one where the record lies. Devices and inodes say nothing
     /// of what is not this machine's own, nor where one file system shows the folders of another.
-    pub fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
+    pub(crate) fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
         let details = process.details.as_ref().filter(|details| details.has_certain_homes);
         let homes = details.and_then(|details| details.homes.as_ref());
         let folder = record.location.path().and_then(|path| folder_of(&self.snapshot.homes, path));
@@ -231,12 +225,12 @@ impl<'a> World<'a> {
 
     /// Returns the windows' processes that were started with an argument, or with it as the value
     /// of `--resume`.
-    pub fn started_with(&self, argument: &str) -> &[&'a Process] {
+    pub(crate) fn started_with(&self, argument: &str) -> &[&'a Process] {
         self.by_argument.get(argument).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the repository and working tree that a folder is in: the deepest that fits.
-    pub fn worktree_of(&self, folder: &Path) -> Option<(&'a Repo, &'a Worktree)> {
+    pub(crate) fn worktree_of(&self, folder: &Path) -> Option<(&'a Repo, &'a Worktree)> {
         folder.ancestors().find_map(|above| self.by_folder.get(above).copied())
     }
 }
@@ -290,7 +284,7 @@ impl PossibleAgent<'_> {
     }
 
     /// Names it for a sentence.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Known(process, _) | Self::Unproven(process) => {
                 format!("{} {}", process.comm, process.id.pid)

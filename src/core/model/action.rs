@@ -103,14 +103,14 @@ pub enum ErrorKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionResult {
     /// What it was about.
-    pub title: String,
+    pub(crate) title: String,
     /// How it ended; `None` when it was not begun.
-    pub ended: Option<Ended>,
+    pub(crate) ended: Option<Ended>,
     /// What there is to say.
-    pub detail: String,
+    pub(crate) detail: String,
     /// The entry of the journal by which it is undone with all that followed it; a part that
     /// only followed has none.
-    pub entry: Option<u64>,
+    pub(crate) entry: Option<u64>,
 }
 
 /// A shown plan.
@@ -144,19 +144,19 @@ pub struct Plan {
     pub confirmation: Confirmation,
     /// Why nothing is done, where that is so.
     #[serde(skip)]
-    pub refusal: Option<Refusal>,
+    pub(crate) refusal: Option<Refusal>,
     /// When the file that it is about was last written, as far as there is one.
     #[serde(skip)]
-    pub written_at: Option<Timestamp>,
+    pub(crate) written_at: Option<Timestamp>,
 }
 
 /// Why nothing is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// Why.
-    pub why: String,
+    pub(crate) why: String,
     /// What to do instead.
-    pub instead: String,
+    pub(crate) instead: String,
 }
 
 impl fmt::Display for Refusal {
@@ -197,7 +197,7 @@ impl Plan {
     }
 
     /// Returns whether a plan of a newer look is about the same, unchanged thing.
-    pub fn is_same_as(&self, newer: &Self) -> bool {
+    pub(crate) fn is_same_as(&self, newer: &Self) -> bool {
         (&self.what, &self.name, &self.steps) == (&newer.what, &newer.name, &newer.steps)
             && (&self.confirmation, self.written_at) == (&newer.confirmation, newer.written_at)
     }

@@ -80,7 +80,7 @@ pub struct ClaimView {
 
 impl ClaimView {
     /// Views a claim of a record; whether it can be released is known once there is a report to plan on.
-    pub fn new(
+    pub(crate) fn new(
         record: &Arc<RecordView>,
         stated: &StatedClaim,
         (window, status): (Option<Key>, ClaimStatus),
@@ -100,7 +100,7 @@ impl ClaimView {
     }
 
     /// Returns whether any place that was read says that it is held.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
     }
 }

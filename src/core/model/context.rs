@@ -3,25 +3,25 @@
 use crate::core::model::text::is_forbidden;
 
 /// The variable by which a person or a system names the context.
-pub const CONTEXT_VARIABLE: &str = "CLAUDE_SESSION_ID";
+pub(crate) const CONTEXT_VARIABLE: &str = "CLAUDE_SESSION_ID";
 
 /// Claude Code's own session ID: it changes on `/clear` and leaks to every descendant, so it
 /// proves descent and not identity.
-pub const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
+pub(crate) const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
 /// What [`is_context_id`] asks for, in words.
-pub const CONTEXT_ID_RULE: &str = "one file name of at most 128 bytes, without a dot in front";
+pub(crate) const CONTEXT_ID_RULE: &str = "one file name of at most 128 bytes, without a dot in front";
 
 /// Decides whether a session ID may be used: 1 to 128 of `A-Z a-z 0-9 _ -` (LEO's own rule,
 /// the strictest of those who read it). It ends up in file names.
-pub fn is_valid_id(text: &str) -> bool {
+pub(crate) fn is_valid_id(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// Decides whether a given context ID may be used as it is, as Maia uses it: one file name of at
 /// most 128 bytes that is not hidden and that can be printed.
-pub fn is_context_id(text: &str) -> bool {
+pub(crate) fn is_context_id(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && !text.starts_with('.')
         && !text.chars().any(|c| c == '/' || is_forbidden(c))

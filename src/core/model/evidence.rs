@@ -29,7 +29,7 @@ pub struct Fact {
 
 impl Evidence {
     /// States a fact without a time.
-    pub fn new(
+    pub(crate) fn new(
         fact: impl Into<Untrusted>,
         value: impl Into<Untrusted>,
         source: impl Into<Untrusted>,
@@ -38,12 +38,12 @@ impl Evidence {
     }
 
     /// States a PID that a record names, and which process that is.
-    pub fn pid(pid: u32, role: Role) -> Self {
+    pub(crate) fn pid(pid: u32, role: Role) -> Self {
         Self::new("pid", format!("{pid} ({})", role.whose()), "record")
     }
 
     /// Adds the moment at which the fact was read or written, where that is known.
-    pub fn at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
+    pub(crate) fn at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
         Arc::make_mut(&mut self.0).at = at.into();
         self
     }

@@ -25,7 +25,7 @@ pub struct FileImage {
 impl FileImage {
     /// Returns who owns it, and on what kind of file system it lies. Of one that was changed after its
     /// last write the owner may be another one by now, as where a mount maps owners.
-    pub fn ownership(&self) -> Ownership {
+    pub(crate) fn ownership(&self) -> Ownership {
         let known = self.meta.map_or_else(Ownership::default, |meta| meta.ownership);
         let may_be_given = self.meta.is_some_and(|meta| meta.may_have_been_given());
         let medium = if self.medium == Medium::Local && may_be_given { Medium::Mapped } else { self.medium };
@@ -71,7 +71,7 @@ impl FileMeta {
     }
 
     /// Returns the last change of any of it.
-    pub fn touched_at(&self) -> Timestamp {
+    pub(crate) fn touched_at(&self) -> Timestamp {
         self.modified_at.max(self.changed_at)
     }
 }
@@ -104,4 +104,4 @@ pub enum Refusal {
 pub const MAX_BYTES: u64 = 1 << 20;
 
 /// How long a file must have been untouched before it is called corrupt and not torn: 1 s.
-pub const SETTLED_AFTER_MS: i64 = 1_000;
+pub(crate) const SETTLED_AFTER_MS: i64 = 1_000;

@@ -41,13 +41,13 @@ pub struct Sentence {
 
 impl Sentence {
     /// Says something about a thing: `about: says`.
-    pub fn about(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
+    pub(crate) fn about(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
         Self { about: Some(about.clone()), says: says.into() }
     }
 
     /// Returns it with no more of a path that it is about than the name at its end, for lists: a row
     /// that is cut off would tell where the file is, and neither which one nor what is wrong.
-    pub fn brief(&self) -> String {
+    pub(crate) fn brief(&self) -> String {
         let about = self.about.as_ref().filter(|about| about.raw().starts_with('/'));
         match about.and_then(|path| Path::new(path.raw()).file_name()) {
             Some(name) => format!("{}: {}", Untrusted::from_path(Path::new(name)), self.says),
@@ -99,7 +99,7 @@ pub struct Finding {
 
 impl Finding {
     /// States a problem.
-    pub fn new(
+    pub(crate) fn new(
         code: Code,
         subjects: impl IntoIterator<Item = Key>,
         message: impl Into<Sentence>,
@@ -111,7 +111,7 @@ impl Finding {
     }
 
     /// States a problem of what one record stands for.
-    pub fn of_record(
+    pub(crate) fn of_record(
         code: Code,
         record: &RecordView,
         says: impl Into<LeanStr>,
@@ -122,17 +122,17 @@ impl Finding {
     }
 
     /// Returns the claims or records of those whom its story tells to yield.
-    pub fn yields(&self) -> &[Key] {
+    pub(crate) fn yields(&self) -> &[Key] {
         self.story.as_ref().map_or(&[], |story| &story.yields)
     }
 
     /// Returns what tells it from others, whatever its words are by now.
-    pub fn identity(&self) -> (Reverse<Severity>, Code, &[Key]) {
+    pub(crate) fn identity(&self) -> (Reverse<Severity>, Code, &[Key]) {
         (Reverse(self.severity), self.code, &self.subjects)
     }
 
     /// Compares by what comes first in a report: the worst, then by code, subjects and words.
-    pub fn order(&self, other: &Self) -> Ordering {
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
         self.identity().cmp(&other.identity()).then_with(|| self.message.cmp(&other.message))
     }
 }

@@ -11,11 +11,11 @@ use crate::core::model::process::Details;
 use crate::core::model::text::Untrusted;
 
 /// The variable that names a home.
-pub const HOME_VARIABLE: &str = "HOME";
+pub(crate) const HOME_VARIABLE: &str = "HOME";
 /// The variable that names Claude Code's configuration folder; without it that is `~/.claude`.
-pub const CONFIG_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+pub(crate) const CONFIG_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 /// The variable that names the folder of caches; without it that is `~/.cache`.
-pub const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
+pub(crate) const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
 
 /// What a folder of a home is to the systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct HomeFolder {
 }
 
 /// Returns the deepest of these folders with records that a path lies in.
-pub fn folder_of<'a>(folders: &'a [HomeFolder], path: &Path) -> Option<&'a HomeFolder> {
+pub(crate) fn folder_of<'a>(folders: &'a [HomeFolder], path: &Path) -> Option<&'a HomeFolder> {
     let stores = folders.iter().filter(|folder| folder.part == HomePart::Store);
     let above = stores.filter(|folder| path.starts_with(&folder.path));
     above.max_by_key(|folder| folder.path.as_os_str().len())
@@ -50,18 +50,18 @@ pub fn folder_of<'a>(folders: &'a [HomeFolder], path: &Path) -> Option<&'a HomeF
 
 /// What the environment of a process says about its home, by its own names for folders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NamedHome {
+pub(crate) struct NamedHome {
     /// The home.
-    pub home: PathBuf,
+    pub(crate) home: PathBuf,
     /// Claude Code's configuration folder.
-    pub config: PathBuf,
+    pub(crate) config: PathBuf,
     /// The folder of caches.
-    pub cache: PathBuf,
+    pub(crate) cache: PathBuf,
 }
 
 impl NamedHome {
     /// Reads it; `None` where the home or the configuration is not told beyond doubt.
-    pub fn of(details: &Details) -> Option<Self> {
+    pub(crate) fn of(details: &Details) -> Option<Self> {
         let named = |name: &str| details.env.get(name);
         let absolute = |path: &Untrusted| Some(PathBuf::from(path.raw())).filter(|path| path.is_absolute());
         let home = absolute(named(HOME_VARIABLE)?)?;

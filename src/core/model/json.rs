@@ -13,7 +13,7 @@ use crate::core::model::text::is_forbidden;
 ///
 /// # Errors
 /// Returns the error of serde_json, which for our own types is only a failing writer.
-pub fn to_string_pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
+pub(crate) fn to_string_pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
     write(value, Escaping(PrettyFormatter::new()))
 }
 
@@ -21,7 +21,7 @@ pub fn to_string_pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
 ///
 /// # Errors
 /// Returns the error of serde_json, which for our own types is only a failing writer.
-pub fn to_line<T: Serialize>(value: &T) -> serde_json::Result<String> {
+pub(crate) fn to_line<T: Serialize>(value: &T) -> serde_json::Result<String> {
     write(value, Escaping(serde_json::ser::CompactFormatter))
 }
 

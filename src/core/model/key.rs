@@ -41,7 +41,7 @@ pub struct Key(LeanStr);
 
 impl Key {
     /// Derives a key from what names the thing: its kind and its identifying parts.
-    pub fn derive(kind: KeyKind, parts: &[&str]) -> Self {
+    pub(crate) fn derive(kind: KeyKind, parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
             hash.update(part.as_bytes());

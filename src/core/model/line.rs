@@ -7,15 +7,15 @@ use crate::core::model::text::shown;
 #[error("line {line}{}: {message}", key.as_ref().map(|key| format!(", key `{key}`")).unwrap_or_default())]
 pub struct LineError {
     /// The line, counted from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The key of that line, if it has one.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// What is wrong, safe to show.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// States what is wrong at an offset of a TOML text.
-pub fn error_at(text: &str, offset: usize, message: &str) -> LineError {
+pub(crate) fn error_at(text: &str, offset: usize, message: &str) -> LineError {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count();
     let key = text.lines().nth(line).and_then(key_of);

@@ -1,6 +1,6 @@
 //! What is known, as data only: nothing here judges.
 
-pub mod action;
+pub(crate) mod action;
 pub mod claim;
 pub mod code;
 pub mod context;
@@ -8,23 +8,23 @@ pub mod diagnosis;
 pub mod evidence;
 pub mod file;
 pub mod finding;
-pub mod fixed;
+pub(crate) mod fixed;
 pub mod folder;
-pub mod home;
+pub(crate) mod home;
 pub mod host;
-pub mod json;
+pub(crate) mod json;
 pub mod judged;
 pub mod key;
-pub mod line;
+pub(crate) mod line;
 pub mod note;
 pub mod own;
-pub mod path;
+pub(crate) mod path;
 pub mod place;
 pub mod process;
 pub mod record;
 pub mod report;
 pub mod row;
-pub mod secret;
+pub(crate) mod secret;
 pub mod session;
 pub mod snapshot;
 pub mod story;

@@ -73,7 +73,7 @@ impl Notes {
 
 impl BoundSession {
     /// Reads a note; `None` for anything that is not one.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         // A JSON list would also be taken for a struct.
         let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let note: Self = serde_json::from_slice(bytes).ok().filter(|_| is_object)?;
@@ -85,24 +85,24 @@ impl BoundSession {
 
     /// Returns the name of its file: one for each session and process, so that two windows never
     /// write one file.
-    pub fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         format!("{}.{}.json", self.session_id.raw(), self.pid)
     }
 
     /// Returns the process as its own namespace counts it.
-    pub fn process(&self) -> ProcessId {
+    pub(crate) fn process(&self) -> ProcessId {
         ProcessId { pid: self.pid, start_ticks: self.start_ticks }
     }
 
     /// Returns the note as evidence.
-    pub fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> Evidence {
         let value =
             format!("session {} is run by PID {}, as its own hook reported", self.session_id.raw(), self.pid);
         Evidence::new("binding", value, self.source()).at(self.written_at)
     }
 
     /// Returns where the note stands, within claimtop's own folder.
-    pub fn source(&self) -> Untrusted {
+    pub(crate) fn source(&self) -> Untrusted {
         format!("bindings/{}", self.file_name()).into()
     }
 }

@@ -118,7 +118,7 @@ impl Described {
 
     /// Returns the format of a name of which a recording or a journal tells no more than by what rule
     /// its records are let go.
-    pub fn named(name: &str, let_go: LetGo) -> Self {
+    pub(crate) fn named(name: &str, let_go: LetGo) -> Self {
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = if named.len() < MOST_NAMED { (name.to_owned(), let_go) } else { Default::default() };
         let definition = || Definition { let_go: key.1, ..Definition::bare(&key.0) };
@@ -151,7 +151,7 @@ impl Deref for Described {
 
 impl Definition {
     /// Describes a format of which only the name is known.
-    pub fn bare(name: &str) -> Self {
+    pub(crate) fn bare(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             title: name.to_owned(),
@@ -207,7 +207,7 @@ impl OwnPlace {
 }
 
 /// Returns whether a name fits a pattern, of which each `*` stands for anything.
-pub fn fits(pattern: &str, name: &str) -> bool {
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

@@ -96,7 +96,7 @@ impl Process {
 
     /// Returns whether its PID namespace is known; nobody asked for that of those who did not matter to
     /// older versions.
-    pub fn is_placed(&self) -> bool {
+    pub(crate) fn is_placed(&self) -> bool {
         match &self.inner {
             InnerPids::Read(_) => true,
             InnerPids::Unread => false,
@@ -107,7 +107,7 @@ impl Process {
     /// Returns whether this process started at this tick, as it or its like would have recorded
     /// it; `None` where the numbers differ and may count in different time namespaces, which only
     /// a closer look tells.
-    pub fn has_start(&self, ticks: u64) -> Option<bool> {
+    pub(crate) fn has_start(&self, ticks: u64) -> Option<bool> {
         let has_other_clock = self.details.as_ref().is_none_or(|details| details.has_other_clock);
         let is_same = self.id.start_ticks == ticks;
         (is_same || !has_other_clock).then_some(is_same)
@@ -186,7 +186,7 @@ impl ProcessTable {
 
     /// Returns whether every process was seen with all its numbers: only then is one that was not seen
     /// with a number in no PID namespace below this one either.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         let is_read = |pid: &u32| self.get(*pid).is_some_and(Process::is_placed);
         self.partial.is_none() && self.listed.iter().all(is_read)
     }
@@ -202,7 +202,7 @@ impl ProcessTable {
 
     /// Returns whether a process lives here that has this PID, or has it in a namespace of its own, and
     /// this start; or may do so, for all that could be read.
-    pub fn may_have(&self, id: ProcessId) -> bool {
+    pub(crate) fn may_have(&self, id: ProcessId) -> bool {
         let has_number = |process: &Process| {
             process.id.pid == id.pid || process.inner_pids().unwrap_or_default().contains(&id.pid)
         };
@@ -225,11 +225,11 @@ pub enum Absence<'a> {
 }
 
 /// How many levels of parents are walked before the chain is given up.
-pub const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Walks from `pid` (included) to the root: at most [`MAX_DEPTH`] levels, and never round a
 /// cycle, which a scan that races with forks and exits can show.
-pub fn ancestry(table: &ProcessTable, pid: u32) -> Vec<&Process> {
+pub(crate) fn ancestry(table: &ProcessTable, pid: u32) -> Vec<&Process> {
     let mut chain: Vec<&Process> = Vec::new();
     let mut next = pid;
     while let Some(process) = table.get(next) {

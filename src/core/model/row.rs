@@ -20,7 +20,7 @@ pub enum Value {
 
 impl Value {
     /// Returns the value as people read it.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self {
             Self::Null => "nothing".to_owned(),
             Self::Integer(number) => number.to_string(),
@@ -49,17 +49,17 @@ pub struct RowChange {
 
 impl RowChange {
     /// Returns the change that takes this one back.
-    pub fn reversed(&self) -> Self {
+    pub(crate) fn reversed(&self) -> Self {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 
     /// Returns the columns that differ, with their values before and after.
-    pub fn differences(&self) -> impl Iterator<Item = (&str, &Value, &Value)> {
+    pub(crate) fn differences(&self) -> impl Iterator<Item = (&str, &Value, &Value)> {
         differences(&self.before, &self.after)
     }
 
     /// Returns the change in words: `session_record 6: status active -> abandoned`.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         format!("{} {}: {}", self.table, self.id, words(&self.before, &self.after))
     }
 }
@@ -76,12 +76,12 @@ fn differences<'a>(
 }
 
 /// Returns whether a row has all values of a state, which need not name every column.
-pub fn agrees(row: &Columns, state: &Columns) -> bool {
+pub(crate) fn agrees(row: &Columns, state: &Columns) -> bool {
     state.iter().all(|(name, value)| row.get(name) == Some(value))
 }
 
 /// Returns whether a row is in a state, or is missing where the state is that there is none.
-pub fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
+pub(crate) fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
     match row {
         Some(row) => !state.is_empty() && agrees(row, state),
         None => state.is_empty(),
@@ -89,7 +89,7 @@ pub fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
 }
 
 /// Returns in words what differs between two states of a row.
-pub fn words(before: &Columns, after: &Columns) -> String {
+pub(crate) fn words(before: &Columns, after: &Columns) -> String {
     if after.is_empty() {
         return format!("deleted, with {}", all(before));
     }

@@ -24,7 +24,7 @@ pub enum Strength {
 
 impl Strength {
     /// Tells people how much may rest on it.
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Exact => "exact",
             Self::Strong => "strong, but it may have switched to another session",
@@ -84,7 +84,12 @@ pub enum Others {
 
 impl SessionFile {
     /// Returns a session file of which only names, times and what ties it are known.
-    pub fn new(agent: Word, session: Untrusted, tie: Tie, (path, written_at): (FilePath, Timestamp)) -> Self {
+    pub(crate) fn new(
+        agent: Word,
+        session: Untrusted,
+        tie: Tie,
+        (path, written_at): (FilePath, Timestamp),
+    ) -> Self {
         let (medium, others) = (Medium::Unknown, Others::Unknown);
         Self { agent, session, tie, written_at, path, medium, others }
     }

@@ -58,14 +58,14 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns whether all of a repository's working trees and branches were read: only then does
     /// one that is missing mean anything.
-    pub fn is_whole(&self, repo: &Repo) -> bool {
+    pub(crate) fn is_whole(&self, repo: &Repo) -> bool {
         let id = repo.source_id();
         !self.sources.iter().any(|source| source.id == id && source.state != SourceState::Ok)
     }
 
     /// Forgets every process whose program is outside of `stage`, and with them whoever started the
     /// stage: in a made-up world nobody of the machine counts.
-    pub fn forget_outside(&mut self, stage: &Path) {
+    pub(crate) fn forget_outside(&mut self, stage: &Path) {
         let table = &mut self.processes;
         table.by_pid.retain(|_, process| {
             let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
@@ -140,7 +140,7 @@ pub struct Users {
 
 impl Repo {
     /// Returns the name of its health badge: by its main working tree, where it has one.
-    pub fn source_id(&self) -> String {
+    pub(crate) fn source_id(&self) -> String {
         let main = self.worktrees.first().filter(|main| main.id.is_empty());
         let top = main.map_or(&self.common_dir, |main| &main.path);
         format!("repo:{}", Untrusted::from_path(top).raw())
@@ -240,7 +240,7 @@ impl SourceHealth {
     }
 
     /// Returns whether it is a database on a server.
-    pub fn is_server(&self) -> bool {
+    pub(crate) fn is_server(&self) -> bool {
         self.id.starts_with("leo:")
     }
 
@@ -258,7 +258,7 @@ impl SourceHealth {
 const PROCESSES: &str = "processes";
 
 /// Returns the sources that may have more to tell about what is asked.
-pub fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<Item = &SourceHealth> {
+pub(crate) fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<Item = &SourceHealth> {
     sources.iter().filter(move |source| source.is_unread() && source.is_about(topic))
 }
 

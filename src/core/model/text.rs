@@ -129,7 +129,7 @@ impl From<String> for Untrusted {
 }
 
 impl Serialize for Untrusted {
-    /// Serialises the exact text; [`crate::core::model::json`] writes what is forbidden as `\uNNNN`.
+    /// Serialises the exact text; `core::model::json` writes what is forbidden as `\uNNNN`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.raw())
     }
@@ -143,7 +143,7 @@ impl<'de> Deserialize<'de> for Untrusted {
 
 /// Returns `text` with control, bidi, zero-width, tag and separator characters made visible
 /// and runs of combining marks cut short.
-pub fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }

@@ -10,7 +10,7 @@ use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::Reason;
 
 /// The most tombstones that are kept; the oldest are forgotten first.
-pub const MAX_TOMBSTONES: usize = 4_096;
+pub(crate) const MAX_TOMBSTONES: usize = 4_096;
 
 /// One process that was proven dead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Tombstone {
 
 impl Tombstone {
     /// Returns whether its numbers count where somebody looks.
-    pub fn counts_on(&self, host: &Host) -> bool {
+    pub(crate) fn counts_on(&self, host: &Host) -> bool {
         host.boot_id.as_deref() == Some(self.boot_id.raw())
             && host.pid_namespace == Some(self.pid_namespace)
             && host.time_namespace == Some(self.time_namespace)
@@ -46,7 +46,7 @@ impl Tombstone {
     }
 
     /// States it as evidence.
-    pub fn evidence(&self) -> Evidence {
+    pub(crate) fn evidence(&self) -> Evidence {
         let value = format!(
             "PID {} with start tick {} was proven dead: {}",
             self.id.pid,

@@ -36,7 +36,7 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
 }
 
 /// Decides how a claim of a record may be let go: as its plan asks for.
-pub fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Releasable {
+pub(crate) fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Releasable {
     let (report, key, record) = (known.report, &claim.key, &*claim.record);
     let (name, user) = (String::new(), known.user_of(record));
     let about = About { report, key, record, claim: Some(claim), name, is_foreign, user };
@@ -51,26 +51,26 @@ pub fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Rel
 }
 
 /// A report with what is asked of it again and again.
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     report: &'a Report,
     successors: Successors<'a>,
 }
 
 impl<'a> Known<'a> {
     /// Looks through a report once.
-    pub fn new(report: &'a Report) -> Self {
+    pub(crate) fn new(report: &'a Report) -> Self {
         Self { report, successors: Successors::new(&report.windows, &report.records) }
     }
 
     /// Returns whether nothing that a plan about a record could do is ever done.
-    pub fn is_refused(&self, record: &RecordView, action: Action, is_foreign: bool) -> bool {
+    pub(crate) fn is_refused(&self, record: &RecordView, action: Action, is_foreign: bool) -> bool {
         let (report, key, name) = (self.report, &record.key, String::new());
         let about = About { report, key, record, claim: None, name, is_foreign, user: None };
         about.never(action).is_some()
     }
 
     /// Says who may use what a dead holder has left, so that a plain yes is not enough.
-    pub fn user_of(&self, record: &RecordView) -> Option<String> {
+    pub(crate) fn user_of(&self, record: &RecordView) -> Option<String> {
         self.successors.of(record).map(Successor::words)
     }
 }

@@ -1,12 +1,12 @@
 //! What an action would do, as pure data: shown before anything is touched.
 
-pub mod about;
-pub mod find;
-pub mod holder;
-pub mod left;
-pub mod leo;
-pub mod migration;
-pub mod never;
-pub mod rows;
+pub(crate) mod about;
+pub(crate) mod find;
+pub(crate) mod holder;
+pub(crate) mod left;
+pub(crate) mod leo;
+pub(crate) mod migration;
+pub(crate) mod never;
+pub(crate) mod rows;
 
 pub use self::holder::full_name_of as full_name;

@@ -23,11 +23,11 @@ use crate::format::{draft, time};
 
 /// Where the database usually is, below the home: beside the archive, and where its installer puts
 /// the program, in whose folder it begins.
-pub const DATABASES: [&str; 2] =
+pub(crate) const DATABASES: [&str; 2] =
     [".mcp_agent_mail_git_mailbox_repo/storage.sqlite3", "mcp_agent_mail/storage.sqlite3"];
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[
+pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(AgentMail, Home, ".mcp_agent_mail_git_mailbox_repo/projects/*/file_reservations", in_reservations => read),
 ]);
 

@@ -9,7 +9,8 @@ mod rows;
 
 use jiff::Timestamp;
 
-pub use self::rows::{TABLE, rows, without_copies};
+pub(crate) use self::rows::without_copies;
+pub use self::rows::{TABLE, rows};
 use super::json::{self, Object};
 use crate::core::model::code::Code;
 use crate::core::model::file::{Content, FileImage, Refusal};
@@ -29,7 +30,7 @@ use crate::format::{draft, time};
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `issues.jsonl`: every issue.
     Issues,
     /// `daemon.lock`: locked while the daemon of older versions runs.
@@ -39,7 +40,7 @@ pub enum Kind {
 }
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[place!(Beads, Worktree, ".beads", in_beads => read)]);
+pub(crate) const SPEC: Spec = Spec::of_files(&[place!(Beads, Worktree, ".beads", in_beads => read)]);
 
 fn in_beads(name: &str) -> Option<Kind> {
     match name {
@@ -51,7 +52,7 @@ fn in_beads(name: &str) -> Option<Kind> {
 }
 
 /// The folders of Dolt's databases in `.beads`, which claimtop does not read.
-pub const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
+pub(crate) const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
 
 /// How many issues of one file are told as claims.
 const MOST: usize = 1_000;

@@ -42,7 +42,12 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
 /// Returns an export without the claims that its database tells itself: all of them, where the
 /// database was written later, and else those on issues that it has. `None` when the record is no
 /// export of a database in this folder.
-pub fn without_copies(export: &Record, folder: &Path, database: &[Cells], is_newer: bool) -> Option<Record> {
+pub(crate) fn without_copies(
+    export: &Record,
+    folder: &Path,
+    database: &[Cells],
+    is_newer: bool,
+) -> Option<Record> {
     let is_beside = export.location.path().and_then(Path::parent) == Some(folder);
     if export.format != Format::Beads || !is_beside || export.claims.is_empty() {
         return None;

@@ -33,7 +33,7 @@ use crate::format::{draft, time};
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `sessions/<pid>.json`.
     Session,
     /// `.claude/scheduled_tasks.lock` of a working tree.
@@ -51,7 +51,7 @@ pub enum Kind {
 }
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[
+pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(ClaudeCode, ClaudeConfig, "sessions", in_sessions => read),
     place!(ClaudeCode, Worktree, ".claude", in_tree => read),
     place!(ClaudeCode, ClaudeConfig, "tasks/*", in_tasks => read),

@@ -24,7 +24,7 @@ use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[
+pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Entire, GitCommon, "entire-sessions", names::in_sessions => read),
     place!(Entire, GitCommon, "entire-session-locks", names::in_locks => read),
     place!(Entire, Cache, "entire/live-sessions", names::in_live_sessions => read),

@@ -25,7 +25,7 @@ use crate::format::spec::Spec;
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A lock for the length of one command: its file is the new version of what it locks.
     Command,
     /// `gc.pid`: the PID and the host of a running `git gc` (gitrepository-layout(5)).
@@ -44,7 +44,7 @@ const LOCKS: [(&str, &str); 5] = [
 ];
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[
+pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Git, GitCommon, "worktrees/*", in_worktree => read),
     place!(Git, GitCommon, "", in_common => read),
 ]);

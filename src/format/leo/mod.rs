@@ -4,7 +4,7 @@
 //! file that names no work is no proof that nothing is claimed, and most of the PIDs are those
 //! of helpers that were gone a moment later.
 
-pub mod database;
+pub(crate) mod database;
 mod facts;
 mod fleet;
 mod id;
@@ -30,7 +30,7 @@ use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec {
+pub(crate) const SPEC: Spec = Spec {
     places: &[
         place!(Leo, Home, ".claude-sessions", names::in_sessions => read),
         place!(Leo, Worktree, ".claude/session-identity", names::in_identity => read),

@@ -25,7 +25,7 @@ use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[
+pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Maia, Home, ".maia/sessions", names::in_sessions => read),
     place!(Maia, Home, ".maia/checkpoints/*", names::in_checkpoints => read),
     place!(Maia, Tmp, "", names::in_tmp => read),

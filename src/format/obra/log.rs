@@ -2,7 +2,7 @@
 
 /// Where its logs are below a home or a working directory: Python's own, which it writes where it
 /// is started, its author's, and the one of its commands.
-pub const LOGS: [&str; 3] =
+pub(crate) const LOGS: [&str; 3] =
     ["logs/obra.log", "obra-runtime/logs/orchestrator.log", "obra-runtime/logs/production.jsonl"];
 
 /// What the code says when it abandons a session; 8 characters of the session's ID follow.
@@ -12,7 +12,7 @@ const SAYS: &str = "SESSION ABANDONED: session_id=";
 const FEWEST: usize = 8;
 
 /// Returns how the IDs of those sessions begin that a log calls abandoned.
-pub fn abandoned(text: &str) -> Vec<String> {
+pub(crate) fn abandoned(text: &str) -> Vec<String> {
     let said = text.lines().filter_map(|line| line.split_once(SAYS));
     let ids = said.map(|(_, rest)| {
         let end = rest.find(|c: char| !c.is_ascii_hexdigit() && c != '-').unwrap_or(rest.len());

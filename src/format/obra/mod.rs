@@ -17,18 +17,19 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use self::log::{LOGS, abandoned};
-pub use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
-pub use self::release::columns;
+pub(crate) use self::log::{LOGS, abandoned};
+pub(crate) use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
+pub(crate) use self::release::columns;
 use self::release::released;
-pub use self::tables::{SESSION, TASK, Tables};
+pub use self::tables::Tables;
+pub(crate) use self::tables::{SESSION, TASK};
 use crate::core::model::record::Record;
 use crate::format::reading::Reading;
 use crate::format::spec::Spec;
 use crate::format::{Source, draft as drafts};
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec { places: &[], released, is_backed_up: true };
+pub(crate) const SPEC: Spec = Spec { places: &[], released, is_backed_up: true };
 
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<Record>> {

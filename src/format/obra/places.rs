@@ -2,24 +2,24 @@
 
 /// Where the database is below a home or a working directory: Obra's own defaults, its author's
 /// set-up and its migration script.
-pub const COMMON: [&str; 4] =
+pub(crate) const COMMON: [&str; 4] =
     ["orchestrator.db", "data/orchestrator.db", "obra-runtime/data/orchestrator.db", "runtime/obra.db"];
 
 /// Where its configuration is below such a folder.
-pub const SETTINGS: [&str; 2] = ["config/config.yaml", "config/default_config.yaml"];
+pub(crate) const SETTINGS: [&str; 2] = ["config/config.yaml", "config/default_config.yaml"];
 
 /// What a configuration says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Configured {
+pub(crate) struct Configured {
     /// The path of the database, which may be relative to the folder that Obra is started in.
-    pub database: Option<String>,
+    pub(crate) database: Option<String>,
     /// Whether the agents run on another host, by ssh.
-    pub is_remote: bool,
+    pub(crate) is_remote: bool,
 }
 
 /// Reads the two settings that matter, `database.url` and `agent.type`, of a YAML file in the
 /// form that Obra writes: blocks of indented keys.
-pub fn settings(text: &str) -> Configured {
+pub(crate) fn settings(text: &str) -> Configured {
     let mut configured = Configured::default();
     let mut block = "";
     for line in text.lines() {
@@ -37,7 +37,7 @@ pub fn settings(text: &str) -> Configured {
 }
 
 /// Returns whether arguments are those of Obra: its program, or Python with its script or module.
-pub fn is_runner<'a>(argv: impl IntoIterator<Item = &'a str>) -> bool {
+pub(crate) fn is_runner<'a>(argv: impl IntoIterator<Item = &'a str>) -> bool {
     let name = |argument: &'a str| argument.rsplit('/').next().unwrap_or_default();
     let mut argv = argv.into_iter();
     let program = argv.next().map(name).unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::core::model::row::{Columns, Value};
 use crate::format::spec::Release;
 
 /// The columns of a row that a release relies on or changes; not every database has all.
-pub fn columns(table: &str) -> &'static [&'static str] {
+pub(crate) fn columns(table: &str) -> &'static [&'static str] {
     match table {
         SESSION => &[
             "session_id",

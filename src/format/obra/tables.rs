@@ -3,10 +3,10 @@
 use crate::format::cells::Cells;
 
 /// The table of sessions.
-pub const SESSION: &str = "session_record";
+pub(crate) const SESSION: &str = "session_record";
 
 /// The table of tasks.
-pub const TASK: &str = "task";
+pub(crate) const TASK: &str = "task";
 
 /// The rows that were read: active sessions and those that are wrong, unfinished tasks and those
 /// that sessions name, all projects, and interactions of sessions that are nowhere; and what is

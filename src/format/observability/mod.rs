@@ -22,7 +22,7 @@ use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
-pub const SPEC: Spec = Spec::of_files(&[
+pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Observability, Tmp, "", names::in_tmp => read),
     place!(Observability, Tmp, "claude_spawn_markers", names::in_markers => read),
 ]);

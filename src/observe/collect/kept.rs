@@ -15,7 +15,7 @@ use crate::format::FileKind;
 use crate::source::os::open::meta::is_sure;
 
 /// How many files are kept, with their records some 12 MiB; more are simply read again.
-pub const MAX_KEPT: usize = 16_384;
+pub(crate) const MAX_KEPT: usize = 16_384;
 
 /// What was read of the files of every folder.
 #[derive(Default)]

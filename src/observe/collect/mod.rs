@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use self::kept::MAX_KEPT;
+pub(crate) use self::kept::MAX_KEPT;
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::note::Notes;
@@ -106,7 +106,7 @@ impl Collector {
     }
 
     /// Takes the stand-ins below this folder for the agents that they play.
-    pub fn on_stage(&mut self, stage: PathBuf) {
+    pub(crate) fn on_stage(&mut self, stage: PathBuf) {
         self.scanner.with_stage(stage);
     }
 
@@ -128,22 +128,22 @@ impl Collector {
 
     /// Returns whether a possible agent has come, stopped or gone on since the last look: far
     /// cheaper than a look.
-    pub fn has_news(&mut self) -> bool {
+    pub(crate) fn has_news(&mut self) -> bool {
         self.scanner.has_news() || self.sources.iter().any(|source| source.has_news())
     }
 
     /// Returns whether a process that was there before has become a possible agent since.
-    pub fn has_new_agent(&mut self) -> bool {
+    pub(crate) fn has_new_agent(&mut self) -> bool {
         self.scanner.has_new_agent()
     }
 
     /// Lets later looks know what this one has taught about the dead.
-    pub fn learn(&mut self, lesson: &Lesson) {
+    pub(crate) fn learn(&mut self, lesson: &Lesson) {
         self.tombstones.learn(lesson);
     }
 
     /// Notes that all that was taught so far is in the file, which alone counts from then on.
-    pub fn has_kept(&mut self) {
+    pub(crate) fn has_kept(&mut self) {
         self.tombstones.has_kept();
     }
 
@@ -156,7 +156,7 @@ impl Collector {
     /// Takes one look as [`Collector::look`] does, but reads old processes to whom nothing seems
     /// to happen only every two minutes. Where a file has changed it reads all of them, so that
     /// whoever wrote it is known.
-    pub fn look_again(&mut self) -> Snapshot {
+    pub(crate) fn look_again(&mut self) -> Snapshot {
         let now = clock::now();
         self.scope.fence.forget_links();
         let mut host = host::host(now);
@@ -283,7 +283,7 @@ impl Collector {
 
     /// Returns the programs of agents, as far as they are known: whoever starts one opens it. Some
     /// of them may not be there.
-    pub fn programs(&mut self) -> Vec<PathBuf> {
+    pub(crate) fn programs(&mut self) -> Vec<PathBuf> {
         let commands = self.scope.signatures.commands();
         let called = self.on_path.find(&self.scope.places.programs, &commands, clock::now());
         called.iter().chain(&self.programs).cloned().collect()

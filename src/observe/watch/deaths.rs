@@ -16,7 +16,7 @@ use crate::observe::watch::notice::Notice;
 use crate::source::os::processes::pidfd_of;
 
 /// The most processes that are waited for; a program may usually have 1,024 descriptors.
-pub const MAX_PROCESSES: usize = 256;
+pub(crate) const MAX_PROCESSES: usize = 256;
 /// What marks the event that ends the thread; no process started so late.
 const STOP: u64 = u64::MAX;
 /// How many bits of an event are the PID, which is at most 4,194,304 (`PID_MAX_LIMIT`, proc(5)); the

@@ -4,7 +4,7 @@ use crate::core::model::process::ProcessId;
 use crate::observe::watch::notice::Notice;
 
 /// The most processes that are waited for.
-pub const MAX_PROCESSES: usize = 0;
+pub(crate) const MAX_PROCESSES: usize = 0;
 
 /// Nobody.
 pub(crate) struct Deaths;

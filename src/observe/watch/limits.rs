@@ -10,7 +10,7 @@ const NAMES: [&str; 2] = ["fs.inotify.max_user_watches", "fs.inotify.max_user_in
 const MAX_BYTES: usize = 1_024;
 
 /// Reads the limits, each for all programs of one user; none where the system is another one.
-pub fn limits() -> Vec<Bound> {
+pub(crate) fn limits() -> Vec<Bound> {
     let bound = |what: &'static str| {
         let path = Path::new("/proc/sys").join(what.replace('.', "/"));
         let text = String::from_utf8(crate::source::os::open::plain::small(&path, MAX_BYTES).ok()?).ok()?;

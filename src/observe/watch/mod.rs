@@ -6,7 +6,7 @@ pub(crate) mod deaths;
 #[path = "deaths_elsewhere.rs"]
 pub(crate) mod deaths;
 pub(crate) mod files;
-pub mod hint;
+pub(crate) mod hint;
 pub(crate) mod interest;
 pub(crate) mod limits;
 pub(crate) mod notice;
@@ -14,9 +14,9 @@ pub(crate) mod notice;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-pub use self::deaths::MAX_PROCESSES;
-pub use self::files::MAX_FOLDERS;
-pub use self::limits::limits;
+pub(crate) use self::deaths::MAX_PROCESSES;
+pub(crate) use self::files::MAX_FOLDERS;
+pub(crate) use self::limits::limits;
 use crate::core::model::diagnosis::Watched;
 use crate::core::model::process::ProcessId;
 use crate::observe::watch::deaths::Deaths;
@@ -47,7 +47,7 @@ impl Watch {
     }
 
     /// Returns what asks for a look, from any thread, as a change of files does.
-    pub fn nudge(&self) -> impl Fn() + Send + 'static {
+    pub(crate) fn nudge(&self) -> impl Fn() + Send + 'static {
         let notice = self.notice.clone();
         move || notice.tell(Hint::Files)
     }

@@ -17,11 +17,11 @@ const MAX_DATABASES: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     /// Its path, every link resolved.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Whether a person named it, and misses it when it is not there.
-    pub is_named: bool,
+    pub(crate) is_named: bool,
     /// Whether a configuration says that its agents run on another host.
-    pub is_remote: bool,
+    pub(crate) is_remote: bool,
 }
 
 /// Where to search.

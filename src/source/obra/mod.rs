@@ -16,7 +16,7 @@ use self::find::{Candidate, Search};
 use self::log::Logs;
 use self::openers::Openers;
 use self::read::Files;
-pub use self::read::MAX_ROWS;
+pub(crate) use self::read::MAX_ROWS;
 use super::sqlite::ReadError;
 use crate::core::model::process::ProcessTable;
 use crate::core::model::record::Record;

@@ -19,7 +19,7 @@ use crate::source::sqlite::files::beside;
 use crate::source::sqlite::tables::{Query, columns, rows};
 
 /// The most rows of one table that are read.
-pub const MAX_ROWS: usize = 2_000;
+pub(crate) const MAX_ROWS: usize = 2_000;
 
 /// The files of a database, as one look found them, and who writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Which folders may be read; and where links lead, which one look reads once.
 #[derive(Debug, Default)]
-pub struct Fence {
+pub(crate) struct Fence {
     /// These, resolved, and what lies below them; `None` for any.
     around: Option<Vec<PathBuf>>,
     /// Where each path of this look leads; `None` for one that leads nowhere.
@@ -15,29 +15,29 @@ pub struct Fence {
 
 impl Fence {
     /// Puts a fence around these folders; links in their names are resolved now.
-    pub fn around<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
+    pub(crate) fn around<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
         let resolved = folders.into_iter().map(resolve);
         Self { around: Some(resolved.collect()), ..Self::default() }
     }
 
     /// Forgets where links lead: each look asks anew.
-    pub fn forget_links(&mut self) {
+    pub(crate) fn forget_links(&mut self) {
         self.known.take();
     }
 
     /// Returns whether a path, wherever its links lead, may be read.
-    pub fn reaches(&self, path: &Path) -> bool {
+    pub(crate) fn reaches(&self, path: &Path) -> bool {
         self.around.is_none() || self.allows(&self.resolve(path))
     }
 
     /// Returns whether a resolved path may be read.
-    pub fn allows(&self, resolved: &Path) -> bool {
+    pub(crate) fn allows(&self, resolved: &Path) -> bool {
         let is_inside = |folders: &Vec<PathBuf>| folders.iter().any(|folder| resolved.starts_with(folder));
         self.around.as_ref().is_none_or(is_inside)
     }
 
     /// Resolves every link in a path, as [`resolve`] does.
-    pub fn resolve(&self, path: &Path) -> PathBuf {
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         resolve_by(path, |above| self.existing(above))
     }
 
@@ -95,7 +95,7 @@ fn at(path: PathBuf) -> Option<PathBuf> {
 
 /// Resolves every link in a path. What does not exist (any more) keeps its last parts as they
 /// are named, below the nearest folder that exists; `..` there is taken by its letters.
-pub fn resolve(path: &Path) -> PathBuf {
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     resolve_by(path, |above| above.canonicalize().ok())
 }
 

@@ -51,24 +51,24 @@ pub fn host(now: Timestamp) -> Host {
 }
 
 /// Returns whether a folder is ours: in another user's home nothing of ours is left.
-pub fn owns(folder: &Path) -> bool {
+pub(crate) fn owns(folder: &Path) -> bool {
     stat(folder).is_ok_and(|stat| stat.st_uid == geteuid().as_raw())
 }
 
 /// Finds a zone by its name in the system's own list; none is shipped with the program, and what the
 /// system does not know, nobody does.
-pub fn zone(name: &str) -> Option<TimeZone> {
+pub(crate) fn zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
 
 /// Reads the host name.
-pub fn name() -> String {
+pub(crate) fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Returns the ID that the kernel draws at every boot (random(4)). No process outlives its boot, so
 /// it is read once.
-pub fn boot_id() -> Option<String> {
+pub(crate) fn boot_id() -> Option<String> {
     static KNOWN: OnceLock<String> = OnceLock::new();
     once(&KNOWN, || {
         let bytes =
@@ -80,14 +80,14 @@ pub fn boot_id() -> Option<String> {
 }
 
 /// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)).
-pub fn pid_namespace() -> Option<u64> {
+pub(crate) fn pid_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
     once(&KNOWN, || Some(crate::source::os::open::meta::meta_of(&stat("/proc/self/ns/pid").ok()?).ino))
 }
 
 /// Returns the inode of our own time namespace; the initial one's where the kernel has none, which is
 /// before 5.6 (time_namespaces(7)).
-pub fn time_namespace() -> Option<u64> {
+pub(crate) fn time_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
     once(&KNOWN, || match stat("/proc/self/ns/time") {
         Ok(told) => Some(crate::source::os::open::meta::meta_of(&told).ino),

@@ -80,7 +80,7 @@ impl Locks {
     }
 
     /// Returns the PID that is writing an SQLite database, or is about to.
-    pub fn writer(&self, meta: &FileMeta) -> Option<u32> {
+    pub(crate) fn writer(&self, meta: &FileMeta) -> Option<u32> {
         self.writers.get(&(meta.dev, meta.ino)).copied()
     }
 }

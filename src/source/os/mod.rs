@@ -1,9 +1,9 @@
 //! The operating system: files, folders, processes, clocks, each read in one safe way.
 
-pub mod clock;
-pub mod fence;
-pub mod host;
-pub mod locks;
-pub mod open;
+pub(crate) mod clock;
+pub(crate) mod fence;
+pub(crate) mod host;
+pub(crate) mod locks;
+pub(crate) mod open;
 pub(crate) mod opener;
-pub mod processes;
+pub(crate) mod processes;

@@ -9,8 +9,8 @@ pub(crate) mod given;
 pub(crate) mod password;
 pub(crate) mod target;
 pub(crate) mod tls;
-pub mod wire;
-pub mod words;
+pub(crate) mod wire;
+pub(crate) mod words;
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use self::tls::Connector;
 use crate::source::postgres::words::words;
 
 /// How long one attempt to connect may take: 5 s.
-pub const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A connection with its own end of the wire, which somebody must drive.
 pub(crate) struct Connected {

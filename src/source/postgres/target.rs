@@ -36,13 +36,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// Names it otherwise: two ways can lead to one database.
-    pub fn named(self, name: Untrusted) -> Self {
-        Self { name, ..self }
-    }
-}
-
-impl Target {
     /// Reads a URL. Without `sslmode` the certificate is verified in full, but for sockets and
     /// this machine's own addresses.
     ///

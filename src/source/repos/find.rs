@@ -59,4 +59,4 @@ fn folders(at: &Path, left: &mut usize) -> Result<Vec<Entry>, OpenError> {
 }
 
 /// The most repositories of one look.
-pub const MAX_REPOS: usize = 64;
+pub(crate) const MAX_REPOS: usize = 64;

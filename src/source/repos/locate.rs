@@ -15,15 +15,15 @@ const CONFIG: usize = 256 << 10;
 
 /// A repository that was found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Located {
+pub(crate) struct Located {
     /// The common directory, resolved.
-    pub common_dir: PathBuf,
+    pub(crate) common_dir: PathBuf,
     /// The main working tree, resolved; a bare repository has none.
-    pub main: Option<PathBuf>,
+    pub(crate) main: Option<PathBuf>,
 }
 
 /// Finds the repository that a folder lies in; the folder may be gone by now.
-pub fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
+pub(crate) fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
     if !folder.is_absolute() {
         return None;
     }

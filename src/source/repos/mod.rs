@@ -10,7 +10,7 @@ pub(crate) mod worktrees;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub use self::locate::locate;
+pub(crate) use self::locate::locate;
 use self::refs::Packed;
 pub(crate) use self::users::Reader as UsersReader;
 use crate::core::model::snapshot::{Repo, RepoSort};
@@ -19,22 +19,22 @@ use crate::source::repos::locate::Located;
 
 /// Reads repositories again and again, and keeps what did not change.
 #[derive(Default)]
-pub struct Reader {
+pub(crate) struct Reader {
     /// The packed refs of each repository by its common directory: that file can be large.
     packed: HashMap<PathBuf, Packed>,
 }
 
 /// One repository as it was read.
-pub struct Read {
+pub(crate) struct Read {
     /// The repository.
-    pub repo: Repo,
+    pub(crate) repo: Repo,
     /// What could not be read of it, in words.
-    pub problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 impl Reader {
     /// Reads one repository; outside the fence only what it says itself.
-    pub fn read(&mut self, located: &Located, fence: &Fence) -> Read {
+    pub(crate) fn read(&mut self, located: &Located, fence: &Fence) -> Read {
         let common = located.common_dir.as_path();
         let mut problems = Vec::new();
         let worktrees = worktrees::read(located, fence, &mut problems);
@@ -56,7 +56,7 @@ impl Reader {
     }
 
     /// Forgets repositories that are not looked at any more.
-    pub fn keep(&mut self, common_dirs: &[&Path]) {
+    pub(crate) fn keep(&mut self, common_dirs: &[&Path]) {
         self.packed.retain(|common, _| common_dirs.contains(&common.as_path()));
     }
 }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::source::sqlite::files::Files;
 
 /// The name of the folder of copies in the state folder.
-pub const COPIES: &str = "copies";
+pub(crate) const COPIES: &str = "copies";
 
 /// What each copy's folder is called, before some characters by chance.
 const PREFIX: &str = "database-";
@@ -40,7 +40,7 @@ pub(crate) struct Copy {
 
 impl Copies {
     /// Puts copies into this folder, which need not be there.
-    pub fn below(folder: &Path) -> Self {
+    pub(crate) fn below(folder: &Path) -> Self {
         Self { folder: folder.to_path_buf(), kept: Arc::default() }
     }
 

@@ -11,11 +11,11 @@ use crate::source::os::open::meta::meta_of;
 
 /// The files of a database, as one look found them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Files {
+pub(crate) struct Files {
     /// The database itself.
-    pub database: FileMeta,
+    pub(crate) database: FileMeta,
     /// What an open or interrupted transaction has beside it.
-    pub journal: Option<FileMeta>,
+    pub(crate) journal: Option<FileMeta>,
     pub(crate) wal: Option<FileMeta>,
     pub(crate) has_shared_memory: bool,
 }
@@ -23,7 +23,7 @@ pub struct Files {
 impl Files {
     /// Looks at a database without opening it: whoever closes a file loses the locks that the
     /// same process holds on it (fcntl(2)). `None` when there is no plain file.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         Some(Self {
             database: plain(path)?,
             journal: plain(&beside(path, "-journal")),
@@ -33,20 +33,20 @@ impl Files {
     }
 
     /// Returns the last change of any of them.
-    pub fn touched_at(&self) -> Timestamp {
+    pub(crate) fn touched_at(&self) -> Timestamp {
         let all = [Some(self.database), self.journal, self.wal].into_iter().flatten();
         all.map(|meta| meta.touched_at()).max().unwrap_or(Timestamp::MAX)
     }
 }
 
 /// Returns the facts of a plain file.
-pub fn plain(path: &Path) -> Option<FileMeta> {
+pub(crate) fn plain(path: &Path) -> Option<FileMeta> {
     let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
 }
 
 /// Returns the path of a file that SQLite keeps beside a database.
-pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

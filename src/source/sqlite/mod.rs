@@ -1,7 +1,7 @@
 //! Opens SQLite databases strictly for reading, beside whoever writes them.
 
-pub mod copies;
-pub mod files;
+pub(crate) mod copies;
+pub(crate) mod files;
 pub(crate) mod tables;
 
 use std::fs::File;
@@ -39,13 +39,13 @@ const SETTLED: Duration = Duration::from_millis(50);
 static RAW: RwLock<()> = RwLock::new(());
 
 /// Waits until nobody of this process reads the bytes of a database, and keeps it so.
-pub fn alone() -> RwLockReadGuard<'static, ()> {
+pub(crate) fn alone() -> RwLockReadGuard<'static, ()> {
     RAW.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
+pub(crate) enum ReadError {
     /// A writer is at it.
     #[error("it is locked by a writer")]
     Locked,
@@ -74,7 +74,7 @@ impl From<Error> for ReadError {
 }
 
 /// A database that is open for reading.
-pub struct Database {
+pub(crate) struct Database {
     connection: Connection,
     /// Where the copy lies that is read instead; it goes with this value.
     _copy: Option<Arc<Copy>>,
@@ -106,7 +106,7 @@ impl DerefMut for Database {
 ///
 /// # Errors
 /// There is none, or SQLite refuses.
-pub fn open(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
+pub(crate) fn open(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
     if is_closed(path) {
         return open_copy(path, copies);
     }
@@ -199,7 +199,7 @@ fn copy_new(from: &Path, to: &Path) -> std::io::Result<()> {
 ///
 /// # Errors
 /// SQLite refuses.
-pub fn guard(connection: &Connection) -> Result<(), Error> {
+pub(crate) fn guard(connection: &Connection) -> Result<(), Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -216,7 +216,7 @@ pub fn guard(connection: &Connection) -> Result<(), Error> {
 }
 
 /// Returns a path as the start of a `file:` URI, every byte that means something escaped.
-pub fn uri(path: &Path) -> String {
+pub(crate) fn uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(byte) {

@@ -66,7 +66,7 @@ impl Scene {
     }
 
     fn park(&self) -> PathBuf {
-        self.state.parked_path().to_path_buf()
+        self.place("state/parked")
     }
 
     fn write(&self, folder: &Path, name: &str, text: &str, modified_at: &str) {

@@ -3,7 +3,7 @@
 
 mod change;
 mod file_lock;
-pub mod row;
+pub(crate) mod row;
 mod session;
 
 use std::path::Path;

@@ -19,7 +19,7 @@ use crate::core::model::window::WindowView;
 
 /// Returns what changed from one look to the next; without an earlier look everything that is
 /// there appears.
-pub fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
+pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let mut subjects = Vec::new();
     things(before.map_or(&[], |report| &report.windows), &now.windows, &WINDOWS, &mut subjects);
     things(before.map_or(&[], |report| &report.records), &now.records, &RECORDS, &mut subjects);

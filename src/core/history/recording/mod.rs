@@ -3,17 +3,18 @@
 //! The first line names the version. Every field that a later version adds has a default, so
 //! that an older recording still opens; `tests/recordings` holds one of each version.
 
-pub mod encode;
-pub mod line;
-pub mod parts;
-pub mod redact;
+pub(crate) mod encode;
+pub(crate) mod line;
+pub(crate) mod parts;
+pub(crate) mod redact;
 mod upgrade;
 
 use jiff::Timestamp;
 use serde::Deserialize;
 
 pub use self::encode::Encoder;
-use crate::core::history::recording::line::{Header, Line};
+pub use self::line::Header;
+use crate::core::history::recording::line::Line;
 use crate::core::history::recording::parts::Parts;
 use crate::core::model::snapshot::Snapshot;
 use crate::core::model::text::shown;

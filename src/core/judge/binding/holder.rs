@@ -9,7 +9,7 @@ use crate::core::model::verdict::Reason;
 
 /// What became of the process that a note names.
 #[derive(Clone, Copy, Debug)]
-pub enum Holder<'a> {
+pub(crate) enum Holder<'a> {
     /// It lives.
     Lives(&'a Process),
     /// It is proven gone.
@@ -20,7 +20,7 @@ pub enum Holder<'a> {
 
 impl BoundSession {
     /// Decides what became of the process.
-    pub fn holder<'a>(&self, snapshot: &'a Snapshot) -> Holder<'a> {
+    pub(crate) fn holder<'a>(&self, snapshot: &'a Snapshot) -> Holder<'a> {
         let holder = self
             .elsewhere(snapshot)
             .or_else(|| self.by_pidfd(&snapshot.processes))

@@ -12,7 +12,7 @@ use crate::core::model::verdict::Reason;
 
 /// What the notes prove, by session.
 #[derive(Default)]
-pub struct Bindings<'a> {
+pub(crate) struct Bindings<'a> {
     running: HashMap<&'a Untrusted, Vec<(&'a BoundSession, &'a Process)>>,
     gone: HashMap<&'a Untrusted, (&'a BoundSession, Reason)>,
     open: HashMap<&'a Untrusted, Reason>,
@@ -27,7 +27,7 @@ pub struct Bindings<'a> {
 impl<'a> Bindings<'a> {
     /// Sorts the notes of a snapshot. Of several about one living process only the newest tells
     /// what it runs: the others are of sessions that it has left.
-    pub fn new(snapshot: &'a Snapshot) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
         let mut all = Self { partial: snapshot.bound.partial.is_some(), ..Self::default() };
         let mut newest: BTreeMap<ProcessId, (&BoundSession, &Process)> = BTreeMap::new();
         for note in &snapshot.bound.notes {
@@ -59,43 +59,43 @@ impl<'a> Bindings<'a> {
     }
 
     /// Returns every living process that runs a session, with the note that says so.
-    pub fn running(&self, session: &Untrusted) -> &[(&'a BoundSession, &'a Process)] {
+    pub(crate) fn running(&self, session: &Untrusted) -> &[(&'a BoundSession, &'a Process)] {
         self.running.get(session).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether a living process has run a session, as a note says, whatever it runs now.
-    pub fn has_run(&self, pid: u32, session: &Untrusted) -> bool {
+    pub(crate) fn has_run(&self, pid: u32, session: &Untrusted) -> bool {
         self.who_ran(session).contains(&pid)
     }
 
     /// Returns the living processes that have run a session, as notes say, whatever they run now.
-    pub fn who_ran(&self, session: &Untrusted) -> &[u32] {
+    pub(crate) fn who_ran(&self, session: &Untrusted) -> &[u32] {
         self.has_run.get(session).map_or(&[], Vec::as_slice)
     }
 
     /// Returns every living process that runs a session, as evidence.
-    pub fn all(&self) -> impl Iterator<Item = (&'a Untrusted, u32, Evidence)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'a Untrusted, u32, Evidence)> {
         self.by_pid.iter().map(|(pid, note)| (&note.session_id, *pid, note.evidence()))
     }
 
     /// Returns a note whose process is proven gone, and how.
-    pub fn gone(&self, session: &Untrusted) -> Option<(&'a BoundSession, Reason)> {
+    pub(crate) fn gone(&self, session: &Untrusted) -> Option<(&'a BoundSession, Reason)> {
         self.gone.get(session).copied()
     }
 
     /// Returns the notes of this boot about processes that had this PID and are proven gone.
-    pub fn gone_with(&self, pid: u32) -> &[&'a BoundSession] {
+    pub(crate) fn gone_with(&self, pid: u32) -> &[&'a BoundSession] {
         self.gone_pids.get(&pid).map_or(&[], Vec::as_slice)
     }
 
     /// Returns why a session may well be run where nobody here can see it.
-    pub fn open(&self, session: &Untrusted) -> Option<Reason> {
+    pub(crate) fn open(&self, session: &Untrusted) -> Option<Reason> {
         let unread = self.partial.then_some(Reason::Unreadable);
         self.open.get(session).copied().or(unread)
     }
 
     /// Returns the newest note about the living process with this PID.
-    pub fn of(&self, pid: u32) -> Option<&'a BoundSession> {
+    pub(crate) fn of(&self, pid: u32) -> Option<&'a BoundSession> {
         self.by_pid.get(&pid).copied()
     }
 }

@@ -5,5 +5,5 @@
 //! and one process may run several, so a note never excludes an owner and a gone process alone
 //! never ends a session.
 
-pub mod holder;
-pub mod index;
+pub(crate) mod holder;
+pub(crate) mod index;

@@ -4,22 +4,22 @@
 //! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
 //! hook), its death proves nothing as long as some window could still be the owner.
 
-pub mod absent;
-pub mod answer;
-pub mod git;
-pub mod leo;
-pub mod locks;
-pub mod machine;
-pub mod obra;
-pub mod own;
-pub mod owner;
-pub mod owners;
-pub mod reach;
-pub mod session;
-pub mod steps;
-pub mod tasks;
-pub mod team;
-pub mod tombstone;
+pub(crate) mod absent;
+pub(crate) mod answer;
+pub(crate) mod git;
+pub(crate) mod leo;
+pub(crate) mod locks;
+pub(crate) mod machine;
+pub(crate) mod obra;
+pub(crate) mod own;
+pub(crate) mod owner;
+pub(crate) mod owners;
+pub(crate) mod reach;
+pub(crate) mod session;
+pub(crate) mod steps;
+pub(crate) mod tasks;
+pub(crate) mod team;
+pub(crate) mod tombstone;
 
 use crate::core::judge::liveness::answer::Trail;
 use crate::core::judge::liveness::owner::could_own;
@@ -32,7 +32,7 @@ use crate::core::model::verdict::Verdict;
 
 /// Judges one record: by its own PID where that is the agent's, else by whatever binds its
 /// session to a process, else by whether any living window could own it.
-pub fn judge(record: &Record, world: &World<'_>) -> Verdict {
+pub(crate) fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut trail = Trail::default();
     let answer = if record.format == Format::Obra {
         obra::judge(record, world, &mut trail)

@@ -87,7 +87,7 @@ fn given_context<'w, 'a>(record: &Record, world: &'w World<'a>) -> Option<&'w Wi
 }
 
 /// Returns the window that a judged record belongs to: its own PID's, or its session's.
-pub fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -> Option<u32> {
+pub(crate) fn window_of_record(record: &Record, verdict: &Verdict, world: &World<'_>) -> Option<u32> {
     if verdict.state != VerdictState::Alive {
         return None;
     }

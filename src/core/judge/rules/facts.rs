@@ -18,23 +18,23 @@ use crate::core::model::text::Untrusted;
 use crate::core::model::window::WindowView;
 
 /// What rules look at.
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// The snapshot with its windows and certain sessions.
-    pub world: &'a World<'a>,
+    pub(crate) world: &'a World<'a>,
     /// The windows as shown.
-    pub windows: &'a [WindowView],
+    pub(crate) windows: &'a [WindowView],
     /// The judged records.
-    pub records: &'a [Judged],
+    pub(crate) records: &'a [Judged],
     /// The claims as shown.
-    pub claims: &'a [ClaimView],
+    pub(crate) claims: &'a [ClaimView],
     /// Who may use what the dead have left.
-    pub successors: Successors<'a>,
+    pub(crate) successors: Successors<'a>,
     /// Where to find records fast.
-    pub index: Index<'a>,
+    pub(crate) index: Index<'a>,
 }
 
 /// Finds records by key, and session records by what they tie to a window.
-pub struct Index<'a> {
+pub(crate) struct Index<'a> {
     pub(crate) by_key: Vec<&'a Judged>,
     /// The session records, in the order of their systems and context IDs.
     pub(crate) sessions: Vec<&'a Judged>,
@@ -46,7 +46,7 @@ pub struct Index<'a> {
 
 impl<'a> Index<'a> {
     /// Indexes all judged records and windows.
-    pub fn new(judged: &'a [Judged], windows: &'a [WindowView]) -> Self {
+    pub(crate) fn new(judged: &'a [Judged], windows: &'a [WindowView]) -> Self {
         let is_session = |one: &&Judged| one.record.kind == RecordKind::Session;
         let mut by_key: Vec<_> = judged.iter().collect();
         let mut sessions: Vec<_> = judged.iter().filter(is_session).collect();

@@ -1,19 +1,19 @@
 //! Findings: one file per family, each rule a function of the judged world.
 
-pub mod entire;
-pub mod facts;
-pub mod files;
+pub(crate) mod entire;
+pub(crate) mod facts;
+pub(crate) mod files;
 pub(crate) mod found;
-pub mod generations;
-pub mod holders;
-pub mod identity;
-pub mod leo;
-pub mod obra;
-pub mod places;
-pub mod registry;
-pub mod sharing;
-pub mod staleness;
-pub mod tasks;
+pub(crate) mod generations;
+pub(crate) mod holders;
+pub(crate) mod identity;
+pub(crate) mod leo;
+pub(crate) mod obra;
+pub(crate) mod places;
+pub(crate) mod registry;
+pub(crate) mod sharing;
+pub(crate) mod staleness;
+pub(crate) mod tasks;
 
 pub(crate) use self::registry::{entries, gone_entry};
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! knows or that the agent's own lock names. A strong one and a guess are shown and used for
 //! nothing else.
 
-pub mod arguments;
+pub(crate) mod arguments;
 
 use crate::core::judge::session::arguments::named;
 use crate::core::judge::window::Window;
@@ -16,7 +16,7 @@ use crate::core::model::session::{SessionFile, SessionView, Strength, Tie};
 use crate::core::model::text::Untrusted;
 
 /// Finds the session of a window.
-pub fn session_of(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
+pub(crate) fn session_of(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let pid = window.process.id.pid;
     noted(pid, world)
         .or_else(|| registered(pid, world))

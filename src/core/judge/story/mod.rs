@@ -3,12 +3,12 @@
 //! A story never decides anything: verdicts and findings are made before it is told, from the
 //! same snapshot. What was read is told apart from what is concluded from it.
 
-pub mod chain;
-pub mod identity;
-pub mod owners;
-pub mod places;
-pub mod registry;
-pub mod scene;
+pub(crate) mod chain;
+pub(crate) mod identity;
+pub(crate) mod owners;
+pub(crate) mod places;
+pub(crate) mod registry;
+pub(crate) mod scene;
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub struct Lesson {
 
 impl Lesson {
     /// Adds what another look has taught.
-    pub fn add(&mut self, later: Self) {
+    pub(crate) fn add(&mut self, later: Self) {
         self.learnt.extend(later.learnt);
         self.refuted.extend(later.refuted);
     }

@@ -1,6 +1,6 @@
 //! Paths that keep every byte, and the text that shows them.
 
-pub mod as_text;
+pub(crate) mod as_text;
 pub(crate) mod exact;
 
 use std::ops::Deref;

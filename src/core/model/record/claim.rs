@@ -94,7 +94,7 @@ pub struct StatedClaim {
 
 impl StatedClaim {
     /// States a claim that is written in one place.
-    pub fn new(
+    pub(crate) fn new(
         kind: ResourceKind,
         id: impl Into<Untrusted>,
         surface: Word,

@@ -22,7 +22,7 @@ pub enum Domain {
 
 impl Domain {
     /// Reads it: `linux:<machine-id>:pid:[<inode>]`, of which each part may be empty.
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let Some(rest) = text.strip_prefix("linux:") else { return Self::Other };
         let (machine, namespace) = rest.split_once(':').unwrap_or((rest, ""));
         let inode = namespace.strip_prefix("pid:[").and_then(|inode| inode.strip_suffix(']'));

@@ -124,7 +124,7 @@ impl Format {
     }
 
     /// Returns by what rule claimtop lets its records of a kind go.
-    pub fn let_go(self, kind: RecordKind) -> LetGo {
+    pub(crate) fn let_go(self, kind: RecordKind) -> LetGo {
         match self.system() {
             Ok(_) if self == Self::ClaudeCode && kind == RecordKind::Metadata => LetGo::Never,
             Ok(system) => system.let_go,

@@ -23,7 +23,7 @@ pub enum Role {
 
 impl Role {
     /// Says whose a PID is, for people.
-    pub fn whose(self) -> &'static str {
+    pub(crate) fn whose(self) -> &'static str {
         match self {
             Self::Agent => "the agent's",
             Self::Shell => "a shell's",
@@ -46,7 +46,7 @@ pub enum StatedPid {
 
 impl StatedPid {
     /// Judges a number from a file.
-    pub fn from_number(number: i128) -> Self {
+    pub(crate) fn from_number(number: i128) -> Self {
         match u32::try_from(number) {
             Ok(pid) if (2..=4_194_304).contains(&pid) => Self::Valid(pid),
             _ => Self::Bad(Untrusted::new(number.to_string())),
@@ -117,7 +117,7 @@ pub struct HolderNames {
 
 impl HolderNames {
     /// Returns them as a holder keeps them: not at all where nothing is stored.
-    pub fn kept(self) -> Option<Box<Self>> {
+    pub(crate) fn kept(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| self.into())
     }
 }
@@ -161,7 +161,7 @@ impl Holder {
     }
 
     /// Returns the holder of a lock that the kernel says is held; 0 stands for whom it does not tell.
-    pub fn of_lock(pid: u32, role: Role) -> Self {
+    pub(crate) fn of_lock(pid: u32, role: Role) -> Self {
         let pid = (pid != 0).then(|| StatedPid::from_number(pid.into()));
         Self { pid, role, binding: Binding::Lock, start_ticks: None, names: None }
     }

@@ -50,7 +50,7 @@ impl From<RowParts> for Row {
 
 impl Row {
     /// Names a row.
-    pub fn new(database: Untrusted, table: &'static str, id: Untrusted) -> Self {
+    pub(crate) fn new(database: Untrusted, table: &'static str, id: Untrusted) -> Self {
         let text = Untrusted::new(format!("{}:{table}:{}", database.raw(), id.raw()));
         Self { database, table, id, text }
     }
@@ -75,7 +75,7 @@ impl Location {
     }
 
     /// Returns whether it is the file at a path.
-    pub fn is(&self, path: &Path) -> bool {
+    pub(crate) fn is(&self, path: &Path) -> bool {
         match self {
             Self::File(own) => *own.text() == Untrusted::from_path(path),
             Self::Row(_) => false,

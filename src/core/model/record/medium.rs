@@ -37,7 +37,7 @@ impl Medium {
     }
 
     /// Returns whether it is what nearly all files have, which recordings do not repeat.
-    pub fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         *self == Self::Local
     }
 }

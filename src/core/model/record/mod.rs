@@ -135,7 +135,7 @@ impl Record {
     }
 
     /// Takes what looks like a secret out of what is shown: title, detail, facts and problems.
-    pub fn without_secrets(mut self) -> Self {
+    pub(crate) fn without_secrets(mut self) -> Self {
         hide(&mut self.title);
         let Texts { words, names } = self.detail.texts_mut();
         words.into_iter().chain(names).for_each(hide);

@@ -16,7 +16,7 @@ pub struct Problem {
 
 impl Problem {
     /// States a problem.
-    pub fn new(code: Code, message: impl Into<LeanStr>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<LeanStr>) -> Self {
         Self { code, message: message.into() }
     }
 }

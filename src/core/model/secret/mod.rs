@@ -1,7 +1,7 @@
 //! Texts that are never shown and never logged.
 
-pub mod names;
-pub mod shapes;
+pub(crate) mod names;
+pub(crate) mod shapes;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ impl fmt::Debug for Secret {
 /// Returns a text without what looks like a secret in it: tokens by their shape, passwords in URLs,
 /// and the values that follow a secret's name. What names a thing, such as a path or an ID, is never
 /// passed through here, for verdicts rest on it.
-pub fn hidden(text: &str) -> Cow<'_, str> {
+pub(crate) fn hidden(text: &str) -> Cow<'_, str> {
     let spans = shapes::spans(text);
     if spans.is_empty() {
         return Cow::Borrowed(text);
@@ -42,12 +42,12 @@ pub fn hidden(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns whether something in a text looks like a secret.
-pub fn has_secret(text: &str) -> bool {
+pub(crate) fn has_secret(text: &str) -> bool {
     !shapes::spans(text).is_empty()
 }
 
 /// Takes what looks like a secret out of a text.
-pub fn hide(text: &mut Untrusted) {
+pub(crate) fn hide(text: &mut Untrusted) {
     if let Cow::Owned(hidden) = hidden(text.raw()) {
         *text = hidden.into();
     }

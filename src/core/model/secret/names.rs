@@ -97,4 +97,4 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// What stands in place of a secret.
-pub const HIDDEN: &str = "***";
+pub(crate) const HIDDEN: &str = "***";

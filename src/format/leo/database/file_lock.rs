@@ -13,7 +13,7 @@ use crate::format::reading::Reading;
 use crate::format::time;
 
 /// After how many seconds without a heartbeat LEO's sweep removes a lock.
-pub const REAPED_AFTER: i64 = 600;
+pub(crate) const REAPED_AFTER: i64 = 600;
 
 /// Reads one row.
 pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {

@@ -3,6 +3,11 @@
 //! A claim is written on two surfaces: the item names its owner, and the session's own row mirrors
 //! what it works on. Either can be wrong; both are shown.
 
+#![cfg_attr(
+    not(feature = "postgres"),
+    expect(unused_imports, dead_code, reason = "who asks the database and who changes it are left out")
+)]
+
 mod file_lock;
 mod held;
 mod item;
@@ -17,12 +22,11 @@ mod trees;
 
 use std::sync::Arc;
 
-pub use self::file_lock::REAPED_AFTER;
+pub(crate) use self::file_lock::REAPED_AFTER;
 pub use self::join::join;
-pub use self::release::{OURS, SIGNS, UPDATED_AT, mirror, released, relevant, text};
-pub use self::tables::{
-    DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
-};
+pub(crate) use self::release::{SIGNS, UPDATED_AT, mirror, released, relevant, text};
+pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables};
+pub(crate) use self::tables::{columns, key_column};
 pub use self::trees::tell_gone_trees;
 use crate::core::model::record::Record;
 use crate::core::model::work::WorkItem;

@@ -7,12 +7,12 @@ use crate::core::model::row::{Columns, Value};
 use crate::format::cells::Cells;
 
 /// How every reason that claimtop gives begins.
-pub const OURS: &str = "claimtop";
+pub(crate) const OURS: &str = "claimtop";
 
 /// The columns of a row that a release relies on or changes; not every deployment has all.
 /// Heartbeats are not among them: whether the holder lives is judged anew under the row's lock. Of
 /// a file's lock every column matters: it goes as a whole.
-pub fn relevant(table: &str) -> &'static [&'static str] {
+pub(crate) fn relevant(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &[
             "session_id",
@@ -33,11 +33,11 @@ pub fn relevant(table: &str) -> &'static [&'static str] {
 }
 
 /// When a row was last written.
-pub const UPDATED_AT: &str = "updated_at";
+pub(crate) const UPDATED_AT: &str = "updated_at";
 
 /// What a session's row says of its life, and when it was last written: by that a process which
 /// is younger is told from the one that wrote it.
-pub const SIGNS: &[&str] = &[
+pub(crate) const SIGNS: &[&str] = &[
     "heartbeat_at",
     "process_alive_at",
     "last_tool_at",
@@ -48,7 +48,7 @@ pub const SIGNS: &[&str] = &[
 ];
 
 /// Returns what a row is after its release; `None` when it holds nothing that could be let go.
-pub fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
+pub(crate) fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
     let mut after = before.clone();
     let mut set = |name: &str, value: Value| {
         if let Some(column) = after.get_mut(name) {
@@ -88,7 +88,7 @@ pub fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
 }
 
 /// Returns the key that a session's row names.
-pub fn mirror(columns: &Columns) -> Option<&str> {
+pub(crate) fn mirror(columns: &Columns) -> Option<&str> {
     text(columns, "sd_key").or_else(|| text(columns, "sd_id"))
 }
 
@@ -100,7 +100,7 @@ fn is_reopened(before: &Columns) -> bool {
 }
 
 /// Returns a column that holds some text.
-pub fn text<'a>(columns: &'a Columns, name: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(columns: &'a Columns, name: &str) -> Option<&'a str> {
     match columns.get(name)? {
         Value::Text(text) if !text.is_empty() => Some(text),
         Value::Text(_) | Value::Null | Value::Integer(_) | Value::Real(_) => None,

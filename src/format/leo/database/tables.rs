@@ -24,7 +24,7 @@ pub const EVENTS: &str = "session_lifecycle_events";
 pub const MESSAGES: &str = "session_coordination";
 
 /// The column that names a row of a table.
-pub fn key_column(table: &str) -> &'static str {
+pub(crate) fn key_column(table: &str) -> &'static str {
     match table {
         SESSIONS => "session_id",
         DIRECTIVES => "sd_key",
@@ -34,7 +34,7 @@ pub fn key_column(table: &str) -> &'static str {
 }
 
 /// The columns of a table that are read where they are there.
-pub fn columns(table: &str) -> &'static [&'static str] {
+pub(crate) fn columns(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &[
             "session_id",

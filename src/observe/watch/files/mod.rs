@@ -30,7 +30,7 @@ use crate::observe::watch::files::inotify as system;
 use crate::observe::watch::files::others as system;
 
 /// The most folders that are watched; the kernel's limit is for all programs of a user.
-pub const MAX_FOLDERS: usize = 1_024;
+pub(crate) const MAX_FOLDERS: usize = 1_024;
 
 /// The watched folders.
 pub(crate) struct Files {

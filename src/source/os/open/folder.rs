@@ -64,14 +64,14 @@ impl Folder {
     ///
     /// # Errors
     /// `fstat` failed.
-    pub fn id(&self) -> Result<FolderId, OpenError> {
+    pub(crate) fn id(&self) -> Result<FolderId, OpenError> {
         let stat = fstat(&self.fd).map_err(|source| self.failed(source))?;
         Ok(FolderId { dev: meta::wide(stat.st_dev), ino: meta::wide(stat.st_ino) })
     }
 
     /// Returns whether [`Folder::id`] lasts: overlayfs may tell the same folder by another number later
     /// (Documentation/filesystems/overlayfs.rst, "Inode properties").
-    pub fn has_lasting_id(&self) -> bool {
+    pub(crate) fn has_lasting_id(&self) -> bool {
         fstatfs(&self.fd).is_ok_and(|told| !medium::is_stacked(&told))
     }
 
@@ -87,7 +87,7 @@ impl Folder {
     ///
     /// # Errors
     /// The listing failed.
-    pub fn listing(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Listing, OpenError> {
+    pub(crate) fn listing(&self, matters: impl Fn(&OsStr) -> bool) -> Result<Listing, OpenError> {
         let mut listing = Listing::default();
         let listed = list(&self.fd, |name, sort| {
             let name = OsStr::from_bytes(name.to_bytes());
@@ -101,7 +101,7 @@ impl Folder {
     }
 
     /// Returns what is known of a name without opening it; links are not followed.
-    pub fn look_at(&self, name: &OsStr) -> Option<(FileType, FileMeta)> {
+    pub(crate) fn look_at(&self, name: &OsStr) -> Option<(FileType, FileMeta)> {
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some((FileType::from_raw_mode(stat.st_mode), meta_of(&stat)))
     }
@@ -118,7 +118,7 @@ impl AsFd for Folder {
 }
 
 /// Returns what is known of whatever a path leads to, without opening it.
-pub fn look_at(path: &Path) -> Option<FileMeta> {
+pub(crate) fn look_at(path: &Path) -> Option<FileMeta> {
     stat(path).ok().map(|stat| meta_of(&stat))
 }
 

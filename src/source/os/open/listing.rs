@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 
 /// Names in a folder, without a memory for each.
 #[derive(Default)]
-pub struct Listing {
+pub(crate) struct Listing {
     names: Vec<u8>,
     entries: Vec<(Range<usize>, FileType)>,
 }
@@ -30,17 +30,12 @@ impl Listing {
     }
 
     /// Returns how many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// Returns each, made when it is asked for.
-    pub fn iter(&self) -> impl Iterator<Item = Entry> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.entries.iter().map(|(at, sort)| {
             let name = OsStr::from_bytes(self.names.get(at.clone()).unwrap_or_default());
             Entry { name: name.to_owned(), sort: *sort }

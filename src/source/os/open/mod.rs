@@ -1,10 +1,10 @@
 //! Opens folders and files that anybody may have tampered with, without blocking and without
 //! following a link.
 
-pub mod error;
-pub mod folder;
-pub mod image;
-pub mod listing;
-pub mod medium;
-pub mod meta;
-pub mod plain;
+pub(crate) mod error;
+pub(crate) mod folder;
+pub(crate) mod image;
+pub(crate) mod listing;
+pub(crate) mod medium;
+pub(crate) mod meta;
+pub(crate) mod plain;

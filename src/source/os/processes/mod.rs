@@ -6,10 +6,10 @@ pub(crate) mod linux;
 #[cfg(any(test, not(target_os = "linux")))]
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
 pub(crate) mod other;
-pub mod own;
+pub(crate) mod own;
 pub(crate) mod system;
 pub(crate) mod usage;
-pub mod wanted;
+pub(crate) mod wanted;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ impl Scanner {
     }
 
     /// Takes the stand-ins below this folder for the agents that they play.
-    pub fn with_stage(&mut self, stage: PathBuf) {
+    pub(crate) fn with_stage(&mut self, stage: PathBuf) {
         self.stage = Some(stage);
     }
 
@@ -108,16 +108,16 @@ pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
 
 /// Returns the inode of a process's pidfd, unique for one boot and the same in every PID
 /// namespace; `None` where the kernel has none, or when the process is gone.
-pub fn pidfd_inode(id: ProcessId) -> Option<u64> {
+pub(crate) fn pidfd_inode(id: ProcessId) -> Option<u64> {
     system::pidfd_inode(id)
 }
 
 /// Returns the paths of the files that a process has open; none where it may not be looked at.
-pub fn open_files(pid: u32) -> Vec<PathBuf> {
+pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)
 }
 
 /// Returns how many ticks of [`crate::core::model::process::ProcessId::start_ticks`] a second has.
-pub fn ticks_per_second() -> u64 {
+pub(crate) fn ticks_per_second() -> u64 {
     system::ticks_per_second()
 }

@@ -4,9 +4,9 @@
 //! What verdicts rest on is known by its field and kept: PIDs, ticks, inodes, times, our own words.
 //! Every field is named here, so that a new one is decided about before anything compiles.
 
-pub mod cut;
-pub mod names;
-pub mod words;
+pub(crate) mod cut;
+pub(crate) mod names;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-pub use self::names::Replacements;
+pub(crate) use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::home::HomeFolder;

@@ -26,7 +26,7 @@ pub struct Replacements {
 
 impl Replacements {
     /// Returns whether there is nothing to tell.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.replaced.is_empty() && self.kept.is_empty()
     }
 }

@@ -1,10 +1,10 @@
 //! Findings about LEO's database, where a claim is written on two surfaces: the item of work names
 //! its owner, and the session's own row mirrors what it works on.
 
-pub mod book;
-pub mod items;
-pub mod sessions;
-pub mod trees;
+pub(crate) mod book;
+pub(crate) mod items;
+pub(crate) mod sessions;
+pub(crate) mod trees;
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::found::Found;

@@ -1,0 +1,133 @@
+//! What claimtop's own tests and benches use beside the library's surface. It may change with every commit.
+
+/// From `act`.
+pub mod act {
+    pub use crate::act::error::ActionError;
+    pub use crate::act::execute::Receipt;
+    pub use crate::act::executor::Executor;
+    pub use crate::act::follow_up::{Completed, FollowUpResult};
+    pub use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
+    pub use crate::act::fs::system::System;
+    pub use crate::act::journal_store::{Lock, StateFolder};
+    pub use crate::act::look::Look;
+    pub use crate::act::preflight::preview::Preview;
+    pub use crate::act::rows::postgres::Postgres;
+    pub use crate::act::rows::sqlite::Sqlite;
+    pub use crate::act::rows::store::Rows;
+    pub use crate::act::rules::{Answer, Rules};
+
+    /// What is carried out after an action.
+    pub mod follow_up {
+        pub use crate::act::follow_up::carry_out;
+    }
+
+    /// What is deleted on request.
+    pub mod prune {
+        pub use crate::act::prune::removable;
+    }
+}
+
+/// From `app`.
+pub mod app {
+    pub use crate::app::geometry::Size;
+    pub use crate::app::msg::{Effect, Msg, Press};
+    pub use crate::app::state::{Options, State};
+    pub use crate::app::update;
+}
+
+/// From `config`.
+pub mod config {
+    pub use crate::config::{Config, Glyphs, Theme};
+}
+
+/// From `core`.
+pub mod core {
+    pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
+    pub use crate::core::history::recording::redact::Redactor;
+    pub use crate::core::judge::git::tree_of;
+    pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
+    pub use crate::core::judge::window::windows;
+    pub use crate::core::model::action::{
+        Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Request, Step,
+    };
+    pub use crate::core::model::home::{HomeFolder, HomePart};
+    pub use crate::core::model::secret::{Secret, hide_in_arguments};
+    pub use crate::core::plan::about::plan_for;
+    pub use crate::core::plan::find::{Meant, Subject, find};
+    pub use crate::core::plan::full_name;
+    pub use crate::core::plan::left::{left_by, plan_left};
+
+    /// Programs that act as agents.
+    pub mod stand_in {
+        pub use crate::core::judge::stand_in::mark;
+    }
+}
+
+/// From `format`.
+pub mod format {
+    pub use crate::format::cells::Cells;
+    pub use crate::format::{Base, FileKind, Parsed, Reading, Source, kind_at, places, read};
+
+    /// Agent Mail.
+    pub mod agent_mail {
+        pub use crate::format::agent_mail::{is_copied, rows};
+    }
+
+    /// Beads.
+    pub mod beads {
+        pub use crate::format::beads::{TABLE, rows};
+    }
+
+    /// LEO's database.
+    pub mod database {
+        pub use crate::format::leo::database::{
+            DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Source, Tables, join, read,
+            tell_gone_trees,
+        };
+    }
+
+    /// Obra.
+    pub mod obra {
+        pub use crate::format::obra::{Tables, read};
+    }
+}
+
+/// From `observe`.
+pub mod observe {
+    pub use crate::observe::collect::Collector;
+    pub use crate::observe::watch::Watch;
+}
+
+/// From `run`.
+pub mod run {
+    pub use crate::run::tape::{Kept, Tape, Wish};
+    pub use crate::run::{Options, run};
+}
+
+/// From `source`.
+pub mod source {
+    pub use crate::source::os::locks::Locks;
+    pub use crate::source::os::open::error::OpenError;
+    pub use crate::source::os::open::folder::Folder;
+    pub use crate::source::os::open::image::image;
+    pub use crate::source::os::open::listing::Entry;
+    pub use crate::source::os::processes::{Scanner, chain};
+    pub use crate::source::sqlite::copies::Copies;
+
+    /// The clocks.
+    pub mod clock {
+        pub use crate::source::os::clock::{now, set_by};
+    }
+
+    /// This machine.
+    pub mod host {
+        pub use crate::source::os::host::host;
+    }
+}
+
+/// From `ui`.
+pub mod ui {
+    pub use crate::ui::svg::{DARK, Ground, LIGHT, to_svg};
+    pub use crate::ui::theme::{Colors, Palette};
+    pub use crate::ui::{Look, render};
+}
