@@ -49,7 +49,6 @@ pub enum ActionError {
 }
 
 impl ActionError {
-    /// Returns what kind of error it is.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Never(_) => ErrorKind::Never,

@@ -28,7 +28,6 @@ const TOLD: usize = 240;
 /// The most keys that are kept of a change.
 const KEYS: usize = 6;
 
-/// One slot.
 #[derive(Serialize, Deserialize)]
 struct Slot {
     /// The number of the change, counted from the first that was ever kept.

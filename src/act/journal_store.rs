@@ -255,7 +255,6 @@ impl<'s, D: Disk> Lock<'s, D> {
         self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Lazy)
     }
 
-    /// Journals a line.
     pub(crate) fn say(&mut self, line: Line, keeping: Durability) -> Result<(), ActionError> {
         let mut bytes = serde_json::to_vec(&line).map_err(|_| {
             ActionError::Never("a name in it is no text, which the journal cannot keep".to_owned())

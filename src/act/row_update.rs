@@ -20,7 +20,6 @@ pub(crate) struct RowUpdate<'a> {
 }
 
 impl<'a> RowUpdate<'a> {
-    /// Returns the change that a movement is.
     pub(crate) fn of(movement: &'a Movement) -> Option<Self> {
         match movement {
             Movement::Rows { format, database, changes, backup } => {

@@ -21,7 +21,6 @@ const LONGEST: usize = 160;
 pub(crate) enum Alert {
     /// The terminal's title.
     Title(String),
-    /// The bell.
     Bell,
     /// A notification of the desktop.
     Notification(String),

@@ -9,7 +9,6 @@ use crate::core::model::action::Action;
 pub(crate) enum Command {
     /// Move the selection, or scroll what is open.
     Move(Motion),
-    /// Show a view.
     Show(View),
     /// Show the view on the right.
     NextView,
@@ -17,7 +16,6 @@ pub(crate) enum Command {
     PreviousView,
     /// Open the evidence of the selected thing.
     Evidence,
-    /// Type a filter.
     Filter,
     /// Sort by the next column.
     Sort,
@@ -29,7 +27,6 @@ pub(crate) enum Command {
     PreviousProblem,
     /// Mark or unmark the selected thing.
     Mark,
-    /// Open the plan of an action.
     Plan(Action),
     /// Undo the selected entry, or the newest.
     Undo,
@@ -61,27 +58,18 @@ pub(crate) enum Command {
     Repaint,
     /// Stop until continued.
     Suspend,
-    /// End.
     Quit,
 }
 
 /// How far to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
-    /// One line up.
     Up,
-    /// One line down.
     Down,
-    /// Half a page up.
     HalfUp,
-    /// Half a page down.
     HalfDown,
-    /// A page up.
     PageUp,
-    /// A page down.
     PageDown,
-    /// To the first line.
     First,
-    /// To the last line.
     Last,
 }

@@ -5,7 +5,6 @@ use super::rows::row::Row;
 /// What a person has typed, and whether they still do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
-    /// The text as typed.
     pub(crate) text: String,
     /// Whether keys go into the text.
     pub(crate) focus: Focus,
@@ -14,7 +13,6 @@ pub(crate) struct Filter {
 /// Where keys go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Focus {
-    /// To the table.
     #[default]
     Table,
     /// Into the filter's text.

@@ -15,9 +15,7 @@ use crate::core::model::finding::Remedy;
 /// A command with its keys and what is said about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
-    /// The keys.
     pub(crate) presses: &'static [Press],
-    /// What they ask for.
     pub(crate) command: Command,
     /// The keys for people.
     pub(crate) keys: &'static str,
@@ -144,7 +142,6 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::Char('q'), P::Ctrl('c')], C::Quit, "q", "quit", "Quit; also Ctrl-c", 11),
 ];
 
-/// Returns the binding that a key has now.
 pub(crate) fn lookup(state: &State, press: Press) -> Option<&'static Binding> {
     active(state).find(|binding| binding.presses.contains(&press))
 }

@@ -8,7 +8,6 @@ use crate::core::model::key::Key;
 pub(crate) enum Layer {
     /// Everything that is known about a thing.
     Evidence {
-        /// The thing.
         key: Key,
         /// The first line shown.
         scroll: usize,
@@ -38,7 +37,6 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// Returns the sheet, if it is one.
     pub(crate) fn sheet(&self) -> Option<&Sheet> {
         if let Self::Sheet(sheet) = self { Some(sheet) } else { None }
     }
@@ -48,7 +46,6 @@ impl Layer {
         if let Self::Sheet(sheet) = self { Some(sheet) } else { None }
     }
 
-    /// Returns the thing whose evidence it is, if it is of one.
     pub(crate) fn evidence(&self) -> Option<&Key> {
         if let Self::Evidence { key, .. } = self { Some(key) } else { None }
     }

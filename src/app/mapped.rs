@@ -16,7 +16,6 @@ const EDGES: usize = 15;
 /// The columns of windows and of records.
 type Widths = (usize, usize);
 
-/// Writes the map and returns its title.
 pub(crate) fn write(page: &mut Page, report: &Report) -> String {
     let map = map(report);
     let widths = widths(&map, page.width());

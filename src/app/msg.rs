@@ -67,7 +67,6 @@ pub enum Hints {
 }
 
 impl Hints {
-    /// Returns it in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Kept => "reported at once",
@@ -96,9 +95,7 @@ pub enum Step {
     Next,
     /// To the last look before that shows a change.
     Previous,
-    /// A minute on.
     MinuteOn,
-    /// A minute back.
     MinuteBack,
 }
 
@@ -179,7 +176,6 @@ pub enum Confirmed {
 pub struct Jump {
     /// Whose it is, for people.
     pub(crate) name: String,
-    /// Where it is.
     pub(crate) place: PlaceView,
 }
 

@@ -3,7 +3,6 @@
 use super::command::Motion;
 use super::state::State;
 
-/// Moves by a motion.
 pub(crate) fn go(state: &mut State, motion: Motion) {
     if let Some(panel) = &state.panel {
         let page = state.size.panel_lines().saturating_sub(panel.page.pinned);
@@ -33,7 +32,6 @@ fn target(at: usize, last: usize, page: usize, motion: Motion) -> usize {
     to.min(last)
 }
 
-/// Selects a row.
 pub(crate) fn select(state: &mut State, at: usize) {
     let key = state.table.rows.get(at).map(|row| row.key.clone());
     let place = state.places.of_mut(state.view);

@@ -7,7 +7,6 @@ use super::rows::row::Row;
 pub(crate) struct Sort {
     /// The column, or `None` for worst first.
     pub(crate) by: Option<usize>,
-    /// Which way.
     pub(crate) direction: Direction,
 }
 

@@ -64,7 +64,6 @@ pub struct State {
     pub(crate) index: Option<Arc<Index>>,
     /// A newer report that waits while the picture is frozen.
     pub(crate) waiting: Option<Arc<Report>>,
-    /// Whether the picture lives.
     pub(crate) picture: Picture,
     /// Whether changes are told.
     pub(crate) hints: Hints,
@@ -72,13 +71,11 @@ pub struct State {
     pub(crate) measured: Measured,
     /// What this process costs, as it was asked last.
     pub(crate) cost: Option<Cost>,
-    /// The shown view.
     pub(crate) view: View,
     /// Where a person is in each view.
     pub(crate) places: Places,
     /// The filter of all views.
     pub(crate) filter: Filter,
-    /// The marked things.
     pub(crate) marks: BTreeSet<Key>,
     /// What has changed since a key was pressed last.
     pub(crate) news: BTreeSet<Key>,
@@ -94,7 +91,6 @@ pub struct State {
     pub(crate) recording: Option<String>,
     /// An answer to the last key.
     pub(crate) message: Option<String>,
-    /// The size of the terminal.
     pub(crate) size: Size,
     /// The present moment as far as the screen has been told.
     pub(crate) now: Timestamp,
@@ -230,7 +226,6 @@ impl State {
         self.places.of(self.view)
     }
 
-    /// Returns the key of the selected row.
     pub(crate) fn selected(&self) -> Option<&Key> {
         self.place().selected.as_ref()
     }
@@ -241,7 +236,6 @@ impl State {
         open.or_else(|| self.selected())
     }
 
-    /// Returns the rows that are on the screen.
     pub(crate) fn visible(&self) -> &[Row] {
         &self.visible
     }

@@ -149,7 +149,6 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
     Finding::new(code, subjects.iter().map(|subject| key(subject)), message, [evidence], remedy)
 }
 
-/// One source of a report.
 pub(crate) fn source(id: &str, state: SourceState, detail: &str) -> SourceHealth {
     SourceHealth { id: id.to_owned(), state, detail: detail.into() }
 }

@@ -11,9 +11,7 @@ pub(crate) enum View {
     Windows,
     /// Every session record.
     Sessions,
-    /// Every claim.
     Claims,
-    /// Every finding.
     Problems,
     /// What was done.
     History,
@@ -61,7 +59,6 @@ impl View {
 /// Where a person is within one view. The selection follows the thing, not the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The selected thing.
     pub(crate) selected: Option<Key>,
     /// The row in which it was seen last, for choosing a neighbour when it vanishes.
     pub(crate) at: usize,
@@ -71,7 +68,6 @@ pub(crate) struct Place {
     pub(crate) sort: Sort,
 }
 
-/// The places of all views.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     windows: Place,
@@ -82,7 +78,6 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Returns the place in a view.
     pub(crate) fn of(&self, view: View) -> &Place {
         match view {
             View::Windows => &self.windows,

@@ -9,10 +9,8 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 /// The most bytes that a configuration file may have: 256 KiB.
 const MAX_BYTES: u64 = 256 << 10;
 
-/// The configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConfigFile {
-    /// It was read.
     Read(PathBuf),
     /// There is none at this path, which is fine.
     Absent(PathBuf),
@@ -21,7 +19,6 @@ pub(crate) enum ConfigFile {
 }
 
 impl ConfigFile {
-    /// Returns the folder of the configuration.
     fn folder(&self) -> Option<&Path> {
         match self {
             Self::Read(path) | Self::Absent(path) => path.parent(),

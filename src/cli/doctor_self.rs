@@ -25,9 +25,7 @@ use crate::source::os::processes::own::own_pid;
 /// What is asked about claimtop itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// To be told.
     Tell,
-    /// To forget all tombstones.
     DropTombstones,
 }
 

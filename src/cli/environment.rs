@@ -49,7 +49,6 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment.
     pub(crate) fn read() -> Self {
         let folders = BaseDirs::new();
         Self {

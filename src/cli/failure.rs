@@ -10,7 +10,6 @@ use crate::core::model::text::shown;
 /// The exit codes of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything is fine.
     Fine,
     /// `doctor` found a warning or worse.
     Problems,
@@ -59,7 +58,6 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// States a failure.
     pub(crate) fn new(exit: Exit, error: anyhow::Error) -> Self {
         Self { exit, error: Some(error), hint: None }
     }

@@ -15,7 +15,6 @@ use crate::run::scanner::{self, ScanEvent};
 
 /// What can come next.
 pub(super) enum Next {
-    /// A look.
     Looked(Arc<Report>),
     /// Not all changes are told from now on.
     HintsLost,

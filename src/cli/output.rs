@@ -19,9 +19,7 @@ pub(crate) enum Paint {
 /// In which shape a command answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// For people.
     Text(Paint),
-    /// For scripts.
     Json,
 }
 

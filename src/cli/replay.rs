@@ -39,7 +39,6 @@ pub(crate) fn unreadable(path: &Path, error: Unreadable) -> Failure {
     Failure::new(Exit::Failed, anyhow!(error).context(Untrusted::from_path(path).shown()))
 }
 
-/// A recording that is played.
 pub(crate) struct Player {
     recording: Arc<Recording>,
     policy: Policy,
@@ -89,7 +88,6 @@ impl Player {
         Ok(past)
     }
 
-    /// Returns how many looks there are.
     pub(crate) fn looks(&self) -> usize {
         self.recording.marks().len()
     }

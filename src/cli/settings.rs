@@ -20,15 +20,12 @@ use crate::source::places::Places;
 /// Everything that a command is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// What is set, and by what.
     pub(crate) effective: Effective,
     /// Where to look.
     pub(crate) places: Places,
-    /// The configuration file, and whether it is there.
     pub(crate) file: ConfigFile,
     /// The formats that a person has described.
     pub(crate) formats: Vec<Described>,
-    /// What the environment says.
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.
     pub(crate) state: PathBuf,

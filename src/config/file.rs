@@ -12,7 +12,6 @@ pub(crate) use crate::core::model::line::LineError as FileError;
 use crate::core::model::line::error_at;
 use crate::core::model::secret::Secret;
 
-/// The keys of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Keys {

@@ -12,9 +12,7 @@ pub(crate) enum Origin {
     /// claimtop's own choice.
     #[default]
     Default,
-    /// The configuration file.
     File,
-    /// An environment variable.
     Environment,
     /// An option of the command line.
     Option,
@@ -51,7 +49,6 @@ pub(crate) struct Layer {
     pub(crate) obra_databases: Vec<PathBuf>,
     /// LEO's database.
     pub(crate) postgres: Option<Secret>,
-    /// A file of passwords for it.
     pub(crate) postgres_password_file: Option<PathBuf>,
     /// Own agent signatures; those of all layers count.
     pub(crate) agents: Vec<Signature>,
@@ -67,47 +64,32 @@ pub(crate) struct Layer {
     pub(crate) history: Option<Switch>,
 }
 
-/// The origin of each setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origins {
-    /// Of the theme.
     pub(crate) theme: Origin,
     /// Of the characters.
     pub(crate) glyphs: Origin,
     /// Of the choice of colour.
     pub(crate) color: Origin,
-    /// Of the mouse.
     pub(crate) mouse: Origin,
-    /// Of the access.
     pub(crate) access: Origin,
-    /// Of each root.
     pub(crate) roots: Vec<Origin>,
-    /// Of each database of Obra.
     pub(crate) obra_databases: Vec<Origin>,
     /// Of LEO's database.
     pub(crate) postgres: Origin,
-    /// Of its file of passwords.
     pub(crate) postgres_password_file: Origin,
-    /// Of each signature.
     pub(crate) agents: Vec<Origin>,
-    /// Of the retention.
     pub(crate) retention: Origin,
-    /// Of the title.
     pub(crate) title: Origin,
-    /// Of the bell.
     pub(crate) bell: Origin,
-    /// Of the notification.
     pub(crate) notify: Origin,
-    /// Of the kept history.
     pub(crate) history: Origin,
 }
 
 /// The settings with the origin of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effective {
-    /// The settings.
     pub(crate) config: Config,
-    /// Where each came from.
     pub(crate) origins: Origins,
 }
 

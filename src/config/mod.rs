@@ -69,7 +69,6 @@ pub enum Switch {
     /// It is not.
     #[default]
     Off,
-    /// It is.
     On,
 }
 
@@ -140,9 +139,7 @@ pub(crate) enum ColorChoice {
     /// When the output is a terminal and `NO_COLOR` is not set.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

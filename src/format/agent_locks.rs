@@ -22,7 +22,6 @@ use crate::format::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// `~/.codex/thread-writer-locks/<thread>.lock`.
@@ -55,7 +54,6 @@ fn in_session(name: &str) -> Option<Kind> {
     pid_of(name).map(|_| Kind::CopilotSession)
 }
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::CodexThread => thread(file, reading),

@@ -12,12 +12,10 @@ use super::time;
 pub struct Cells(pub BTreeMap<String, String>);
 
 impl Cells {
-    /// Returns a cell.
     pub(crate) fn text(&self, column: &str) -> Option<&str> {
         self.0.get(column).map(String::as_str)
     }
 
-    /// Returns a cell that is a number.
     pub(crate) fn number(&self, column: &str) -> Option<i64> {
         self.text(column)?.parse().ok()
     }
@@ -27,7 +25,6 @@ impl Cells {
         time::any(self.text(column)?, &TimeZone::UTC)
     }
 
-    /// Returns the newest of some cells that are times.
     pub(crate) fn newest(&self, columns: &[&str]) -> Option<Timestamp> {
         columns.iter().filter_map(|column| self.time(column)).max()
     }

@@ -103,7 +103,6 @@ pub(super) fn unusable(format: Format, file: &FileImage, reading: &Reading<'_>, 
     json::broken(format, file, problem)
 }
 
-/// Returns the facts that are known.
 pub(super) fn known<const N: usize>(
     facts: [(&'static str, Option<Untrusted>); N],
 ) -> Vec<(&'static str, Untrusted)> {

@@ -118,7 +118,6 @@ impl<'a> Object<'a> {
         self.get(name).is_some()
     }
 
-    /// Returns a string.
     pub(crate) fn str(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }
@@ -138,7 +137,6 @@ impl<'a> Object<'a> {
         self.get(name).and_then(Value::as_bool) == Some(true)
     }
 
-    /// Returns a nested object.
     pub(crate) fn object(&self, name: &str) -> Option<&Object<'a>> {
         self.get(name).and_then(Value::as_object)
     }

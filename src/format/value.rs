@@ -9,17 +9,14 @@ use serde_json::Number;
 /// One JSON value; only text with an escape in it is a copy.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'a> {
-    /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number.
     Number(Number),
     /// Text.
     String(Cow<'a, str>),
     /// A list.
     Array(Vec<Value<'a>>),
-    /// An object.
     Object(Object<'a>),
 }
 
@@ -31,7 +28,6 @@ pub(crate) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Returns a value.
     pub(crate) fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
@@ -58,7 +54,6 @@ impl<'a> Value<'a> {
         self.as_number()?.as_f64()
     }
 
-    /// Returns a number.
     pub(crate) fn as_number(&self) -> Option<&Number> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
@@ -68,7 +63,6 @@ impl<'a> Value<'a> {
         if let Self::Array(values) = self { Some(values) } else { None }
     }
 
-    /// Returns an object.
     pub(crate) fn as_object(&self) -> Option<&Object<'a>> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }

@@ -72,28 +72,23 @@ impl Index {
         (of_window(window.state, &activity), activity)
     }
 
-    /// Returns a window.
     pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
         self.windows.first(&self.report.windows, key, |window| &window.key)
     }
 
-    /// Returns a record.
     pub(crate) fn record(&self, key: &Key) -> Option<&RecordView> {
         self.records.first(&self.report.records, key, |record| &record.key).map(Arc::as_ref)
     }
 
-    /// Returns a claim.
     pub(crate) fn claim(&self, key: &Key) -> Option<&ClaimView> {
         self.claims.first(&self.report.claims, key, |claim| &claim.key)
     }
 
-    /// Returns a finding by its key.
     pub(crate) fn finding(&self, key: &Key) -> Option<&Finding> {
         let at = self.findings.all(key, |at| get(&self.keys_of_findings, at)).first()?;
         get(&self.report.findings, *at).map(Arc::as_ref)
     }
 
-    /// Returns one of the findings with its key.
     pub(crate) fn nth_finding(&self, at: usize) -> Option<(&Key, &Finding)> {
         Some((self.keys_of_findings.get(at)?, self.report.findings.get(at)?))
     }
@@ -129,7 +124,6 @@ impl Index {
         findings
     }
 
-    /// Returns a thing's key and the keys of what belongs to it.
     fn near<'k>(&'k self, key: &'k Key) -> Vec<&'k Key> {
         let mut near = vec![key];
         if let Some(window) = self.window(key) {
@@ -210,7 +204,6 @@ fn get<T>(list: &[T], at: u32) -> Option<&T> {
     list.get(usize::try_from(at).ok()?)
 }
 
-/// Returns a subject of a finding.
 fn subject(report: &Report, (finding, subject): (u32, u32)) -> Option<&Key> {
     get(&get(&report.findings, finding)?.subjects, subject)
 }

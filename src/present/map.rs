@@ -11,7 +11,6 @@ use crate::core::model::record::claim::Resource;
 use crate::core::model::report::Report;
 use crate::core::model::verdict::VerdictState;
 
-/// Which column a spot is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Column {
     /// Running agents.
@@ -58,9 +57,7 @@ pub(crate) struct Map {
     pub(crate) windows: Vec<Spot>,
     /// The records that belong to a window, hold something or collide.
     pub(crate) records: Vec<Spot>,
-    /// The resources.
     pub(crate) resources: Vec<Spot>,
-    /// Who holds what.
     pub(crate) edges: Vec<Edge>,
     /// The places of the collisions in the report's findings, in the order of their letters.
     pub(crate) collisions: Vec<usize>,
@@ -77,7 +74,6 @@ pub(crate) fn letters(number: usize) -> String {
     }
 }
 
-/// Draws the map of a report.
 pub(crate) fn map(report: &Report) -> Map {
     let mut drawing = Drawing::new(report);
     drawing.windows();
@@ -87,7 +83,6 @@ pub(crate) fn map(report: &Report) -> Map {
     drawing.map
 }
 
-/// A map that is being drawn.
 struct Drawing<'a> {
     report: &'a Report,
     map: Map,
@@ -217,7 +212,6 @@ impl<'a> Drawing<'a> {
 }
 
 impl Map {
-    /// Returns a spot.
     pub(crate) fn spot(&self, (column, at): Place) -> Option<&Spot> {
         match column {
             Column::Window => self.windows.get(at),

@@ -61,7 +61,6 @@ impl Page {
         }
     }
 
-    /// Returns where the page is read.
     pub(crate) fn medium(&self) -> Medium {
         self.medium
     }

@@ -37,11 +37,9 @@ impl Number {
 pub(crate) struct Summary {
     /// Agents whose process lives.
     pub(crate) windows: Number,
-    /// Claims.
     pub(crate) claims: Number,
     /// Findings that are collisions.
     pub(crate) collisions: usize,
-    /// Findings that warn.
     pub(crate) warnings: usize,
     /// Findings that are only worth knowing.
     pub(crate) notes: usize,
@@ -54,7 +52,6 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Counts.
     pub(crate) fn of(report: &Report) -> Self {
         let findings =
             |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();

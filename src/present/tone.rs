@@ -96,7 +96,6 @@ impl Span {
     }
 }
 
-/// One line of spans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line(pub Vec<Span>);
 
@@ -106,7 +105,6 @@ impl Line {
         Self(vec![Span::new(text, tone)])
     }
 
-    /// Adds text.
     pub(crate) fn then(mut self, text: &str, tone: Tone) -> Self {
         self.0.push(Span::new(text, tone));
         self
@@ -129,7 +127,6 @@ impl Line {
     }
 }
 
-/// Returns how a severity looks.
 pub(crate) fn of_severity(severity: Severity) -> (Mark, Tone, &'static str) {
     match severity {
         Severity::Collision => (Mark::Collision, Tone::Bad, "collision"),
@@ -138,7 +135,6 @@ pub(crate) fn of_severity(severity: Severity) -> (Mark, Tone, &'static str) {
     }
 }
 
-/// Returns how a verdict looks.
 pub(crate) fn of_verdict(state: VerdictState) -> (Mark, Tone, &'static str) {
     match state {
         VerdictState::Alive => (Mark::Alive, Tone::Good, "alive"),
@@ -162,7 +158,6 @@ fn is_waiting(activity: &str) -> bool {
     activity.starts_with("wait") || activity.contains("permission")
 }
 
-/// Returns how a claim looks.
 pub(crate) fn of_claim(status: ClaimStatus) -> (Mark, Tone, &'static str) {
     match status {
         ClaimStatus::Contested => (Mark::Collision, Tone::Bad, "contested"),

@@ -33,7 +33,6 @@ pub(crate) fn remedy(remedy: Remedy) -> Option<&'static str> {
     }
 }
 
-/// Returns the word for an action.
 pub(crate) fn action(action: Action) -> &'static str {
     match action {
         Action::Release => "release",
@@ -43,7 +42,6 @@ pub(crate) fn action(action: Action) -> &'static str {
     }
 }
 
-/// Returns what a record is for.
 pub(crate) fn record_kind(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Session => "session",

@@ -31,7 +31,6 @@ pub(super) enum Work {
     Offer(Vec<Request>),
     /// Do what was offered last and is confirmed by this.
     Act(Confirmed),
-    /// Read the journal.
     ReadHistory,
     /// Begin a recording, or end it.
     Record,

@@ -11,7 +11,6 @@ pub(crate) type AtEnd = Arc<dyn Fn() + Send + Sync>;
 /// What can reach the screen's loop beside the keyboard.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// A message for the screen.
     Message(Msg),
     /// The program is to stop until continued.
     Stop,
@@ -19,7 +18,6 @@ pub(super) enum Event {
     Continued,
     /// The terminal has another size, or had one in between.
     Resized,
-    /// The program is to end.
     End,
     /// The scanner thread has failed.
     Failed(String),

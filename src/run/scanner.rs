@@ -80,11 +80,9 @@ fn keep_scanning(
     ControlFlow::Continue(())
 }
 
-/// What a scan has found files to be.
 enum Files {
     /// One of them was being written, or is corrupt.
     Torn,
-    /// All are whole.
     Whole,
 }
 

@@ -41,7 +41,6 @@ static IS_TITLE_SAVED: AtomicBool = AtomicBool::new(false);
 /// cursor's place when it clears, and a terminal that is gone or just continued does not answer.
 pub(super) struct Guard {
     backend: CrosstermBackend<BufWriter<Stdout>>,
-    /// What the terminal shows.
     shown: Buffer,
     mouse: Mouse,
     title: Switch,

@@ -19,7 +19,6 @@ pub(crate) const MAX_FOLLOWED: usize = 48;
 pub(crate) struct HomeBase {
     /// Which of a home's folders it is.
     pub(crate) base: Base,
-    /// Where it is.
     pub(crate) path: PathBuf,
     /// Which folder that is; not asked where no others are read beside it.
     pub(crate) id: Option<FolderId>,

@@ -17,7 +17,6 @@ use crate::source::places::Places;
 
 /// What may be looked at, and for whom.
 pub(crate) struct Scope {
-    /// Where to look.
     pub(crate) places: Places,
     /// The folders of homes that are read, with those that windows have for themselves.
     pub(crate) homes: Homes,

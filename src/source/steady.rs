@@ -33,7 +33,6 @@ struct Way {
 }
 
 impl Way {
-    /// Takes one step; returns whether that one is steady.
     fn step(&mut self, part: &OsString, uid: u32) -> bool {
         if part == ".." {
             self.at.pop();

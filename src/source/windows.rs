@@ -16,12 +16,10 @@ pub(crate) fn sessions_of<'a>(
     })
 }
 
-/// Returns the programs that the windows run.
 pub(crate) fn programs(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
     sessions_of(table, signatures).filter_map(program).map(PathBuf::from).collect()
 }
 
-/// Returns where the windows work.
 pub(crate) fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
     sessions_of(table, signatures)
         .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
@@ -29,7 +27,6 @@ pub(crate) fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet
         .collect()
 }
 
-/// Returns every window's agent and details.
 pub(crate) fn details<'a>(
     table: &'a ProcessTable,
     signatures: &'a Signatures,

@@ -10,12 +10,10 @@ const READABLE: u16 = 30;
 /// Columns of this rank and above only fill what is left.
 const SPARE: u8 = 7;
 
-/// A column that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     /// Which column of the table.
     pub(super) index: usize,
-    /// How wide.
     pub(super) width: u16,
     /// On which side its text stands.
     pub(super) align: Align,

@@ -8,7 +8,6 @@ use unicode_width::UnicodeWidthStr;
 use crate::config::Glyphs;
 use crate::present::tone::Mark;
 
-/// Returns the character of a sign.
 pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {
     let (symbol, ascii) = match mark {
         Mark::Alive => ('●', '*'),

@@ -13,7 +13,6 @@ use crate::present::summary::Summary;
 use crate::present::text::{count, safe};
 use crate::present::tone::{Line, Mark, Tone};
 
-/// Draws the header.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     painter.wash(area, painter.look.palette.bar);
     let badges = badges(state, area.width);

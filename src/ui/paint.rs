@@ -87,7 +87,6 @@ impl Painter<'_> {
         self.span(x + left, y, room - left, span);
     }
 
-    /// Writes a rule with a title.
     pub(super) fn rule(&mut self, area: Rect, title: &str) {
         let style = self.look.palette.rule;
         self.text(area.x, area.y, area.width, &"─".repeat(usize::from(area.width)), style);

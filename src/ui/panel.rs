@@ -6,7 +6,6 @@ use super::paint::{Painter, columns};
 use crate::app::panel::Panel;
 use crate::present::tone::{Line, Tone};
 
-/// Draws a panel over the body.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel, scroll: usize) {
     let lines = usize::from(body.height.saturating_sub(2));
     frame(painter, body, &panel.title);

@@ -31,7 +31,6 @@ pub struct Palette {
     /// Behind everything. A theme of 24-bit colours brings its own, for nobody knows that of the
     /// terminal.
     pub(crate) ground: Style,
-    /// The selected row.
     pub(crate) selected: Style,
     /// The first and the last line.
     pub(crate) bar: Style,
@@ -51,7 +50,6 @@ impl Palette {
         }
     }
 
-    /// Returns how a tone looks.
     pub(crate) fn tone(&self, tone: Tone) -> Style {
         match tone {
             Tone::Plain => self.plain,

@@ -193,7 +193,6 @@ pub enum Durability {
 /// A process that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockHolder {
-    /// Its PID.
     pub(crate) pid: u32,
     /// Whether it goes on by itself.
     pub(crate) pace: RunState,

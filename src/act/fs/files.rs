@@ -13,11 +13,9 @@ use crate::core::model::text::Untrusted;
 
 /// A disk with the folder where things are parked.
 pub(crate) struct Files<'a, D: Disk> {
-    /// The disk.
     pub(crate) disk: &'a D,
     /// Where the state folder's own parked things lie.
     pub(crate) parked_path: &'a Path,
-    /// The databases.
     pub(crate) stores: &'a Stores,
 }
 
@@ -49,7 +47,6 @@ pub(crate) fn back_name(parked: &str) -> String {
 }
 
 impl<D: Disk> Files<'_, D> {
-    /// Opens the folder of a file.
     pub(crate) fn at(&self, path: &Path) -> Result<FileRef<D::Folder>, ActionError> {
         let parent = path.parent().unwrap_or(Path::new("/"));
         let folder = self.disk.folder(parent).map_err(ActionError::at("open the folder", parent))?;

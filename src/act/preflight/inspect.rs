@@ -81,7 +81,6 @@ impl<D: Disk> Inspector<'_, D> {
         })
     }
 
-    /// Looks at the row of a step.
     fn row(
         &self,
         format: Format,

@@ -28,12 +28,10 @@ pub(crate) enum PreparedStep {
     Row { format: Format, database: String, table: String, id: String, before: Columns, to: RowTarget },
 }
 
-/// What a row becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowTarget {
     /// What its system's release makes of it at that moment.
     Released,
-    /// Exactly this.
     State(Columns),
 }
 

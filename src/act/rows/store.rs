@@ -69,7 +69,6 @@ pub trait Rows: Send + Sync {
 /// How the rows of a change stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowsState {
-    /// All are as they were.
     Before,
     /// All are as they were to become.
     After,

@@ -50,7 +50,6 @@ impl Item<'_> {
         }
     }
 
-    /// Makes its row.
     pub(crate) fn row(&self, now: Timestamp) -> Row {
         match self {
             Self::Act(entry) => of_entry(entry, now),

@@ -8,10 +8,8 @@ use crate::core::model::key::Key;
 use crate::present::tone::{Span, Tone, of_severity};
 use crate::present::{age, text};
 
-/// The rows of one view.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
-    /// What the columns are.
     pub(crate) columns: &'static [Column],
     /// The rows, in the order in which they are shown. There can be thousands: the cells of those
     /// that are on the screen are made for themselves.
@@ -25,7 +23,6 @@ pub(crate) struct Table {
 /// One row without its cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// What it shows.
     pub(crate) key: Key,
     /// The worst finding about it.
     pub(crate) severity: Option<Severity>,
@@ -33,7 +30,6 @@ pub(crate) struct Entry {
     pub(crate) at: usize,
 }
 
-/// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     /// The name in the first line.
@@ -81,10 +77,8 @@ pub(super) const fn sentence(title: &'static str, narrowest: u16, widest: u16, r
     Column { title, width: (narrowest, widest), rank, align: Align::Left, turn: Turn::Last }
 }
 
-/// One row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
-    /// What it shows.
     pub(crate) key: Key,
     /// One cell for each column.
     pub(crate) cells: Vec<Cell>,
@@ -94,10 +88,8 @@ pub(crate) struct Row {
     pub(crate) also: String,
 }
 
-/// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// What is shown.
     pub(crate) span: Span,
     /// What it is sorted by, before its text.
     pub(crate) order: Option<i64>,

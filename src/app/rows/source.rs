@@ -22,7 +22,6 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Takes the things of a view.
     pub(crate) fn new(
         index: &'a Index,
         (journal, timeline): (&'a History, &'a Timeline),
@@ -36,7 +35,6 @@ impl<'a> Source<'a> {
         Self { index, view, now, told }
     }
 
-    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         let report = &self.index.report;
         match self.view {
@@ -61,7 +59,6 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Returns what its columns are.
     pub(crate) fn columns(&self) -> &'static [Column] {
         match self.view {
             View::Windows => windows::COLUMNS,

@@ -13,12 +13,10 @@ use crate::core::model::report::Report;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
 
-/// An open sheet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sheet {
     /// What would be done.
     pub(crate) action: Action,
-    /// To what.
     pub(crate) requests: Vec<Request>,
     /// What each of them is about, for people.
     pub(crate) names: Vec<String>,
@@ -55,7 +53,6 @@ pub(crate) enum Stage {
     ReadOnly,
     /// It is being done.
     Working,
-    /// All is finished.
     Finished,
 }
 
@@ -112,7 +109,6 @@ impl Sheet {
         self.stage = Stage::ReadOnly;
     }
 
-    /// Returns what a request is about.
     fn name(&self, request: &Request) -> &str {
         let named = self.requests.iter().zip(&self.names).find(|(one, _)| *one == request);
         named.map_or("", |(_, name)| name)

@@ -68,7 +68,6 @@ fn is_target(index: &Index, key: &Key, action: Action) -> bool {
         || (action == Action::Park && index.window(key).is_none() && index.finding(key).is_none())
 }
 
-/// Returns what an action on a finding is about.
 fn of_finding(index: &Index, finding: &Finding, action: Action) -> Vec<Key> {
     if action_of(finding.remedy) != Some(action) {
         return Vec::new();
@@ -118,7 +117,6 @@ pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
     }
 }
 
-/// Returns the action that a remedy is.
 fn action_of(remedy: Remedy) -> Option<Action> {
     match remedy {
         Remedy::Release => Some(Action::Release),

@@ -7,7 +7,6 @@ use crate::present::plan;
 use crate::present::text::safe;
 use crate::present::tone::{Mark, Tone};
 
-/// Writes a sheet.
 pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     write_stage(page, sheet);
     page.pin();

@@ -15,7 +15,6 @@ use super::story::{File, Special};
 
 /// What is real.
 pub(super) struct Truth<'a> {
-    /// Where things are.
     pub(super) stage: &'a Stage,
     /// Who plays.
     pub(super) cast: &'a Cast,

@@ -57,9 +57,7 @@ impl Showing {
 /// What is asked of the demo.
 #[derive(Clone, Debug)]
 pub(super) struct Wish {
-    /// How the world is shown.
     pub(super) showing: Showing,
-    /// Where it is recorded, if it is.
     pub(super) record: Option<PathBuf>,
     /// The keys after which frames are printed instead.
     pub(super) frames: Option<String>,

@@ -52,7 +52,6 @@ impl Stage {
         &self.path
     }
 
-    /// Returns the home.
     pub(super) fn home(&self) -> PathBuf {
         self.place(HOME)
     }

@@ -18,7 +18,6 @@ pub(super) struct Story {
     /// Who plays.
     #[serde(rename = "process")]
     pub(super) roles: Vec<Role>,
-    /// The repositories.
     #[serde(rename = "repo")]
     pub(super) repos: Vec<Repo>,
     /// What lies where.
@@ -32,7 +31,6 @@ pub(super) struct Story {
     _expect: IgnoredAny,
 }
 
-/// One process.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Role {
@@ -40,12 +38,10 @@ pub(super) struct Role {
     pub(super) pid: u32,
     /// Who starts it, if it is not the demo itself.
     pub(super) parent: Option<u32>,
-    /// The program's name.
     pub(super) name: String,
     /// The arguments with the name first, where they are not just the name.
     #[serde(default)]
     pub(super) argv: Vec<String>,
-    /// Where it works.
     pub(super) cwd: Option<String>,
     /// What it is made to do.
     #[serde(default)]
@@ -64,29 +60,24 @@ pub(super) struct Role {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fate {
-    /// It runs.
     #[default]
     Running,
-    /// It is stopped.
     Stopped,
     /// It is killed.
     Dead,
 }
 
-/// One repository.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Repo {
     /// The main working tree.
     pub(super) root: String,
-    /// Its branch.
     pub(super) branch: String,
     /// The branch of each linked working tree.
     #[serde(default)]
     pub(super) worktrees: BTreeMap<String, String>,
 }
 
-/// One file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {

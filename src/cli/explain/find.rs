@@ -15,13 +15,11 @@ use crate::core::plan::left::left_by;
 /// How many candidates an error lists.
 const LISTED: usize = 12;
 
-/// What lists what there is.
 const LISTS: &str = "claimtop ls sessions lists the records, claimtop ls claims the claims";
 
 /// What is meant for certain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'a> {
-    /// One thing.
     One(Subject<'a>),
     /// All that an ended window has left, by one of its records.
     Left(&'a RecordView),

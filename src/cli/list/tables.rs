@@ -30,7 +30,6 @@ fn laid(columns: Columns, nothing: Nothing) -> Laid {
     if columns.is_empty() { Err(nothing) } else { Ok(columns) }
 }
 
-/// Lists the windows.
 pub(crate) fn windows(report: &Report) -> Laid {
     let mut columns =
         Columns::new(&["KEY", "PID", "AGENT", "STATE", "UP", "CONTEXT", "RECORDS", "CLAIMS", "WHERE"]);
@@ -89,7 +88,6 @@ pub(crate) fn sessions(report: &Report) -> Laid {
     laid(columns, nothing)
 }
 
-/// Lists the claims.
 pub(crate) fn claims(report: &Report) -> Laid {
     let mut columns =
         Columns::new(&["KEY", "STATUS", "KIND", "HOLDER", "SINCE", "RELEASABLE", "RECORD", "RESOURCE"]);

@@ -16,7 +16,6 @@ const MOMENTS: usize = 400;
 
 /// What a report is made of.
 pub(crate) struct Material {
-    /// The look that is reported.
     pub(crate) report: Arc<Report>,
     /// What was observed before, as far as it was kept.
     pub(crate) past: Vec<Past>,

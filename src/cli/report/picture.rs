@@ -24,7 +24,6 @@ fn middle(at: usize) -> usize {
     40 + at * LINE
 }
 
-/// Draws the map.
 pub(super) fn draw(page: &mut Html, map: &Map) {
     let longest = map.windows.len().max(map.records.len()).max(map.resources.len());
     let height = middle(longest) + 10;

@@ -10,14 +10,11 @@ use crate::core::history::subject::Subject;
 pub struct Change {
     /// When the look that shows it was finished.
     pub(crate) at: Timestamp,
-    /// What happened.
     pub(crate) event: Kind,
-    /// To what.
     #[serde(flatten)]
     pub(crate) subject: Subject,
 }
 
-/// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -27,7 +24,6 @@ pub(crate) enum Kind {
     WindowChanged,
     /// An agent runs no more.
     WindowGone,
-    /// A record is there.
     RecordAppeared,
     /// A record was written, or its verdict changed.
     RecordChanged,

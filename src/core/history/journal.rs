@@ -14,9 +14,7 @@ use crate::core::model::text::Untrusted;
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Print {
-    /// The device.
     pub(crate) dev: u64,
-    /// The inode.
     pub(crate) ino: u64,
     /// The size in bytes.
     pub(crate) size: u64,
@@ -160,19 +158,16 @@ pub struct Outcome {
     pub detail: String,
 }
 
-/// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
     /// The entry that it belongs to.
     pub(crate) entry: u64,
     /// When it was written.
     pub(crate) at: Timestamp,
-    /// What it says.
     #[serde(flatten)]
     pub(crate) says: Says,
 }
 
-/// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Says {
@@ -233,7 +228,6 @@ impl History {
         history
     }
 
-    /// Adds one line.
     pub(crate) fn add(&mut self, line: Line) {
         match line.says {
             Says::Intent(intent) => self.begin(line.entry, line.at, intent),

@@ -18,26 +18,19 @@ use crate::core::model::window::{WindowState, WindowView};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Subject {
-    /// A window.
     Window {
-        /// Its key.
         key: Key,
-        /// Its PID.
         pid: u32,
-        /// Which agent.
         agent: String,
         /// What its process does.
         state: WindowState,
         /// Its working directory.
         cwd: Option<Untrusted>,
     },
-    /// A record.
     Record {
-        /// Its key.
         key: Key,
         /// The system that wrote it.
         format: Format,
-        /// Its session.
         session_id: Option<Untrusted>,
         /// Its short name.
         title: Untrusted,
@@ -45,13 +38,10 @@ pub(crate) enum Subject {
         verdict: VerdictState,
         /// The rule that decided.
         reason: Reason,
-        /// Where it is.
         #[serde(serialize_with = "crate::core::model::judged::location")]
         location: Location,
     },
-    /// A claim.
     Claim {
-        /// Its key.
         key: Key,
         /// What is held.
         resource: Resource,
@@ -64,11 +54,9 @@ pub(crate) enum Subject {
     },
     /// A problem.
     Finding {
-        /// Its code.
         code: Code,
         /// How bad it is.
         severity: Severity,
-        /// What it is about.
         subjects: Vec<Key>,
         /// What is wrong.
         message: Sentence,

@@ -21,7 +21,6 @@ pub(crate) const LATELY: SignedDuration = SignedDuration::from_mins(10);
 pub struct Past {
     /// When the look that showed it was finished.
     pub(crate) at: Timestamp,
-    /// What happened.
     pub(crate) event: Kind,
     /// What it happened to: keys of windows, records and claims.
     pub(crate) keys: Vec<Key>,
@@ -79,7 +78,6 @@ impl Timeline {
         all.map(move |(at, past)| (first + at as u64, &**past))
     }
 
-    /// Returns the change of a number.
     pub(crate) fn get(&self, number: u64) -> Option<&Past> {
         let at = usize::try_from(number.checked_sub(self.gone)?).ok()?;
         self.past.get(at).map(|past| &**past)

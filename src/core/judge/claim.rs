@@ -13,7 +13,6 @@ use crate::core::model::verdict::VerdictState;
 
 /// What claims are judged from.
 pub(crate) struct ClaimFacts<'a> {
-    /// The judged records.
     pub(crate) records: &'a [Judged],
     /// The snapshot with its windows.
     pub(crate) world: &'a World<'a>,
@@ -21,7 +20,6 @@ pub(crate) struct ClaimFacts<'a> {
     pub(crate) window_keys: &'a BTreeMap<u32, Key>,
 }
 
-/// Judges every claim of every record.
 pub(crate) fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     let contested = contested(facts.records);
     let views = facts.records.iter().flat_map(|judged| {

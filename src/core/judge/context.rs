@@ -11,20 +11,17 @@ use crate::core::model::window::{ContextId, ContextSource};
 /// One step of the parent chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
-    /// The PID.
     pub(crate) pid: u32,
     /// The start in clock ticks since boot.
     pub(crate) start_ticks: u64,
     /// The main thread's name.
     pub(crate) comm: Untrusted,
-    /// Which agent it is, if it is one.
     pub(crate) agent: Option<String>,
 }
 
 /// How a context ID was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Resolution {
-    /// The context ID.
     pub(crate) context_id: ContextId,
     /// Claude Code's session ID from the environment, beside the context ID and never it.
     pub(crate) session_id: Option<Untrusted>,

@@ -30,7 +30,6 @@ impl Glob {
         Self { ways: vec![path.chars().take(MOST).map(Token::Char).collect()] }
     }
 
-    /// Reads a pattern.
     pub(crate) fn pattern(text: &str) -> Self {
         let text = text.trim_start_matches("./").trim_start_matches('/');
         if text.chars().count() > MOST {

@@ -7,7 +7,6 @@ use crate::core::model::place::{Keeper, PlaceView};
 use crate::core::model::process::{Details, Process, ProcessTable, ancestry};
 use crate::core::model::text::Untrusted;
 
-/// Finds where a process is.
 pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
     let Some(details) = process.details.as_ref() else { return PlaceView::default() };
     let above: Vec<&Process> = ancestry(table, process.id.pid).into_iter().skip(1).collect();

@@ -50,7 +50,6 @@ pub(crate) struct World<'a> {
     by_argument: HashMap<&'a str, Vec<&'a Process>>,
     /// The trees that can be worked in, by folder.
     by_folder: HashMap<&'a Path, (&'a Repo, &'a Worktree)>,
-    /// The records of each session.
     by_session: HashMap<&'a Untrusted, Vec<&'a Record>>,
     /// The registry's records of each PID, whether or not they still fit.
     by_registered_pid: BTreeMap<u32, Vec<&'a Record>>,
@@ -112,7 +111,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns the records of a session.
     pub(crate) fn records_of(&self, session: &Untrusted) -> &[&'a Record] {
         self.by_session.get(session).map_or(&[], Vec::as_slice)
     }
@@ -132,7 +130,6 @@ impl<'a> World<'a> {
         self.by_inner_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the database that a row is in.
     pub(crate) fn database(&self, row: &Row) -> Option<&'a Database> {
         self.snapshot.databases.iter().find(|database| database.name == row.database)
     }

@@ -106,7 +106,6 @@ pub struct ActionResult {
     pub(crate) title: String,
     /// How it ended; `None` when it was not begun.
     pub(crate) ended: Option<Ended>,
-    /// What there is to say.
     pub(crate) detail: String,
     /// The entry of the journal by which it is undone with all that followed it; a part that
     /// only followed has none.
@@ -153,7 +152,6 @@ pub struct Plan {
 /// Why nothing is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// Why.
     pub(crate) why: String,
     /// What to do instead.
     pub(crate) instead: String,

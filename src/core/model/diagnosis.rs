@@ -8,7 +8,7 @@ pub struct Watched {
     /// How many folders are watched for changes.
     pub folders: usize,
     /// How many folders should be watched and are not.
-    pub refused: usize,
+    pub(crate) refused: usize,
     /// How many processes are waited for by their pidfds.
     pub processes: usize,
 }
@@ -17,43 +17,43 @@ pub struct Watched {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// How many looks there have been.
-    pub looks: u64,
+    pub(crate) looks: u64,
     /// How long the last one took, reading and judging.
-    pub took: Duration,
+    pub(crate) took: Duration,
     /// What is watched since then.
-    pub watched: Watched,
+    pub(crate) watched: Watched,
 }
 
 /// What our own process costs, as the kernel counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Its PID.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// How long it has been running.
-    pub age: Duration,
+    pub(crate) age: Duration,
     /// How long it has computed, in all threads, for itself and in the kernel.
-    pub cpu: Duration,
+    pub(crate) cpu: Duration,
     /// Its memory in use, in bytes.
-    pub resident: u64,
+    pub(crate) resident: u64,
     /// The most that this ever was, in bytes.
-    pub peak: u64,
+    pub(crate) peak: u64,
     /// How many files, folders, sockets and processes it holds open.
-    pub descriptors: usize,
+    pub(crate) descriptors: usize,
     /// How many it may hold open; `None` for any number.
-    pub descriptor_limit: Option<u64>,
+    pub(crate) descriptor_limit: Option<u64>,
     /// How many threads it has.
-    pub threads: u64,
+    pub(crate) threads: u64,
     /// How often its first thread went to sleep, and so was woken.
-    pub wakeups: u64,
+    pub(crate) wakeups: u64,
     /// How many lines of its log the disk has refused.
-    pub lost_lines: u64,
+    pub(crate) lost_lines: u64,
 }
 
 /// A bound that keeps anything from growing without end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// What is bounded.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// By how much, for people.
-    pub most: String,
+    pub(crate) most: String,
 }

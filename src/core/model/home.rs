@@ -10,7 +10,6 @@ use crate::core::model::path::as_text as path_text;
 use crate::core::model::process::Details;
 use crate::core::model::text::Untrusted;
 
-/// The variable that names a home.
 pub(crate) const HOME_VARIABLE: &str = "HOME";
 /// The variable that names Claude Code's configuration folder; without it that is `~/.claude`.
 pub(crate) const CONFIG_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
@@ -51,11 +50,9 @@ pub(crate) fn folder_of<'a>(folders: &'a [HomeFolder], path: &Path) -> Option<&'
 /// What the environment of a process says about its home, by its own names for folders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NamedHome {
-    /// The home.
     pub(crate) home: PathBuf,
     /// Claude Code's configuration folder.
     pub(crate) config: PathBuf,
-    /// The folder of caches.
     pub(crate) cache: PathBuf,
 }
 

@@ -8,7 +8,6 @@ use crate::core::model::text::shown;
 pub struct LineError {
     /// The line, counted from 1.
     pub(crate) line: usize,
-    /// The key of that line, if it has one.
     pub(crate) key: Option<String>,
     /// What is wrong, safe to show.
     pub(crate) message: String,

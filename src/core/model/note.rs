@@ -94,7 +94,6 @@ impl BoundSession {
         ProcessId { pid: self.pid, start_ticks: self.start_ticks }
     }
 
-    /// Returns the note as evidence.
     pub(crate) fn evidence(&self) -> Evidence {
         let value =
             format!("session {} is run by PID {}, as its own hook reported", self.session_id.raw(), self.pid);

@@ -29,25 +29,25 @@ static NAMED: Mutex<BTreeMap<(String, LetGo), Described>> = Mutex::new(BTreeMap:
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// The name, as `format` of each record.
-    pub name: String,
+    pub(crate) name: String,
     /// What its records are called.
-    pub title: String,
+    pub(crate) title: String,
     /// Where its files are.
     pub places: Vec<OwnPlace>,
     /// How each file is read.
-    pub reading: Syntax,
+    pub(crate) reading: Syntax,
     /// Where each fact stands in a file.
-    pub fields: BTreeMap<Field, String>,
+    pub(crate) fields: BTreeMap<Field, String>,
     /// Which process the PID is.
-    pub role: Role,
+    pub(crate) role: Role,
     /// The zone of times without one; `None` for the machine's.
-    pub zone: Option<TimeZone>,
+    pub(crate) zone: Option<TimeZone>,
     /// For how long a record is trusted, and the rule in words.
-    pub ttl: Option<(SignedDuration, String)>,
+    pub(crate) ttl: Option<(SignedDuration, String)>,
     /// What each record holds.
-    pub claim: Option<ResourceKind>,
+    pub(crate) claim: Option<ResourceKind>,
     /// Whether claimtop may park it.
-    pub let_go: LetGo,
+    pub(crate) let_go: LetGo,
 }
 
 /// Where files of a described format are.
@@ -58,7 +58,7 @@ pub struct OwnPlace {
     /// The folder; a part may be `*`.
     pub folder: String,
     /// The file's name; each `*` stands for anything.
-    pub name: String,
+    pub(crate) name: String,
 }
 
 /// What a folder is below.

@@ -38,13 +38,13 @@ pub type Columns = BTreeMap<String, Value>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowChange {
     /// The table.
-    pub table: String,
+    pub(crate) table: String,
     /// The primary key as text.
-    pub id: String,
+    pub(crate) id: String,
     /// What the row must be for the change to be made.
     pub before: Columns,
     /// What it is afterwards.
-    pub after: Columns,
+    pub(crate) after: Columns,
 }
 
 impl RowChange {

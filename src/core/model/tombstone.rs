@@ -45,7 +45,6 @@ impl Tombstone {
             && host.name == self.host.raw()
     }
 
-    /// States it as evidence.
     pub(crate) fn evidence(&self) -> Evidence {
         let value = format!(
             "PID {} with start tick {} was proven dead: {}",

@@ -163,7 +163,6 @@ fn command(record: &RecordView) -> Option<String> {
     })
 }
 
-/// Returns whether a record is a row of a database.
 pub(crate) fn is_row(record: &RecordView) -> bool {
     matches!(record.location, Location::Row(_))
 }
@@ -247,7 +246,6 @@ fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
     plans.filter(|plan| plan.confirmation == Confirmation::Yes).collect()
 }
 
-/// Returns the file that a record is.
 pub(crate) fn file_of(record: &RecordView) -> Option<FilePath> {
     match &record.location {
         Location::File(path) => Some(path.clone()),

@@ -17,7 +17,6 @@ pub(crate) const REFUSES: [&str; 4] = [
     "the whole database cannot be copied into the parked folder first",
 ];
 
-/// How a change of rows is undone.
 pub(crate) const INVERSE: &str = "undo puts the exact values back, if nobody changed the rows since; a copy of the database is parked as well";
 
 /// Decides whether a row is never touched, and says what to do instead.

@@ -28,7 +28,6 @@ pub(super) struct Reservation {
     pub(super) is_exclusive: bool,
     /// Why, in its words.
     pub(super) reason: Option<String>,
-    /// The branch.
     pub(super) branch: Option<Untrusted>,
     /// Since when.
     pub(super) created_at: Option<Timestamp>,

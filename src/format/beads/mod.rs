@@ -28,7 +28,6 @@ use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 use crate::format::{draft, time};
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// `issues.jsonl`: every issue.
@@ -57,7 +56,6 @@ pub(crate) const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
 /// How many issues of one file are told as claims.
 const MOST: usize = 1_000;
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::Issues => json::parsed(issues(file, reading)),

@@ -31,7 +31,6 @@ use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 use crate::format::{draft, time};
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// `sessions/<pid>.json`.
@@ -80,7 +79,6 @@ fn in_ide(name: &str) -> Option<Kind> {
     is_port(name).then_some(Kind::Editor)
 }
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session => session(file, reading),

@@ -30,7 +30,6 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Entire, Cache, "entire/live-sessions", names::in_live_sessions => read),
 ]);
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     match kind {
         Kind::State => parsed(state::read(file, reading)),

@@ -45,7 +45,6 @@ pub(super) fn shadow_branch(base_commit: &str, worktree_id: &str) -> Option<Stri
     Some(format!("entire/{commit}-{hex}"))
 }
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// `entire-sessions/<id>.json`.

@@ -23,7 +23,6 @@ use crate::format::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// A lock for the length of one command: its file is the new version of what it locks.
@@ -66,7 +65,6 @@ fn command(name: &str) -> Option<Kind> {
     LOCKS.iter().any(|(lock, _)| *lock == name).then_some(Kind::Command)
 }
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Command => of_command(file, reading),

@@ -4,7 +4,6 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::text::{Untrusted, is_uuid};
 
-/// What a reason states.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Stated {
     /// The process, if it names one.

@@ -46,7 +46,6 @@ pub(crate) const SPEC: Spec = Spec {
     is_backed_up: false,
 };
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session => session::read(file, reading),

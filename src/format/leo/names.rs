@@ -114,7 +114,6 @@ fn is_temporary(name: &str) -> bool {
     is_number(next()) && is_number(next()) && next() == "tmp" && !next().is_empty()
 }
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// `~/.claude-sessions/<session>.json`: this machine's copy of the session's row.

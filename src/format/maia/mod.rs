@@ -31,7 +31,6 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Maia, Tmp, "", names::in_tmp => read),
 ]);
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Session(form) => session::read(form, file, reading),

@@ -84,7 +84,6 @@ pub(super) fn is_uuid(context: &str) -> bool {
         && groups.iter().all(|group| group.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// A window's session.

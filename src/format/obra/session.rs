@@ -28,7 +28,6 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 /// How long a task's end may stand before its session's does: 60 s.
 const CLOSING_FOR: SignedDuration = SignedDuration::from_secs(60);
 
-/// Reads one row.
 pub(super) fn record(
     row: &Cells,
     tables: &Tables,

@@ -2,10 +2,8 @@
 
 use crate::format::cells::Cells;
 
-/// The table of sessions.
 pub(crate) const SESSION: &str = "session_record";
 
-/// The table of tasks.
 pub(crate) const TASK: &str = "task";
 
 /// The rows that were read: active sessions and those that are wrong, unfinished tasks and those
@@ -28,7 +26,6 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Returns a task.
     pub(super) fn task(&self, id: i64) -> Option<&Cells> {
         self.tasks.iter().find(|task| task.number("id") == Some(id))
     }

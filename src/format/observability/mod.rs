@@ -27,7 +27,6 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Observability, Tmp, "claude_spawn_markers", names::in_markers => read),
 ]);
 
-/// Reads one file.
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
     parsed(match kind {
         Kind::Slot => slot::slot(file, reading),

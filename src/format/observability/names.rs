@@ -1,6 +1,5 @@
 //! What the names of the observability system's files say.
 
-/// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// `claude_session_{project}`: a project's one session slot.

@@ -33,7 +33,6 @@ impl Tallies {
         self.of(format).folders += 1;
     }
 
-    /// Counts a record.
     pub(crate) fn record(&mut self, format: Format) {
         self.of(format).records += 1;
     }
@@ -104,7 +103,6 @@ impl Tally {
     }
 }
 
-/// Returns the badge of the process table.
 pub(crate) fn processes(table: &ProcessTable) -> SourceHealth {
     let number = table.listed.len().saturating_sub(table.threads.len());
     let counted = format!("{number} {}", if number == 1 { "process" } else { "processes" });

@@ -20,7 +20,6 @@ pub(crate) struct Here {
 }
 
 impl Here {
-    /// Returns the formats.
     pub(crate) fn formats(&self) -> &BTreeSet<Format> {
         &self.formats
     }

@@ -62,7 +62,6 @@ pub(crate) struct Pass<'a> {
 pub(crate) type Remembered = (Kept, Media, Openers);
 
 impl<'a> Pass<'a> {
-    /// Begins a pass.
     pub(crate) fn new(
         reading: Reading<'a>,
         layout: &'a Layout,

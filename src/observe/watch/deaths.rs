@@ -109,7 +109,6 @@ fn packed(id: ProcessId) -> u64 {
     id.start_ticks << PID_BITS | u64::from(id.pid)
 }
 
-/// Returns the process of an event.
 fn unpacked(event: u64) -> ProcessId {
     let pid = u32::try_from(event & ((1 << PID_BITS) - 1)).unwrap_or_default();
     ProcessId { pid, start_ticks: event >> PID_BITS }

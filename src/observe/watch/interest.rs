@@ -96,9 +96,7 @@ pub(crate) enum Change<'a> {
     Folder(&'a Path),
     /// Something in it has changed.
     Entry {
-        /// The folder.
         folder: &'a Path,
-        /// The name in it.
         name: &'a OsStr,
         /// Whether a file was written, and nothing came or went.
         is_write: bool,

@@ -20,7 +20,6 @@ struct Losses {
 }
 
 impl Notice {
-    /// Prepares to send.
     pub(crate) fn new(sender: SyncSender<Hint>) -> Self {
         Self { sender, losses: Arc::default() }
     }

@@ -5,7 +5,6 @@ use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::of_claim;
 
-/// Writes a claim in one line.
 pub(crate) fn claim(page: &mut Page, claim: &ClaimView) {
     let (mark, tone, word) = of_claim(claim.status);
     let (key, resource) = (page.key(&claim.key), &claim.resource);

@@ -72,6 +72,5 @@ pub(crate) struct Changed {
     pub(crate) cells: Cells,
     /// The hash of its key.
     pub(crate) hash: i64,
-    /// Whether it matters by now.
     pub(crate) matters: bool,
 }

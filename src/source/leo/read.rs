@@ -30,7 +30,6 @@ pub(crate) const STATEMENT_WITHIN: Duration = Duration::from_secs(8);
 /// What was read at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
-    /// The rows.
     pub(crate) tables: Tables,
     /// What a later read can begin from.
     pub(crate) basis: Option<Basis>,

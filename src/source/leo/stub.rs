@@ -9,7 +9,6 @@ use crate::format::Reading;
 use crate::source::interface::{Scope, Source};
 use crate::source::postgres::UNREAD;
 
-/// Reads nothing.
 #[derive(Default)]
 pub(crate) struct Reader {
     /// The database that a person named.

@@ -24,7 +24,6 @@ pub(crate) struct Candidate {
     pub(crate) is_remote: bool,
 }
 
-/// Where to search.
 pub(crate) struct Search<'a> {
     /// What a person named.
     pub(crate) named: &'a [PathBuf],

@@ -61,7 +61,6 @@ pub(crate) fn zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
 
-/// Reads the host name.
 pub(crate) fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -87,11 +87,9 @@ impl Locks {
 
 /// What the list of all locks says of a file.
 enum Listing {
-    /// It is locked.
     This,
     /// It may be: only its process tells.
     Perhaps,
-    /// It is not.
     No,
 }
 

@@ -24,7 +24,6 @@ const INFO: usize = 4 << 10;
 /// How long it is believed that nobody has a file open: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
 
-/// A file that is asked for.
 pub(crate) struct File {
     /// Its name without the folder, which may be called otherwise in a container.
     pub(crate) name: Vec<u8>,
@@ -199,7 +198,6 @@ mod tests {
 
     use super::*;
 
-    /// A file, and what names it.
     fn a_file() -> (tempfile::NamedTempFile, FileMeta) {
         let file = tempfile::NamedTempFile::new().unwrap();
         let meta = meta_of(&rustix::fs::stat(file.path()).unwrap());

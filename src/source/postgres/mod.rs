@@ -31,7 +31,6 @@ pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A connection with its own end of the wire, which somebody must drive.
 pub(crate) struct Connected {
-    /// Asks.
     pub(crate) client: Client,
     /// The wire's end.
     pub(crate) connection: Connection<Bounded, NoTlsStream>,

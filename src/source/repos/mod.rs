@@ -26,7 +26,6 @@ pub(crate) struct Reader {
 
 /// One repository as it was read.
 pub(crate) struct Read {
-    /// The repository.
     pub(crate) repo: Repo,
     /// What could not be read of it, in words.
     pub(crate) problems: Vec<String>,

@@ -12,7 +12,6 @@ use crate::source::os::open::folder::Folder;
 use crate::source::os::open::meta::meta_of;
 use crate::source::os::open::plain::small;
 
-/// Where these refs are.
 const BELOW: &str = "refs/heads/entire/";
 /// The most refs that are read of one repository.
 const MAX_REFS: usize = 4_096;
@@ -54,7 +53,6 @@ fn names(text: &[u8]) -> Vec<String> {
     text.split(|byte| *byte == b'\n').filter_map(name).take(MAX_REFS).collect()
 }
 
-/// Lists the loose refs.
 pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     let walked = Folder::open(&common.join(BELOW.trim_end_matches('/')))

@@ -25,7 +25,6 @@ struct Head {
 /// What the first line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
-    /// The session.
     pub(crate) session: Option<String>,
     /// The folder that it works in.
     pub(crate) cwd: Option<String>,

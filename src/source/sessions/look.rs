@@ -24,13 +24,10 @@ pub(crate) const MAX_NAMES: usize = 5_000;
 
 /// A window whose session is asked for.
 pub(crate) struct Wanted {
-    /// Which agent.
     pub(crate) agent: String,
-    /// Its process.
     pub(crate) id: ProcessId,
     /// Where it works.
     pub(crate) cwd: Option<Untrusted>,
-    /// When it started.
     pub(crate) started_at: Option<Timestamp>,
     /// The folders of homes that it reaches, where that is known.
     pub(crate) homes: Option<BTreeSet<FolderId>>,
@@ -44,7 +41,6 @@ impl Wanted {
     }
 }
 
-/// One look.
 pub(crate) struct Look<'a> {
     pub(crate) fence: &'a Fence,
     /// The kernel's locks, read when one is asked for first.

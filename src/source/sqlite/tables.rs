@@ -30,7 +30,6 @@ pub(crate) struct Query<'a> {
     pub(crate) cells: Vec<(&'static str, &'a str)>,
     /// What follows `FROM`, without a limit.
     pub(crate) from: &'a str,
-    /// The values of its `?`.
     pub(crate) values: &'a [&'a dyn ToSql],
     /// The most rows that are read.
     pub(crate) most: usize,

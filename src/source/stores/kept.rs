@@ -29,10 +29,8 @@ pub(crate) struct Keeper {
 
 /// What was read of one database.
 pub(crate) struct Kept {
-    /// Its files.
     pub(crate) files: Files,
     read_at: Timestamp,
-    /// The rows.
     pub(crate) rows: Vec<Cells>,
     /// Whether it is a database of this system.
     is_own: bool,
@@ -68,7 +66,6 @@ impl Store {
         Self { records: records(&source, &kept.rows), path, kept }
     }
 
-    /// Returns its badge.
     pub(crate) fn health(&self, system: &str) -> SourceHealth {
         let count = format!("{} held", self.records.len());
         let (state, detail) = match &self.kept.lacks {

@@ -252,7 +252,6 @@ impl Answer {
         object.text(field).map(|text| text.raw().to_owned())
     }
 
-    /// Returns what it says in words.
     fn words(&self) -> String {
         let said = self.text("error").or_else(|| self.text("message"));
         shown(&said.unwrap_or_else(|| "no reason given".to_owned()))

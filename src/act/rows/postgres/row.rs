@@ -49,7 +49,6 @@ pub(crate) fn key(table: &str) -> &'static str {
     key_column(table)
 }
 
-/// Returns a value as a parameter.
 pub(crate) fn parameter(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

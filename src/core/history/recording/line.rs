@@ -25,7 +25,6 @@ pub struct Header {
     pub signatures: Signatures,
 }
 
-/// One look, as a line.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Line<'a> {
     pub(crate) at: Timestamp,

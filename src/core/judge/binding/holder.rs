@@ -10,7 +10,6 @@ use crate::core::model::verdict::Reason;
 /// What became of the process that a note names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder<'a> {
-    /// It lives.
     Lives(&'a Process),
     /// It is proven gone.
     Gone(Reason),

@@ -19,7 +19,6 @@ use crate::core::model::record::Record;
 use crate::core::model::record::detail::GitLock;
 use crate::core::model::verdict::{Reason, VerdictState};
 
-/// Judges one lock.
 pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let lock = lock_of(record);
     let own = match lock {

@@ -22,7 +22,6 @@ use crate::core::model::snapshot::{Database, DatabaseFile};
 use crate::core::model::text::{Untrusted, is_uuid};
 use crate::core::model::verdict::{Reason, VerdictState};
 
-/// Judges one row.
 pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let by_host = record.holder.as_ref().and_then(|holder| elsewhere(record, holder, world, trail));
 

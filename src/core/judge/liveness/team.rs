@@ -5,7 +5,6 @@ use crate::core::model::record::Record;
 use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
 use crate::core::model::text::Untrusted;
 
-/// Returns whether a record is a task of a list.
 pub(crate) fn is_task(record: &Record) -> bool {
     matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Task { .. }))
 }

@@ -23,7 +23,6 @@ pub(crate) struct Facts<'a> {
     pub(crate) world: &'a World<'a>,
     /// The windows as shown.
     pub(crate) windows: &'a [WindowView],
-    /// The judged records.
     pub(crate) records: &'a [Judged],
     /// The claims as shown.
     pub(crate) claims: &'a [ClaimView],
@@ -59,12 +58,10 @@ impl<'a> Index<'a> {
         Self { by_key, sessions, of_session, windows, registered }
     }
 
-    /// Returns the record of a key.
     pub(crate) fn of_key(&self, key: &Key) -> Option<&'a Judged> {
         equal(&self.by_key, |one| one.key.cmp(key)).last().copied()
     }
 
-    /// Returns every record of a session.
     pub(crate) fn of_session(&self, session: &Untrusted) -> &[&'a Judged] {
         equal(&self.of_session, |one| one.record.session_id.as_ref().cmp(&Some(session)))
     }
@@ -118,7 +115,6 @@ pub(crate) fn listed(names: &[String]) -> String {
 }
 
 impl<'a> Facts<'a> {
-    /// Returns the window of a PID.
     pub(crate) fn window(&self, pid: u32) -> Option<&'a WindowView> {
         self.index.windows.get(&pid).copied()
     }

@@ -22,10 +22,8 @@ use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::found::Found;
 use crate::core::model::finding::Finding;
 
-/// One family of rules.
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
-/// Every family.
 const FAMILIES: [Family; 12] = [
     identity::findings,
     sharing::findings,

@@ -15,7 +15,6 @@ use crate::core::model::process::{Process, ancestry};
 use crate::core::model::session::{SessionFile, SessionView, Strength, Tie};
 use crate::core::model::text::Untrusted;
 
-/// Finds the session of a window.
 pub(crate) fn session_of(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let pid = window.process.id.pid;
     noted(pid, world)

@@ -18,7 +18,6 @@ use crate::core::model::code::Code;
 use crate::core::model::finding::Finding;
 use crate::core::model::story::Story;
 
-/// Tells the stories of all findings that have one.
 pub(crate) fn tell(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
     let stage = Stage::new(facts);
     for finding in findings {

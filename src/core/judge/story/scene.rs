@@ -61,12 +61,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) windows: Vec<&'a WindowView>,
     /// The records, also those of the claims, the oldest first.
     pub(crate) records: Vec<&'a Judged>,
-    /// The claims.
     pub(crate) claims: Vec<&'a ClaimView>,
 }
 
 impl<'a> Scene<'a> {
-    /// Returns the running process of a PID.
     pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
         self.facts.world.snapshot.processes.get(pid)
     }
@@ -85,7 +83,6 @@ impl<'a> Scene<'a> {
         Some(format!("{}{value}", argv.get(at)?))
     }
 
-    /// Tells the start of a window.
     pub(crate) fn tell_start(&self, chain: &mut Chain, window: &WindowView) {
         let with = self.argument(window, &["--resume", "-r", "--session-id", "--continue", "-c"]);
         let with = with.map_or_else(String::new, |argument| format!(", with {argument}"));
@@ -93,7 +90,6 @@ impl<'a> Scene<'a> {
         chain.saw(window.started_at, told, [window_evidence(window)]);
     }
 
-    /// Tells the starts of all windows.
     pub(crate) fn tell_starts(&self, chain: &mut Chain) {
         self.windows.iter().for_each(|window| self.tell_start(chain, window));
     }
@@ -157,12 +153,10 @@ pub(crate) fn carried(judged: &Judged) -> String {
     if claims.is_empty() { String::new() } else { format!(" and its claim on {}", claims.join(" and ")) }
 }
 
-/// Returns the evidence of some records.
 pub(crate) fn all_evidence(records: &[&Judged]) -> Vec<Evidence> {
     records.iter().map(|judged| judged.evidence()).collect()
 }
 
-/// Returns the evidence of some windows.
 pub(crate) fn all_windows(windows: &[&WindowView]) -> Vec<Evidence> {
     windows.iter().map(|window| window_evidence(window)).collect()
 }

@@ -6,12 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::text::Untrusted;
 
-/// Writes a path.
 pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     Untrusted::from_path(path).serialize(serializer)
 }
 
-/// Reads a path.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     String::deserialize(deserializer).map(PathBuf::from)
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Writes a path.
 pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => text.serialize(serializer),
@@ -15,7 +14,6 @@ pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::
     }
 }
 
-/// Reads a path.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -17,7 +17,6 @@ pub struct FilePath(Form);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
-    /// The path as text.
     Text(Untrusted),
     /// As text and as it is, where that is not UTF-8, so that the text is not the path.
     Exact(Arc<(Untrusted, PathBuf)>),

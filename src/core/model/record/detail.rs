@@ -137,7 +137,6 @@ pub struct ObraRow {
     pub task: Option<Untrusted>,
 }
 
-/// The texts of a detail.
 #[derive(Default)]
 pub(crate) struct Texts<'a> {
     /// Those that are words of the system.

@@ -10,7 +10,6 @@ use crate::core::model::record::let_go::{LetGo, Refusal};
 struct System {
     /// The name that the interface fixes.
     name: &'static str,
-    /// The agents that run it.
     agents: Agents,
     /// By what rule its records are let go.
     let_go: LetGo,

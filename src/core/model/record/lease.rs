@@ -33,7 +33,6 @@ pub enum SignOfLife {
 }
 
 impl SignOfLife {
-    /// Says what it is.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Heartbeat => "a heartbeat in the last 300 s",

@@ -33,7 +33,6 @@ pub struct Row {
     text: Untrusted,
 }
 
-/// What is written of a row.
 #[derive(Deserialize)]
 struct RowParts {
     database: Untrusted,
@@ -74,7 +73,6 @@ impl Location {
         }
     }
 
-    /// Returns whether it is the file at a path.
     pub(crate) fn is(&self, path: &Path) -> bool {
         match self {
             Self::File(own) => *own.text() == Untrusted::from_path(path),

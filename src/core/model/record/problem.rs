@@ -15,7 +15,6 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// States a problem.
     pub(crate) fn new(code: Code, message: impl Into<LeanStr>) -> Self {
         Self { code, message: message.into() }
     }

@@ -15,7 +15,6 @@ use crate::format::time;
 /// After how many seconds without a heartbeat LEO's sweep removes a lock.
 pub(crate) const REAPED_AFTER: i64 = 600;
 
-/// Reads one row.
 pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {
     let path = row.text("file_path")?;
     let mut record = source.draft(RecordKind::Lock, FILE_LOCKS, path, reading);

@@ -218,7 +218,6 @@ const SHOWN: [(&str, &str); 13] = [
     ("parent session", "parent_session_id"),
 ];
 
-/// What is shown of its metadata.
 const METADATA: [(&str, &str); 5] = [
     ("callsign", "callsign"),
     ("coordinator", "is_coordinator"),

@@ -63,7 +63,6 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// Watches one folder.
     pub(crate) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), Unwatched> {
         let fate = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
         let changes = match scope {

@@ -140,7 +140,6 @@ pub(crate) fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> R
     Ok(())
 }
 
-/// Lists a folder.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> Result<(), Errno> {
     for entry in rustix::fs::Dir::read_from(folder)? {

@@ -15,7 +15,6 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Adds a name.
     pub(crate) fn add(&mut self, name: &OsStr, sort: FileType) {
         let from = self.names.len();
         self.names.extend(name.as_bytes());
@@ -29,7 +28,6 @@ impl Listing {
         self.entries.sort_unstable_by(order);
     }
 
-    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -17,7 +17,6 @@ pub(crate) struct Wanted<'a> {
 /// How much of the process table is read anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// All of it.
     Whole,
     /// What may have changed.
     Changes,

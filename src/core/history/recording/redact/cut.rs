@@ -11,7 +11,6 @@ pub(crate) enum Piece<'a> {
     Grouped(&'a str),
     /// Letters and digits.
     Mixed(&'a str),
-    /// A UUID.
     Uuid(&'a str),
     /// A date, perhaps with a time.
     Moment(&'a str),

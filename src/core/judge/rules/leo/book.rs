@@ -61,7 +61,6 @@ impl<'a> Book<'a> {
         self.sessions.get(id).copied()
     }
 
-    /// Returns the claim of a record on an item.
     pub(crate) fn claim(&self, record: &Key, item: &WorkItem) -> Option<&'a ClaimView> {
         self.claims.get(&(record, &item.key)).copied()
     }

@@ -11,7 +11,6 @@ use crate::source::os::processes::linux::{details, pidfd};
 
 /// What a closer look has found, for the next one.
 pub(crate) struct Kept {
-    /// The process, with its details.
     pub(crate) process: Process,
     /// The inode of `/proc/<pid>`: it tells processes apart that share PID and tick. The kernel
     /// does not promise it, so a new one only costs reading once more.

@@ -69,7 +69,6 @@ impl Known {
         self.settled_tick = settled_tick();
     }
 
-    /// Returns what is known of a process.
     pub(crate) fn get(&self, pid: u32, inode: u64) -> Option<&KnownProcess> {
         self.by_pid.get(&pid).filter(|known| known.inode == inode)
     }
@@ -93,7 +92,6 @@ impl Known {
         KnownProcess { inode, is_settled, is_kernels, is_renamed, may_be_agent, process }
     }
 
-    /// Keeps what is known of a process.
     pub(crate) fn keep(&mut self, known: KnownProcess) {
         self.by_pid.insert(known.process.id.pid, known);
     }

@@ -25,13 +25,10 @@ pub(crate) struct Proc {
     text: Vec<u8>,
 }
 
-/// How reading one process went.
 pub(crate) enum Reading<T> {
-    /// It was read.
     Read(T),
     /// It is there, but not for us.
     Unreadable,
-    /// It has exited.
     Gone,
 }
 
@@ -67,7 +64,6 @@ impl Proc {
         (pids, None)
     }
 
-    /// Reads the `stat` of one process.
     pub(crate) fn process(&mut self, pid: u32) -> Reading<Line> {
         self.path.clear();
         // Writing to a string cannot fail.

@@ -23,7 +23,6 @@ mod field {
 /// What marks a thread of the kernel, which never runs a program (`PF_KTHREAD` of `linux/sched.h`).
 const KERNELS: u64 = 0x0020_0000;
 
-/// What the line says.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) process: Process,
