@@ -12,19 +12,23 @@ pub mod described;
 mod draft;
 pub(crate) mod entire;
 mod excerpt;
+pub(crate) mod gemini;
 pub(crate) mod git;
 pub(crate) mod json;
 pub(crate) mod leo;
 pub(crate) mod maia;
 pub(crate) mod obra;
 pub(crate) mod observability;
+pub(crate) mod opencode;
 
 pub(crate) mod place;
+pub(crate) mod qwen;
 pub(crate) mod reading;
 pub(crate) mod spec;
 mod strict;
 pub(crate) mod time;
 pub(crate) mod value;
+pub(crate) mod work;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,6 +57,9 @@ pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
         Format::AgentMail => &agent_mail::SPEC,
         Format::Codex => &agent_locks::CODEX,
         Format::Copilot => &agent_locks::COPILOT,
+        Format::Gemini => &gemini::SPEC,
+        Format::Qwen => &qwen::SPEC,
+        Format::OpenCode => &opencode::SPEC,
         Format::Described(_) => return None,
     })
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::model::row::Columns;
 use crate::format::place::Place;
+use crate::format::work::Adapter;
 
 /// A release as its rows are to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +27,18 @@ pub(crate) struct Spec {
     pub(crate) released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
     /// Whether its database is a file, which is copied before it is changed.
     pub(crate) is_backed_up: bool,
+    /// How its session files say what their sessions do, where they are files of lines.
+    pub(crate) sessions: Option<Adapter>,
 }
 
 impl Spec {
     /// States a format that keeps files, and no rows that claimtop changes.
     pub(crate) const fn of_files(places: &'static [Place]) -> Self {
-        Self { places, released: |_, _, _| None, is_backed_up: false }
+        Self { places, released: |_, _, _| None, is_backed_up: false, sessions: None }
+    }
+
+    /// States that it keeps session files as well.
+    pub(crate) const fn with_sessions(self, adapter: Adapter) -> Self {
+        Self { sessions: Some(adapter), ..self }
     }
 }

@@ -31,6 +31,11 @@ impl<'a> Object<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
+
+    /// Returns every key with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
+        self.fields.iter().map(|(name, value)| (&**name, value))
+    }
 }
 
 impl<'a> Value<'a> {

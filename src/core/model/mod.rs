@@ -33,3 +33,4 @@ pub mod tombstone;
 pub mod verdict;
 pub mod window;
 pub mod work;
+pub mod work_item;

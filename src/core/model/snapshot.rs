@@ -19,7 +19,7 @@ use crate::core::model::record::problem::Problem;
 use crate::core::model::session::SessionFile;
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 
 /// Everything that one look found. Records are read first, processes second: the other way
 /// round, a process born in between would look dead.

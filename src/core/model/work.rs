@@ -1,50 +1,208 @@
-//! Items of work in a database that says for each of them who owns it.
+//! What a session does, as its agent's own file of the session says.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::fixed;
-use crate::core::model::fixed::Word;
-use crate::core::model::key::Key;
+use crate::core::model::path::FilePath;
+use crate::core::model::record::format::Format;
+use crate::core::model::record::medium::Medium;
 use crate::core::model::text::Untrusted;
 
-/// How far an item of work is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stage {
-    /// It waits for somebody.
-    Open,
-    /// Somebody is said to work on it.
-    InProgress,
-    /// Nobody should work on it any more.
-    Finished,
-    /// There is no such item: only sessions name it.
-    Absent,
-    /// Its table could not be read.
-    Unread,
+/// The most files of one session that are kept, the newest.
+pub const MOST_FILES: usize = 256;
+
+/// The most open calls of one session that are kept, the newest.
+pub const MOST_CALLS: usize = 16;
+
+/// What one session does. Prompts are its user's secrets, so no recording has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Whose file it is.
+    pub format: Format,
+    /// The session.
+    pub session: Untrusted,
+    /// The file or database that says so.
+    pub path: FilePath,
+    /// What kind of file system it lies on.
+    pub medium: Medium,
+    /// When it was last written.
+    pub written_at: Timestamp,
+    /// What it says.
+    #[serde(flatten)]
+    pub doing: Doing,
+    /// Its sub-agents that have not finished.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<SubAgent>,
+    /// How many lines could not be understood.
+    #[serde(default)]
+    pub skipped: u64,
 }
 
-/// One item of work, such as a strategic directive or a quick fix of LEO.
+/// What a session file says of its session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Doing {
+    /// Its title, where it is not the window's own name.
+    pub title: Option<Untrusted>,
+    /// The last prompt.
+    #[serde(skip)]
+    pub prompt: Option<Prompt>,
+    /// Where its turn stands.
+    pub turn: Turn,
+    /// The tool calls without a result, oldest first.
+    pub calls: Vec<Call>,
+    /// The item of its own list of things to do that is in progress.
+    pub todo: Option<Untrusted>,
+    /// The files that it has edited, sorted by path.
+    pub edits: Vec<Edit>,
+    /// Since when edits are known; `None` if since its beginning.
+    pub edits_since: Option<Timestamp>,
+    /// The model that answers.
+    pub model: Option<Untrusted>,
+    /// How full its context is.
+    pub context: Option<ContextFill>,
+    /// The agent's version.
+    pub version: Option<Untrusted>,
+    /// How its agent asks for permission, such as `plan`.
+    pub mode: Option<Untrusted>,
+    /// The folder that its commands run in by now.
+    pub cwd: Option<Untrusted>,
+}
+
+/// A prompt of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its first line, cut.
+    pub text: Untrusted,
+    /// When it was given.
+    pub at: Option<Timestamp>,
+}
+
+/// Where a turn stands, and since when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// How it stands.
+    pub state: TurnState,
+    /// Since when, where that is known.
+    pub since: Option<Timestamp>,
+}
+
+/// How a turn stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnState {
+    /// Nothing that was read says so.
+    #[default]
+    Unknown,
+    /// The agent works.
+    Working,
+    /// It has finished.
+    Finished,
+    /// A person interrupted it.
+    Interrupted,
+    /// It broke off: the model's service refused.
+    Failed,
+}
+
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkItem {
-    /// Its key, as claims name it.
-    pub key: Untrusted,
-    /// The table that it stands in.
-    #[serde(deserialize_with = "fixed::word")]
-    pub table: Word,
-    /// Its status as it stands there.
-    pub status: Untrusted,
-    /// What the status means.
-    pub stage: Stage,
-    /// The session that the item itself names as its owner.
-    pub owner: Option<Untrusted>,
-    /// The sessions whose own rows name the item.
-    pub mirrors: Vec<Untrusted>,
-    /// The item that this one is a part of.
-    pub parent: Option<Untrusted>,
-    /// Whether a pull request or a commit came out of it.
-    pub has_result: bool,
-    /// When the row was last written, if it tells.
-    pub changed_at: Option<Timestamp>,
-    /// The record that stands for the item, where no session's does.
-    pub record: Option<Key>,
+pub struct Call {
+    /// What its result names it by.
+    pub id: Untrusted,
+    /// The tool.
+    pub tool: Untrusted,
+    /// What it works on.
+    pub target: Option<Target>,
+    /// When it was asked for.
+    pub since: Option<Timestamp>,
+}
+
+/// What a tool call works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// A file.
+    File(Untrusted),
+    /// A shell command.
+    Command(Untrusted),
+    /// A search.
+    Search(Untrusted),
+    /// A page.
+    Url(Untrusted),
+    /// A sub-agent's task.
+    Agent(Untrusted),
+    /// A question to the person.
+    Question(Untrusted),
+}
+
+impl Target {
+    /// Returns its text.
+    pub fn text(&self) -> &Untrusted {
+        match self {
+            Self::File(text)
+            | Self::Command(text)
+            | Self::Search(text)
+            | Self::Url(text)
+            | Self::Agent(text)
+            | Self::Question(text) => text,
+        }
+    }
+}
+
+/// A file that a session has edited.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Edit {
+    /// Its path, absolute where the folder is known.
+    pub path: Untrusted,
+    /// When it was last edited, as far as that is told.
+    pub at: Option<Timestamp>,
+    /// The sub-agent that edited it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Untrusted>,
+    /// Whether git has what the file holds now.
+    #[serde(default)]
+    pub committed: Committed,
+}
+
+/// Whether git has what a file holds now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Committed {
+    /// It has.
+    Yes,
+    /// It has not.
+    No,
+    /// That cannot be told.
+    #[default]
+    Unknown,
+}
+
+/// A sub-agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubAgent {
+    /// Its ID.
+    pub id: Untrusted,
+    /// What it was asked to do.
+    pub task: Option<Untrusted>,
+    /// What it does now.
+    pub call: Option<Call>,
+    /// Since when it runs.
+    pub since: Option<Timestamp>,
+}
+
+/// How full a session's context is, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextFill {
+    /// What it holds.
+    pub tokens: u64,
+    /// How much fits, where the agent writes that down.
+    pub window: Option<u64>,
+}
+
+impl ContextFill {
+    /// Returns how full it is, in percent, where that can be told.
+    pub fn percent(self) -> Option<u64> {
+        let window = self.window.filter(|window| *window > 0)?;
+        self.tokens.saturating_mul(100).checked_div(window)
+    }
 }

@@ -11,6 +11,7 @@ mod task;
 mod team;
 #[cfg(test)]
 mod tests;
+pub(crate) mod work;
 
 use super::json::{self, Object, parsed};
 use crate::core::model::code::Code;
@@ -57,7 +58,8 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(ClaudeCode, ClaudeConfig, "teams/*", in_teams => read),
     place!(ClaudeCode, ClaudeConfig, "", in_config => read),
     place!(ClaudeCode, ClaudeConfig, "ide", in_ide => read),
-]);
+])
+.with_sessions(work::ADAPTER);
 
 fn in_sessions(name: &str) -> Option<Kind> {
     pid_of(name).map(|_| Kind::Session)

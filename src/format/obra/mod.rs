@@ -29,7 +29,7 @@ use crate::format::spec::Spec;
 use crate::format::{Source, draft as drafts};
 
 /// How claimtop reads it.
-pub(crate) const SPEC: Spec = Spec { places: &[], released, is_backed_up: true };
+pub(crate) const SPEC: Spec = Spec { released, is_backed_up: true, ..Spec::of_files(&[]) };
 
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Vec<Arc<Record>> {

@@ -22,7 +22,7 @@ use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::snapshot::{Database, Snapshot, SourceHealth, SourceState};
 use crate::core::model::text::Untrusted;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 use crate::format::Reading;
 use crate::format::leo::database::{self, Source, join};
 use crate::source::interface::{self as facts, Scope, Source as _};

@@ -10,7 +10,7 @@ use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Sur
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
-use crate::core::model::work::{Stage, WorkItem};
+use crate::core::model::work_item::{Stage, WorkItem};
 use crate::format::cells::Cells;
 use crate::format::draft::known;
 use crate::format::leo::database::source::Source;

@@ -30,7 +30,7 @@ pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SE
 pub(crate) use self::tables::{columns, key_column};
 pub use self::trees::tell_gone_trees;
 use crate::core::model::record::Record;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 use crate::format::draft;
 use crate::format::leo::database::held::Held;
 pub use crate::format::leo::database::source::Source;

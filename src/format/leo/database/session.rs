@@ -14,7 +14,7 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::lease::{Expiry, Sign, SignOfLife};
 use crate::core::model::record::problem::Problem;
 use crate::core::model::text::Untrusted;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
 use crate::format::leo::database::held::Held;

@@ -35,7 +35,7 @@ use crate::core::model::session::{SessionFile, Tie};
 use crate::core::model::snapshot::{BrokenFile, Database, Repo, Snapshot, SourceHealth, Worktree};
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 
 /// The facts whose values are a system's own words or numbers.
 const PLAIN_FACTS: [&str; 12] = [

@@ -11,7 +11,7 @@ use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::Location;
 use crate::core::model::snapshot::Database;
 use crate::core::model::text::Untrusted;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 
 /// States what an item says, as evidence.
 pub(crate) fn of_item(item: &WorkItem) -> Evidence {

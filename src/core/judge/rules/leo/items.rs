@@ -8,7 +8,7 @@ use crate::core::model::judged::Judged;
 use crate::core::model::key::Key;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::VerdictState;
-use crate::core::model::work::{Stage, WorkItem};
+use crate::core::model::work_item::{Stage, WorkItem};
 
 /// Finds what is wrong with single items.
 pub(crate) fn findings(book: &Book<'_>) -> Vec<Finding> {

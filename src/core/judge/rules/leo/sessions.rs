@@ -13,7 +13,7 @@ use crate::core::model::judged::Judged;
 use crate::core::model::record::lease::SignOfLife;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::VerdictState;
-use crate::core::model::work::WorkItem;
+use crate::core::model::work_item::WorkItem;
 
 /// How long a session may tick without using a tool before it is told: 60 min, LEO's own limit.
 const FROZEN_AFTER: SignedDuration = SignedDuration::from_mins(60);

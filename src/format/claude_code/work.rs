@@ -1,0 +1,226 @@
+//! Claude Code's transcript, `projects/<folder>/<session>.jsonl`: one append for each response and
+//! each result. A call is written before it runs, and nothing says that it waits for permission.
+//!
+//! Seen with 2.1.330.
+
+use jiff::Timestamp;
+
+use crate::core::model::work::{Target, TurnState};
+use crate::format::json::{Object, Value};
+use crate::format::time;
+use crate::format::work::{Adapter, Draft, first_line, target};
+
+/// How a transcript is read, also that of a sub-agent.
+pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled, tells_all_edits: true };
+
+/// What people do with `!` and `/` stands in lines of the user's, and is no prompt.
+const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-notification>"];
+
+/// A snapshot names every file that was edited up to its prompt.
+fn is_settled(draft: &Draft) -> bool {
+    let doing = &draft.doing;
+    draft.has_all_edits && draft.has_turn && doing.context.is_some() && doing.mode.is_some()
+}
+
+fn line(draft: &mut Draft, line: &Object<'_>) {
+    let at = line.str("timestamp").and_then(time::rfc3339);
+    if let Some(version) = line.text("version") {
+        draft.doing.version = Some(version);
+    }
+    if let Some(cwd) = line.text("cwd") {
+        draft.doing.cwd = Some(cwd);
+    }
+    match line.str("type") {
+        Some("user") => user(draft, line, at),
+        Some("assistant") => assistant(draft, line, at),
+        Some("system") => system(draft, line, at),
+        Some("attachment") => attachment(draft, line, at),
+        Some("permission-mode") => draft.doing.mode = line.text("permissionMode"),
+        Some("file-history-snapshot") => snapshot(draft, line),
+        Some("file-history-delta") => {
+            if let Some((path, backup)) = line.str("trackingPath").zip(line.object("backup")) {
+                draft.edits(path, backup.str("realParentDir"), at);
+            }
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn user(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
+    let Some(content) = line.object("message").and_then(|message| message.get("content")) else { return };
+    if let Some(mode) = line.text("permissionMode") {
+        draft.doing.mode = Some(mode);
+    }
+    if let Some(text) = content.as_str() {
+        let is_ours = line.is_true("isMeta") || line.is_true("isCompactSummary");
+        let is_told = NO_PROMPT.iter().any(|start| text.trim_start().starts_with(start));
+        match line.object("origin").and_then(|origin| origin.str("kind")) {
+            Some("task-notification") => draft.works(at),
+            _ if is_ours || is_told => {}
+            _ => draft.asks(text, at),
+        }
+        return;
+    }
+    for part in content.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
+        match part.str("type") {
+            Some("tool_result") => result(draft, line, part, at),
+            Some("text") => text(draft, part.str("text").unwrap_or_default(), at),
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// A text in a list: that of an interruption, or a prompt with pictures.
+fn text(draft: &mut Draft, text: &str, at: Option<Timestamp>) {
+    if text.starts_with("[Request interrupted by user") {
+        draft.turns(TurnState::Interrupted, at);
+    }
+}
+
+fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Timestamp>) {
+    draft.returns(part.str("tool_use_id").unwrap_or_default());
+    draft.works(at);
+    let edited = line.object("toolUseResult").filter(|_| !part.is_true("is_error"));
+    let Some(edited) = edited else { return };
+    let is_edit = edited.has("structuredPatch") || edited.has("edit_mode");
+    if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
+        draft.edits(path, line.str("cwd"), at);
+    }
+}
+
+fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
+    let Some(message) = line.object("message") else { return };
+    if line.is_true("isApiErrorMessage") {
+        return draft.turns(TurnState::Failed, at);
+    }
+    draft.works(at);
+    let model = message.text("model").filter(|model| model.raw() != "<synthetic>");
+    if let Some(model) = model {
+        draft.doing.model = Some(model);
+        fill(draft, message);
+    }
+    let content = message.get("content").and_then(Value::as_array).unwrap_or_default();
+    for part in content.iter().filter_map(Value::as_object) {
+        if part.str("type") == Some("tool_use") {
+            call(draft, part, at);
+        }
+    }
+}
+
+fn call(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
+    let tool = part.str("name").unwrap_or_default();
+    let input = part.object("input");
+    let question = || {
+        let questions = input?.get("questions")?.as_array()?;
+        Some(Target::Question(first_line(questions.first()?.as_object()?.str("question")?)))
+    };
+    let target = question().or_else(|| target(input?));
+    draft.calls(part.str("id").unwrap_or_default(), tool, target, at);
+}
+
+/// Takes over what the last answer was given from, the cached part as well.
+fn fill(draft: &mut Draft, message: &Object<'_>) {
+    let Some(usage) = message.object("usage") else { return };
+    let parts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+    let tokens: i64 = parts.iter().filter_map(|part| usage.int(part)).fold(0, i64::saturating_add);
+    draft.fills(tokens.try_into().unwrap_or_default());
+}
+
+fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
+    match line.str("subtype") {
+        Some("turn_duration") => draft.turns(TurnState::Finished, at),
+        Some("compact_boundary") => {
+            let left = line.object("compactMetadata").and_then(|data| data.int("postTokens"));
+            draft.fills(left.and_then(|tokens| tokens.try_into().ok()).unwrap_or_default());
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// A prompt that was typed while the agent worked.
+fn attachment(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
+    let Some(attachment) = line.object("attachment") else { return };
+    let kind = attachment.object("origin").and_then(|origin| origin.str("kind"));
+    if attachment.str("type") == Some("queued_command") && kind.is_none_or(|kind| kind == "human") {
+        draft.adds(attachment.str("prompt").unwrap_or_default(), at);
+    }
+}
+
+fn snapshot(draft: &mut Draft, line: &Object<'_>) {
+    let files = line.object("snapshot").and_then(|snapshot| snapshot.object("trackedFileBackups"));
+    let Some(files) = files else { return };
+    draft.forgets_edits();
+    for (path, backup) in files.iter() {
+        let backup = backup.as_object();
+        let at = backup.and_then(|backup| time::rfc3339(backup.str("backupTime")?));
+        draft.edits(path, backup.and_then(|backup| backup.str("realParentDir")), at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::model::work::{Call, Doing};
+    use crate::format::draft::sample::fixture;
+    use crate::format::work::testing::{check_tails, whole};
+
+    use super::*;
+
+    const PROMPT: &str = r#"{"type":"user","message":{"role":"user","content":"Fix it\nplease"},"origin":{"kind":"human"},"permissionMode":"default","cwd":"/src","version":"2.1.330","timestamp":"2026-11-22T11:00:00Z"}"#;
+    const FILES: &str = r#"{"type":"file-history-snapshot","snapshot":{"trackedFileBackups":{"a.rs":{"backupTime":"2026-11-22T10:59:00Z","realParentDir":"/src"}}}}"#;
+    const EDIT: &str = r#"{"type":"assistant","message":{"model":"m","usage":{"input_tokens":5,"cache_read_input_tokens":100},"content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/src/b.rs"}}]},"cwd":"/src","timestamp":"2026-11-22T11:00:05Z"}"#;
+    const DONE: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"}]},"toolUseResult":{"filePath":"b.rs","structuredPatch":[]},"cwd":"/src","timestamp":"2026-11-22T11:00:06Z"}"#;
+    const OVER: &str = r#"{"type":"system","subtype":"turn_duration","timestamp":"2026-11-22T11:00:07Z"}"#;
+
+    fn doing(lines: &[&str]) -> Doing {
+        whole(ADAPTER, &lines.join("\n")).doing()
+    }
+
+    fn calls<'a>(doing: &'a Doing) -> Vec<(&'a str, &'a str)> {
+        let pair = |call: &'a Call| (call.tool.raw(), call.target.as_ref().map_or("", |it| it.text().raw()));
+        doing.calls.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn a_call_is_open_until_its_result() {
+        let open = doing(&[PROMPT, FILES, EDIT]);
+        assert_eq!(calls(&open), [("Edit", "/src/b.rs")]);
+        assert_eq!(open.prompt.as_ref().map(|prompt| prompt.text.raw()), Some("Fix it"));
+        assert_eq!(open.turn.state, TurnState::Working);
+        assert_eq!(open.context.map(|context| context.tokens), Some(105));
+        let done = doing(&[PROMPT, FILES, EDIT, DONE]);
+        assert_eq!(calls(&done), []);
+        let edits: Vec<&str> = done.edits.iter().map(|edit| edit.path.raw()).collect();
+        assert_eq!(edits, ["/src/a.rs", "/src/b.rs"]);
+        assert_eq!(doing(&[PROMPT, FILES, EDIT, DONE, OVER]).turn.state, TurnState::Finished);
+    }
+
+    #[test]
+    fn a_call_that_a_killed_process_left_is_open_no_more() {
+        assert_eq!(calls(&doing(&[PROMPT, FILES, EDIT, PROMPT])), []);
+    }
+
+    #[test]
+    fn what_cannot_be_parsed_is_counted() {
+        let draft = whole(ADAPTER, &[PROMPT, "{\"type\":", "", "[1]", FILES].join("\n"));
+        assert_eq!(draft.skipped, 2);
+    }
+
+    #[test]
+    fn a_tail_that_is_enough_says_what_the_whole_file_says() {
+        check_tails(ADAPTER, &[FILES, PROMPT, EDIT, DONE, OVER, FILES, PROMPT, EDIT].join("\n"));
+        let names = [
+            "transcript-write-edit-bash20.jsonl",
+            "transcript-question-interrupt-big-hooks.jsonl",
+            "transcript-question-interrupt-big-hooks.part2.jsonl",
+            "transcript-tools-errors-parallel-subagents.jsonl",
+            "transcript-tools-errors-parallel-subagents.part2.jsonl",
+            "transcript-deny-esc-bg-error-queue-compact-rename-clear.jsonl",
+            "transcript-deny-esc-bg-error-queue-compact-rename-clear.part2.jsonl",
+        ];
+        let texts: Vec<Vec<u8>> =
+            names.iter().filter_map(|name| fixture(&format!("work/claude/{name}"))).collect();
+        let states: usize =
+            texts.iter().map(|text| check_tails(ADAPTER, &String::from_utf8_lossy(text))).sum();
+        assert!(texts.is_empty() || states > 200, "{states} states");
+    }
+}

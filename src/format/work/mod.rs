@@ -1,0 +1,160 @@
+//! What is known of a session while its file is read line by line, oldest first.
+//!
+//! A file may be read from somewhere in its middle: an adapter then says when what it has read is
+//! enough, so that what the earlier lines say could change nothing.
+
+#[cfg(test)]
+pub(super) mod testing;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::core::model::secret::hide;
+use crate::core::model::text::Untrusted;
+use crate::core::model::work::{
+    Call, Committed, ContextFill, Doing, Edit, MOST_CALLS, MOST_FILES, Prompt, Target, Turn, TurnState,
+};
+use crate::format::excerpt::excerpt;
+use crate::format::json::{self, Object};
+
+/// How many characters of a prompt, a command or a task are kept.
+const SHOWN: usize = 400;
+
+/// How a format's session files are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adapter {
+    /// Takes one line over.
+    pub(crate) line: fn(&mut Draft, &Object<'_>),
+    /// Returns whether earlier lines could change nothing but what [`Adapter::tells_all_edits`] says.
+    pub(crate) is_settled: fn(&Draft) -> bool,
+    /// Whether one line tells every edit of the session, so that a settled draft has them all.
+    pub(crate) tells_all_edits: bool,
+}
+
+/// What the lines so far have said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draft {
+    /// What is known, but for the edits.
+    pub(crate) doing: Doing,
+    /// The edited files, and when each was last edited.
+    edits: BTreeMap<Untrusted, Option<Timestamp>>,
+    /// Whether the beginning of the turn was read.
+    pub(crate) has_turn: bool,
+    /// Whether a line was read that names every file which was edited before it.
+    pub(crate) has_all_edits: bool,
+    /// How many lines could not be understood.
+    pub(crate) skipped: u64,
+}
+
+impl Draft {
+    /// Takes one line over; one that is no JSON object is counted and passed over.
+    pub(crate) fn line(&mut self, adapter: Adapter, line: &[u8]) {
+        match json::parse(line) {
+            Ok(object) => (adapter.line)(self, &object),
+            Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
+            Err(_) => self.skipped += 1,
+        }
+    }
+
+    /// Returns what is known.
+    pub(crate) fn doing(&self) -> Doing {
+        let edit = |(path, at): (&Untrusted, &Option<Timestamp>)| Edit {
+            path: path.clone(),
+            at: *at,
+            by: None,
+            committed: Committed::Unknown,
+        };
+        Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() }
+    }
+
+    /// A person asked for something, and a turn begins. Calls without a result are then those of a
+    /// process that was killed.
+    pub(crate) fn asks(&mut self, text: &str, at: Option<Timestamp>) {
+        self.adds(text, at);
+        self.turns(TurnState::Working, at);
+        self.has_turn = true;
+    }
+
+    /// A person asked for more while the agent works.
+    pub(crate) fn adds(&mut self, text: &str, at: Option<Timestamp>) {
+        self.doing.prompt = Some(Prompt { text: first_line(text), at });
+    }
+
+    /// The turn stands otherwise from here on, and no call is open.
+    pub(crate) fn turns(&mut self, state: TurnState, since: Option<Timestamp>) {
+        self.doing.turn = Turn { state, since };
+        self.doing.calls.clear();
+    }
+
+    /// The agent goes on: it works, since the prompt where that is known.
+    pub(crate) fn works(&mut self, at: Option<Timestamp>) {
+        if self.doing.turn.state != TurnState::Working {
+            self.doing.turn = Turn { state: TurnState::Working, since: at };
+        }
+    }
+
+    /// A tool was called.
+    pub(crate) fn calls(&mut self, id: &str, tool: &str, target: Option<Target>, since: Option<Timestamp>) {
+        self.works(since);
+        self.doing.calls.retain(|call| call.id.raw() != id);
+        let mut call = Call { id: id.into(), tool: excerpt(tool, SHOWN), target, since };
+        hide(&mut call.tool);
+        self.doing.calls.push(call);
+        let spare = self.doing.calls.len().saturating_sub(MOST_CALLS);
+        self.doing.calls.drain(..spare);
+    }
+
+    /// A call has its result.
+    pub(crate) fn returns(&mut self, id: &str) {
+        self.doing.calls.retain(|call| call.id.raw() != id);
+    }
+
+    /// A file was edited. A path that is not absolute stands in the folder that the line names.
+    pub(crate) fn edits(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
+        let path = match folder.filter(|_| !path.starts_with('/')) {
+            Some(folder) => format!("{}/{path}", folder.trim_end_matches('/')).into(),
+            None => Untrusted::from(path),
+        };
+        let latest = self.edits.entry(path).or_default();
+        *latest = at.or(*latest);
+        if self.edits.len() > MOST_FILES {
+            let oldest = self.edits.iter().min_by_key(|(_, at)| **at).map(|(path, _)| path.clone());
+            self.edits.retain(|path, _| Some(path) != oldest.as_ref());
+        }
+    }
+
+    /// A line follows that names every file which was edited so far.
+    pub(crate) fn forgets_edits(&mut self) {
+        self.edits.clear();
+        self.has_all_edits = true;
+    }
+
+    /// The context holds so many tokens.
+    pub(crate) fn fills(&mut self, tokens: u64) {
+        let window = self.doing.context.and_then(|context| context.window);
+        self.doing.context = (tokens > 0).then_some(ContextFill { tokens, window });
+    }
+}
+
+/// Returns the first line of a text that has anything on it, cut, and without what looks like a secret.
+pub(crate) fn first_line(text: &str) -> Untrusted {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let mut line = excerpt(line.unwrap_or_default(), SHOWN);
+    hide(&mut line);
+    line
+}
+
+/// Returns what a tool works on, by the names that the agents' tools give their inputs.
+pub(crate) fn target(input: &Object<'_>) -> Option<Target> {
+    let text = |names: &[&str]| names.iter().find_map(|name| input.text(name));
+    let path = || text(&["file_path", "filePath", "notebook_path", "absolute_path"]);
+    let line = |names: &[&str]| text(names).map(|text| first_line(text.raw()));
+    path()
+        .map(Target::File)
+        .or_else(|| line(&["command", "cmd"]).map(Target::Command))
+        .or_else(|| line(&["url"]).map(Target::Url))
+        .or_else(|| line(&["pattern", "query"]).map(Target::Search))
+        .or_else(|| line(&["description", "task_name"]).map(Target::Agent))
+        .or_else(|| text(&["path", "dir_path"]).map(Target::File))
+}
