@@ -61,6 +61,8 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
             evidence: Evidence::new("registry", "PID and start are this process's", "sessions/4711.json"),
         }),
         activity: Some("busy".into()),
+        waiting: None,
+        work: None,
         name: (!name.is_empty()).then(|| name.into()),
         tty: Some(format!("pts/{}", pid % 10)),
         pane: Some(format!("%{}", pid % 7).as_str().into()),
@@ -167,6 +169,7 @@ pub(crate) fn quiet() -> Report {
         records: Vec::new(),
         claims: Vec::new(),
         findings: Vec::new(),
+        needs: Vec::new(),
         broken: Vec::new(),
     }
 }

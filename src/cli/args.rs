@@ -92,6 +92,15 @@ pub(crate) enum Command {
         /// Print the whole snapshot as JSON, whatever the view
         #[arg(long)]
         json: bool,
+        /// Print in JSON also what each window was asked last
+        #[arg(long, requires = "json")]
+        with_prompts: bool,
+    },
+    /// Print what needs a person, the most harmful first, and what each window is doing
+    Now {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Print the problems only, worst first, each with its remedy
     Doctor {
@@ -373,7 +382,10 @@ mod tests {
         let after = Arguments::try_parse_from(["claimtop", "ls", "--json", "--home", "/h"]).unwrap();
         for arguments in [before, after] {
             assert_eq!(arguments.options.home, Some("/h".into()));
-            assert!(matches!(arguments.command, Some(Command::Ls { view: None, json: true })));
+            assert!(matches!(
+                arguments.command,
+                Some(Command::Ls { view: None, json: true, with_prompts: false })
+            ));
         }
     }
 }

@@ -24,6 +24,7 @@ mod hook;
 mod journal;
 mod list;
 mod look;
+mod now;
 mod output;
 mod places;
 mod record;
@@ -55,6 +56,7 @@ use crate::cli::signatures::signatures;
 use crate::core::model::action::{Action, Place};
 use crate::core::model::text::shown;
 use crate::observe::Observer;
+use crate::present::doing::Prompts;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {
@@ -103,9 +105,14 @@ fn command(arguments: Arguments) -> Outcome {
         return screen::screen(&settings, observer, About::default());
     };
     match command {
-        Command::Ls { view, json } => {
+        Command::Ls { view, json, with_prompts } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut observer, shape| list::run(&mut observer, view, shape))
+            let prompts = if with_prompts { Prompts::Shown } else { Prompts::Hidden };
+            scene.shown(json, |mut observer, shape| list::run(&mut observer, view, shape, prompts))
+        }
+        Command::Now { json } => {
+            let scene = scene(options, environment)?;
+            scene.shown(json, |mut observer, shape| now::run(&mut observer, shape))
         }
         Command::Doctor { json, own: true, drop_tombstones } => {
             let mut scene = scene(options, environment)?;

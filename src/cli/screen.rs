@@ -11,6 +11,7 @@ use super::{act, list};
 use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::observe::Observer;
+use crate::present::doing::Prompts;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
 
@@ -40,7 +41,7 @@ pub(crate) fn is_possible(settings: &Settings) -> bool {
 pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) -> Outcome {
     if !is_possible(settings) {
         let paint = Paint::for_stdout(settings.effective.config.color);
-        return list::run(&mut observer, None, Shape::Text(paint));
+        return list::run(&mut observer, None, Shape::Text(paint), Prompts::Hidden);
     }
     let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
     let stage = observer.stage();

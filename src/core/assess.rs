@@ -8,6 +8,7 @@ use crate::core::judge::agent::Signatures;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
+use crate::core::judge::needs::{needs, waiting};
 use crate::core::judge::place::place_of;
 use crate::core::judge::rules::facts::{Facts, equal};
 use crate::core::judge::session::session_of;
@@ -34,6 +35,7 @@ use crate::core::model::snapshot::Snapshot;
 use crate::core::model::text::Untrusted;
 use crate::core::model::verdict::{Verdict, VerdictState};
 use crate::core::model::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
+use crate::core::model::work::Work;
 use crate::core::plan::about::{Known, releasable};
 
 /// What a person can set about judging.
@@ -83,6 +85,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             pid_namespace: snapshot.host.pid_namespace,
         },
         sources: snapshot.sources.clone(),
+        needs: needs(&world, (&windows, &records), &claims, &findings),
         windows,
         records,
         claims,
@@ -208,6 +211,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
     let registry = world.sessions.get(&pid).and_then(|_| world.registered(pid).first());
     let session = session_of(window, world);
     let place = place_of(process, &world.snapshot.processes);
+    let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView {
         key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
@@ -221,6 +225,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
             ProcessState::Zombie => WindowState::Zombie,
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
+        waiting: waiting(registry.copied(), work),
+        work: work.cloned(),
         session_id: exact.map(|session| session.id.clone()),
         session,
         activity: registry.and_then(|record| activity(record)),
@@ -235,6 +241,12 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
         records: Vec::new(),
         claims: Vec::new(),
     }
+}
+
+/// Returns what a session does, from the file of the agent that runs it.
+fn work_of<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Option<&'a Work> {
+    let is_its = |work: &&Work| work.session == *session && work.format.runs_on(window.agent);
+    world.snapshot.work.iter().find(is_its)
 }
 
 /// Returns a window's context ID: what its environment names, else its own PID.

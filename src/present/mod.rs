@@ -1,9 +1,11 @@
 //! One way to say a thing, for the screen, the commands and the report.
 
 pub(crate) mod age;
+pub(crate) mod doing;
 pub(crate) mod ladder;
 pub(crate) mod lookup;
 pub(crate) mod map;
+pub(crate) mod need;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod sources;

@@ -21,3 +21,4 @@ pub(crate) mod steady;
 pub(crate) mod stores;
 pub(crate) mod tombstones;
 pub(crate) mod windows;
+mod work;

@@ -3,7 +3,7 @@
 use super::places::Places;
 use crate::source::interface::Source;
 use crate::source::sqlite::copies::Copies;
-use crate::source::{bindings, leo, obra, sessions, stores};
+use crate::source::{bindings, leo, obra, sessions, stores, work};
 
 /// Returns one of each, which has read nothing yet.
 pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
@@ -16,5 +16,7 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
         Box::new(leo::Reader::default()),
         // What files say of a window is asked only where nothing above names it.
         Box::new(sessions::Reader::new(&copies)),
+        // By all of them it is known which session a window runs.
+        Box::new(work::Reader::default()),
     ]
 }

@@ -60,6 +60,7 @@ impl Look for Simple {
             session_files: Vec::new(),
             tombstones: Default::default(),
             plain_folders: Vec::new(),
+            work: Vec::new(),
         };
         for path in &self.files {
             let folder = System.folder(path.parent().unwrap()).unwrap();

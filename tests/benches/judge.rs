@@ -116,6 +116,7 @@ fn world(windows: usize) -> Snapshot {
         session_files: Vec::new(),
         tombstones: Default::default(),
         plain_folders: Vec::new(),
+        work: Vec::new(),
         broken: Vec::new(),
         repos,
         databases: Vec::new(),

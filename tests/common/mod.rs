@@ -189,6 +189,7 @@ impl WorldFile {
                 .collect(),
             bound: self.notes(),
             homes: homes::of_records(),
+            work: Vec::new(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
             tombstones: merged(self.tombstone.iter().map(|spec| self.tombstone(spec)).collect(), &[]).into(),

@@ -198,6 +198,7 @@ fn records(world: &mut World) -> Snapshot {
         session_files: Vec::new(),
         tombstones: world.stones.clone().into(),
         plain_folders: Vec::new(),
+        work: Vec::new(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();
     for (path, inode, _) in world.files.all() {

@@ -25,6 +25,7 @@ use super::signatures::signatures;
 use super::{frames, list};
 use crate::cli::look;
 use crate::observe::Observer;
+use crate::present::doing::Prompts;
 use crate::run::AtEnd;
 use crate::run::tape::{self, Tape};
 use crate::source::os::{clock, host};
@@ -136,10 +137,10 @@ fn show(
                 About { badge: Some("demo".to_owned()), tape, at_end: Some(at_end) },
             )
         }
-        Showing::Json => list::run(&mut observer, None, Shape::Json),
+        Showing::Json => list::run(&mut observer, None, Shape::Json, Prompts::Hidden),
         Showing::Text => {
             let paint = Paint::for_stdout(settings.effective.config.color);
-            list::run(&mut observer, None, Shape::Text(paint))
+            list::run(&mut observer, None, Shape::Text(paint), Prompts::Hidden)
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod tables;
 
+use serde_json::Value;
+
 use super::args::View;
 use super::failure::Outcome;
 use super::look;
@@ -13,6 +15,7 @@ use crate::core::model::snapshot::{SourceHealth, Topic};
 use crate::core::model::text::shown;
 use crate::core::model::{json, snapshot};
 use crate::observe::Observer;
+use crate::present::doing::Prompts;
 use crate::present::summary::Number;
 use crate::present::text::count;
 use crate::present::tone::{Tone, of_claim, of_severity};
@@ -21,8 +24,21 @@ use crate::present::tone::{Tone, of_claim, of_severity};
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: &mut Observer, view: Option<View>, shape: Shape) -> Outcome {
-    show(&observer.observe(), view, shape)
+pub(crate) fn run(observer: &mut Observer, view: Option<View>, shape: Shape, prompts: Prompts) -> Outcome {
+    let report = observer.observe();
+    if shape != Shape::Json || prompts == Prompts::Hidden {
+        return show(&report, view, shape);
+    }
+    let mut value = serde_json::to_value(&*report)?;
+    let windows = value.get_mut("windows").and_then(Value::as_array_mut);
+    for (shown, window) in windows.into_iter().flatten().zip(&report.windows) {
+        let prompt = window.work.as_ref().and_then(|work| work.doing.prompt.as_ref());
+        if let Some(work) = shown.get_mut("work").and_then(Value::as_object_mut) {
+            work.insert("prompt".to_owned(), serde_json::to_value(prompt)?);
+        }
+    }
+    print(&format!("{}\n", json::to_string_pretty(&value)?))?;
+    Ok(look::exit(&report))
 }
 
 /// Prints a report; JSON is the whole snapshot, whatever the view.

@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod git;
 pub(crate) mod glob;
 pub(crate) mod liveness;
+pub(crate) mod needs;
 pub(crate) mod place;
 pub(crate) mod rules;
 pub(crate) mod session;

@@ -19,10 +19,12 @@ pub enum KeyKind {
     Source,
     /// A finding, in a list: `p-…`.
     Finding,
+    /// Something that needs a person: `n-…`.
+    Need,
 }
 
 impl KeyKind {
-    const ALL: [Self; 5] = [Self::Window, Self::Record, Self::Claim, Self::Source, Self::Finding];
+    const ALL: [Self; 6] = [Self::Window, Self::Record, Self::Claim, Self::Source, Self::Finding, Self::Need];
 
     fn prefix(self) -> &'static str {
         match self {
@@ -31,6 +33,7 @@ impl KeyKind {
             Self::Claim => "c-",
             Self::Source => "s-",
             Self::Finding => "p-",
+            Self::Need => "n-",
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod json;
 pub mod judged;
 pub mod key;
 pub(crate) mod line;
+pub mod need;
 pub mod note;
 pub mod own;
 pub(crate) mod path;

@@ -9,6 +9,7 @@ use crate::core::model::claim::ClaimView;
 use crate::core::model::finding::Finding;
 use crate::core::model::judged::{RecordShape, RecordView};
 use crate::core::model::key::Key;
+use crate::core::model::need::Need;
 use crate::core::model::path::FilePath;
 use crate::core::model::snapshot::SourceHealth;
 use crate::core::model::window::WindowView;
@@ -35,6 +36,8 @@ pub struct Report {
     pub claims: Vec<ClaimView>,
     /// Every problem, worst first. Reports that follow each other share those that stay the same.
     pub findings: Vec<Arc<Finding>>,
+    /// What needs a person, the most harmful first.
+    pub needs: Vec<Need>,
     /// The files that could not be read as records.
     pub broken: Vec<BrokenPath>,
 }
@@ -73,7 +76,8 @@ impl Serialize for Report {
             claims: &'a [ClaimView],
             findings: &'a [Arc<Finding>],
         }
-        let Self { schema, taken_at, host, sources, windows, records, claims, findings, broken: _ } = self;
+        let Self { schema, taken_at, host, sources, windows, records, claims, findings, needs: _, broken: _ } =
+            self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();
         let (schema, taken_at) = (*schema, *taken_at);
         Shape { schema, taken_at, host, sources, windows, records, claims, findings }.serialize(serializer)

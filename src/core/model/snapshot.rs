@@ -19,6 +19,7 @@ use crate::core::model::record::problem::Problem;
 use crate::core::model::session::SessionFile;
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
+use crate::core::model::work::Work;
 use crate::core::model::work_item::WorkItem;
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -49,6 +50,8 @@ pub struct Snapshot {
     pub homes: Vec<HomeFolder>,
     /// The agents' own session files that may belong to a window.
     pub session_files: Vec<SessionFile>,
+    /// What sessions do, as their agents' own files say.
+    pub work: Vec<Work>,
     /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
     pub tombstones: Arc<[Tombstone]>,
     /// The folders that windows work in and that lie in no repository, as far as may be looked.

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::core::model::key::Key;
+use crate::core::model::need::Waiting;
 use crate::core::model::place::PlaceView;
 use crate::core::model::session::SessionView;
 use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::work::Work;
 
 /// What a window's process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -79,6 +81,10 @@ pub struct WindowView {
     pub session: Option<SessionView>,
     /// What the agent says it is doing (`busy`, `idle`, `waiting: permission prompt`).
     pub activity: Option<Untrusted>,
+    /// What it waits for.
+    pub waiting: Option<Waiting>,
+    /// What its session does, as its agent's own file says.
+    pub work: Option<Work>,
     /// A name that a person or the agent gave it.
     pub name: Option<Untrusted>,
     /// The controlling terminal.

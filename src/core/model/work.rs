@@ -70,7 +70,7 @@ pub struct Doing {
 }
 
 /// A prompt of a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prompt {
     /// Its first line, cut.
     pub text: Untrusted,
@@ -139,12 +139,16 @@ impl Target {
     /// Returns its text.
     pub fn text(&self) -> &Untrusted {
         match self {
-            Self::File(text)
-            | Self::Command(text)
-            | Self::Search(text)
-            | Self::Url(text)
-            | Self::Agent(text)
-            | Self::Question(text) => text,
+            Self::File(text) | Self::Command(text) | Self::Search(text) => text,
+            Self::Url(text) | Self::Agent(text) | Self::Question(text) => text,
+        }
+    }
+
+    /// Returns its text, to change it.
+    pub(crate) fn text_mut(&mut self) -> &mut Untrusted {
+        match self {
+            Self::File(text) | Self::Command(text) | Self::Search(text) => text,
+            Self::Url(text) | Self::Agent(text) | Self::Question(text) => text,
         }
     }
 }

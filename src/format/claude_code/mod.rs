@@ -125,7 +125,8 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session {
         status: object.text("status"),
         waiting_for: object.text("waitingFor"),
-        updated_at: object.int("updatedAt").and_then(time::epoch_ms),
+        // Since 2.1.330 it says since when; before, when it last said anything.
+        updated_at: object.int("statusUpdatedAt").or(object.int("updatedAt")).and_then(time::epoch_ms),
     });
     record.problems = problems(file, &object, &record, reading);
     Ok(record)

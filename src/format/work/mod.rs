@@ -17,6 +17,7 @@ use crate::core::model::work::{
 };
 use crate::format::excerpt::excerpt;
 use crate::format::json::{self, Object};
+use crate::format::time;
 
 /// How many characters of a prompt, a command or a task are kept.
 const SHOWN: usize = 400;
@@ -39,6 +40,8 @@ pub(crate) struct Draft {
     pub(crate) doing: Doing,
     /// The edited files, and when each was last edited.
     edits: BTreeMap<Untrusted, Option<Timestamp>>,
+    /// When the first line was written that says so.
+    pub(crate) first_at: Option<Timestamp>,
     /// Whether the beginning of the turn was read.
     pub(crate) has_turn: bool,
     /// Whether a line was read that names every file which was edited before it.
@@ -51,7 +54,11 @@ impl Draft {
     /// Takes one line over; one that is no JSON object is counted and passed over.
     pub(crate) fn line(&mut self, adapter: Adapter, line: &[u8]) {
         match json::parse(line) {
-            Ok(object) => (adapter.line)(self, &object),
+            Ok(object) => {
+                let at = || object.str("timestamp").and_then(time::rfc3339);
+                self.first_at = self.first_at.or_else(at);
+                (adapter.line)(self, &object);
+            }
             Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
             Err(_) => self.skipped += 1,
         }

@@ -247,6 +247,7 @@ impl Collector {
             bound: Notes::default(),
             homes,
             session_files: Vec::new(),
+            work: Vec::new(),
             tombstones: self.tombstones.read(places.tombstones().as_deref(), fence, reading.host),
             plain_folders: found.plain(&self.working),
         };

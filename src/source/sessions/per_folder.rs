@@ -77,6 +77,6 @@ fn add(
 
 /// Returns the name of a folder's project: everything but letters and digits becomes `-`. Very
 /// long ones are cut by the agents and given a hash; those are not found.
-fn slug(cwd: &str) -> String {
+pub(crate) fn slug(cwd: &str) -> String {
     cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }

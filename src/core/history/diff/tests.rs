@@ -31,6 +31,7 @@ fn report() -> Report {
         records: Vec::new(),
         claims: Vec::new(),
         findings: Vec::new(),
+        needs: Vec::new(),
         broken: Vec::new(),
     }
 }
@@ -52,6 +53,8 @@ fn window(pid: u32) -> WindowView {
         session: None,
         place: Default::default(),
         activity: None,
+        waiting: None,
+        work: None,
         name: None,
         tty: None,
         pane: None,

@@ -81,6 +81,7 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     all.add("bound", &snapshot.bound)?;
     all.add("homes", &snapshot.homes)?;
     all.add("session-files", &snapshot.session_files)?;
+    all.add("work", &snapshot.work)?;
     all.add("tombstones", &snapshot.tombstones)?;
     all.add("plain-folders", &snapshot.plain_folders)?;
     all.add("sources", &snapshot.sources)?;

@@ -21,6 +21,7 @@ use crate::core::model::session::SessionFile;
 use crate::core::model::snapshot::{BrokenFile, Database, Repo, SeenAgent, Snapshot, SourceHealth};
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
+use crate::core::model::work::Work;
 
 /// Everything of a look, as far as the lines have told.
 #[derive(Default)]
@@ -36,6 +37,7 @@ pub(crate) struct Parts {
     session_files: Vec<SessionFile>,
     tombstones: Arc<[Tombstone]>,
     plain_folders: Vec<Untrusted>,
+    work: Vec<Work>,
     sources: Vec<SourceHealth>,
     seen: Vec<SeenAgent>,
     processes: HashMap<u32, Process>,
@@ -85,6 +87,7 @@ impl Parts {
             "homes" => self.homes = read(part)?,
             "tombstones" => self.tombstones = read(part)?,
             "session-files" => self.session_files = read(part)?,
+            "work" => self.work = read(part)?,
             "plain-folders" => self.plain_folders = read(part)?,
             "own" => self.own = read(part)?,
             "sources" => self.sources = read(part)?,
@@ -135,6 +138,7 @@ impl Parts {
             session_files: self.session_files,
             tombstones: self.tombstones,
             plain_folders: self.plain_folders,
+            work: self.work,
             sources: self.sources,
             seen_agents: self.seen,
         })

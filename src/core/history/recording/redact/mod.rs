@@ -35,6 +35,7 @@ use crate::core::model::session::{SessionFile, Tie};
 use crate::core::model::snapshot::{BrokenFile, Database, Repo, Snapshot, SourceHealth, Worktree};
 use crate::core::model::text::Untrusted;
 use crate::core::model::tombstone::Tombstone;
+use crate::core::model::work::{Call, Doing, Edit, SubAgent, Work};
 use crate::core::model::work_item::WorkItem;
 
 /// The facts whose values are a system's own words or numbers.
@@ -86,6 +87,7 @@ impl Redactor {
             session_files,
             tombstones,
             plain_folders,
+            work,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -102,6 +104,7 @@ impl Redactor {
         *tombstones = tombstones.iter().map(|stone| self.tombstone(stone.clone())).collect();
         plain_folders.iter_mut().for_each(|folder| self.untrusted(folder));
         sources.iter_mut().for_each(|source| self.source(source));
+        work.iter_mut().for_each(|work| self.work(work));
         look
     }
 
@@ -304,6 +307,45 @@ impl Redactor {
         // A key is made of what the record is called.
         *record = record.take().and_then(|key| keys.get(&key).cloned());
         item
+    }
+
+    /// Leaves tools and models, which say nothing of a person.
+    fn work(&mut self, work: &mut Work) {
+        let Work { format: _, session, path, medium: _, written_at: _, doing, agents, skipped: _ } = work;
+        self.untrusted(session);
+        self.file(path);
+        let Doing {
+            title,
+            prompt,
+            turn: _,
+            calls,
+            todo,
+            edits,
+            edits_since: _,
+            model: _,
+            context: _,
+            version: _,
+            mode: _,
+            cwd,
+        } = doing;
+        *prompt = None;
+        title.iter_mut().chain(todo).chain(cwd).for_each(|text| self.untrusted(text));
+        calls.iter_mut().for_each(|call| self.call(call));
+        for Edit { path, at: _, by, committed: _ } in edits {
+            self.untrusted(path);
+            by.iter_mut().for_each(|by| self.untrusted(by));
+        }
+        for SubAgent { id, task, call, since: _ } in agents {
+            self.untrusted(id);
+            task.iter_mut().for_each(|task| self.untrusted(task));
+            call.iter_mut().for_each(|call| self.call(call));
+        }
+    }
+
+    fn call(&mut self, call: &mut Call) {
+        let Call { id, tool: _, target, since: _ } = call;
+        self.untrusted(id);
+        target.iter_mut().for_each(|target| self.untrusted(target.text_mut()));
     }
 
     fn notes(&mut self, notes: &mut Notes) {

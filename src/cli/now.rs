@@ -1,0 +1,128 @@
+//! `now`: what needs a person, and what each window is doing.
+
+use serde::Serialize;
+
+use crate::cli::columns::{Cell, Columns};
+use crate::cli::failure::Outcome;
+use crate::cli::look;
+use crate::cli::output::{Paint, Shape, print, terminal_width};
+use crate::core::model::json;
+use crate::core::model::key::Key;
+use crate::core::model::need::Need;
+use crate::core::model::report::Report;
+use crate::core::model::window::WindowView;
+use crate::observe::Observer;
+use crate::present::doing::{self, Prompts};
+use crate::present::lookup::window_name;
+use crate::present::need::{said, sentence};
+use crate::present::text::{count, outside};
+use crate::present::tone::{Tone, of_window};
+
+/// The name of the JSON schema.
+const SCHEMA: &str = "claimtop.now.v1";
+
+/// Looks once and prints what needs a person.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn run(observer: &mut Observer, shape: Shape) -> Outcome {
+    let report = observer.observe();
+    match shape {
+        Shape::Text(paint) => print(&text(&report, paint, terminal_width()))?,
+        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&Now::of(&report))?))?,
+    }
+    Ok(look::exit(&report))
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Now<'a> {
+    schema: &'static str,
+    taken_at: jiff::Timestamp,
+    needs: Vec<ShownNeed<'a>>,
+    windows: Vec<ShownWindow<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownNeed<'a> {
+    #[serde(flatten)]
+    need: &'a Need,
+    says: String,
+}
+
+#[derive(Serialize)]
+struct ShownWindow<'a> {
+    key: &'a Key,
+    pid: u32,
+    name: String,
+    state: String,
+    doing: String,
+    #[serde(flatten)]
+    work: Option<&'a crate::core::model::work::Work>,
+}
+
+impl<'a> Now<'a> {
+    fn of(report: &'a Report) -> Self {
+        let need = |need: &'a Need| ShownNeed { need, says: says(need, report) };
+        let window = |window: &'a WindowView| ShownWindow {
+            key: &window.key,
+            pid: window.pid,
+            name: window_name(window),
+            state: state(window).0,
+            doing: doing::of_window(window, Prompts::Hidden),
+            work: window.work.as_ref(),
+        };
+        Self {
+            schema: SCHEMA,
+            taken_at: report.taken_at,
+            needs: report.needs.iter().map(need).collect(),
+            windows: report.windows.iter().map(window).collect(),
+        }
+    }
+}
+
+fn says(need: &Need, report: &Report) -> String {
+    let window = report.windows.iter().find(|window| window.key == need.subject);
+    sentence(&said(need, window, report.taken_at))
+}
+
+fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
+    let needs: String = report
+        .needs
+        .iter()
+        .map(|need| {
+            let window = report.windows.iter().find(|window| window.key == need.subject);
+            let said = said(need, window, report.taken_at);
+            format!("{}\n", paint.paint(said.tone, &sentence(&said)))
+        })
+        .collect();
+    let calm = || format!("{}: nothing needs you\n", count(report.windows.len(), "window"));
+    let head = if needs.is_empty() { paint.paint(Tone::Good, &calm()) } else { needs };
+    format!("{head}\n{}", windows(report).laid_out(paint, width))
+}
+
+fn windows(report: &Report) -> Columns {
+    let mut columns = Columns::new(&["WINDOW", "STATE", "DOING", "FILES", "CONTEXT", "BRANCH"]);
+    for window in &report.windows {
+        let (state, tone) = state(window);
+        let work = window.work.as_ref().map(|work| &work.doing);
+        let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
+        let doing = doing::of_window(window, Prompts::Hidden);
+        columns.row([
+            Cell::new(window_name(window)),
+            Cell::new(state).toned(tone),
+            Cell::maybe(Some(doing).filter(|doing| !doing.is_empty())),
+            Cell::maybe(work.map(|work| work.edits.len()).filter(|files| *files > 0)),
+            Cell::maybe(work.and_then(|work| work.context).map(doing::fill)),
+            Cell::maybe(branch.map(|branch| outside(Some(branch)))),
+        ]);
+    }
+    columns
+}
+
+/// Says what the agent says that it does, else what its process does.
+fn state(window: &WindowView) -> (String, Tone) {
+    let activity = outside(window.activity.as_ref());
+    let (_, tone, word) = of_window(window.state, &activity);
+    (word.to_owned(), tone)
+}

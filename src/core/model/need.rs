@@ -1,0 +1,116 @@
+//! What needs a person, and what a window waits for.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::finding::Sentence;
+use crate::core::model::key::Key;
+use crate::core::model::text::Untrusted;
+use crate::core::model::work::Call;
+
+/// What a window waits for, and since when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// What kind of answer it needs.
+    pub wants: Wants,
+    /// The call that it asks about, where that can be told.
+    pub call: Option<Call>,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+/// What kind of answer a window waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wants {
+    /// Leave to do something.
+    Permission,
+    /// An answer to a question.
+    Answer,
+    /// Something that its agent calls so.
+    Other(Untrusted),
+}
+
+/// One thing that needs a person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Need {
+    /// Stable for as long as the thing itself is.
+    pub key: Key,
+    /// What it is about: a window, a record or the key of a finding's first subject.
+    pub subject: Key,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: NeedKind,
+    /// Since when, where that is known.
+    pub since: Option<Timestamp>,
+}
+
+/// What needs a person, in the order of the list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum NeedKind {
+    /// A window waits for an answer.
+    Waits {
+        /// For what.
+        waiting: Waiting,
+    },
+    /// Windows are in each other's way.
+    Collision {
+        /// Which finding says so.
+        code: Code,
+        /// What it says.
+        message: Sentence,
+    },
+    /// A window died and left something.
+    Died(Left),
+    /// More windows died and left something than are told one by one.
+    MoreDied {
+        /// How many.
+        windows: usize,
+        /// How many claims they left.
+        claims: usize,
+    },
+}
+
+/// What a dead window left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// What the window was called.
+    pub name: Untrusted,
+    /// Its session.
+    pub session: Option<Untrusted>,
+    /// Its agent's own name for what wrote the record.
+    pub format: &'static str,
+    /// The folder that it worked in.
+    pub cwd: Option<Untrusted>,
+    /// The dead claims, which can be released.
+    pub claims: Vec<Key>,
+    /// How many files it edited that git does not have.
+    pub uncommitted: usize,
+}
+
+impl Left {
+    /// Returns the command that resumes its session, where its agent has one.
+    pub fn resume(&self) -> Option<String> {
+        let session = self.session.as_ref().map(Untrusted::raw).filter(|id| is_valid_id(id))?;
+        let resume = match self.format {
+            "claude-code" => format!("claude --resume {session}"),
+            "codex" => format!("codex resume {session}"),
+            "gemini" => format!("gemini --resume {session}"),
+            "qwen" => format!("qwen --resume {session}"),
+            "opencode" => format!("opencode --session {session}"),
+            "copilot" => format!("copilot --resume {session}"),
+            _ => return None,
+        };
+        let folder = self.cwd.as_ref().map(|cwd| format!("cd {} && ", quoted(cwd.raw())));
+        Some(folder.unwrap_or_default() + &resume)
+    }
+}
+
+/// Quotes a word for a shell, where it must be.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}

@@ -1,0 +1,85 @@
+//! What needs a person, each in one line: a sign, who, what it is, and the key that helps.
+
+use jiff::Timestamp;
+
+use crate::core::model::need::{Left, Need, NeedKind};
+use crate::core::model::window::WindowView;
+use crate::present::age;
+use crate::present::doing::question;
+use crate::present::lookup::window_name;
+use crate::present::text::{count, outside, safe};
+use crate::present::tone::{Mark, Tone};
+
+/// One need in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// Its sign.
+    pub(crate) mark: Mark,
+    /// How bad that is.
+    pub(crate) tone: Tone,
+    /// Who; empty where the sentence says so itself.
+    pub(crate) who: String,
+    /// What.
+    pub(crate) what: String,
+    /// The keys that help, each with what it does.
+    pub(crate) keys: Vec<(&'static str, &'static str)>,
+}
+
+/// Says a need.
+pub(crate) fn said(need: &Need, window: Option<&WindowView>, now: Timestamp) -> Said {
+    let ago = |since: Option<Timestamp>| since.map(|at| age::between(now, at));
+    match &need.kind {
+        NeedKind::Waits { waiting } => {
+            let folder = window.and_then(|window| window.cwd.as_ref());
+            let asks = question(waiting, folder.map(|folder| std::path::Path::new(folder.raw())));
+            let since = ago(need.since).map_or("waits".to_owned(), |age| format!("waits {age}"));
+            Said {
+                mark: Mark::Waiting,
+                tone: Tone::Notice,
+                who: window.map(window_name).unwrap_or_default(),
+                what: format!("{since}: {asks}"),
+                keys: vec![("J", "go there")],
+            }
+        }
+        NeedKind::Collision { code: _, message } => Said {
+            mark: Mark::Collision,
+            tone: Tone::Bad,
+            who: String::new(),
+            what: safe(&message.brief()),
+            keys: vec![("Enter", "story")],
+        },
+        NeedKind::Died(left) => Said {
+            mark: Mark::Dead,
+            tone: Tone::Warning,
+            who: outside(Some(&left.name)),
+            what: died(left, ago(need.since)),
+            keys: keys_of(left),
+        },
+        NeedKind::MoreDied { windows, claims } => Said {
+            mark: Mark::Dead,
+            tone: Tone::Warning,
+            who: String::new(),
+            what: format!("{} more died: they left {}", count(*windows, "window"), count(*claims, "claim")),
+            keys: Vec::new(),
+        },
+    }
+}
+
+fn died(left: &Left, ago: Option<String>) -> String {
+    let when = ago.map_or(String::new(), |age| format!(" {age} ago"));
+    let claims = (!left.claims.is_empty()).then(|| count(left.claims.len(), "claim"));
+    let files = (left.uncommitted > 0).then(|| count(left.uncommitted, "uncommitted file"));
+    let things: Vec<String> = claims.into_iter().chain(files).collect();
+    format!("died{when}: left {}", things.join(", "))
+}
+
+fn keys_of(left: &Left) -> Vec<(&'static str, &'static str)> {
+    let release = (!left.claims.is_empty()).then_some(("r", "release all"));
+    let resume = left.resume().map(|_| ("y", "resume command"));
+    release.into_iter().chain(resume).collect()
+}
+
+/// Returns a need as one sentence: who, what, and for whoever has no screen nothing of keys.
+pub(crate) fn sentence(said: &Said) -> String {
+    if said.who.is_empty() { said.what.clone() } else { format!("{} {}", said.who, said.what) }
+}

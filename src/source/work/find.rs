@@ -1,0 +1,99 @@
+//! Where the agents keep the file of a session.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use crate::core::model::record::format::Format;
+use crate::core::model::text::Untrusted;
+use crate::format::Base;
+use crate::source::interface::Scope;
+use crate::source::os::open::folder::Folder;
+use crate::source::sessions::per_folder::slug;
+
+/// The most folders that are searched for a session whose folder is not known.
+const MOST: usize = 2_000;
+
+/// Returns the file of a session that works in a folder.
+pub(crate) fn file_of(
+    format: Format,
+    session: &Untrusted,
+    cwd: Option<&Untrusted>,
+    scope: &Scope,
+) -> Option<PathBuf> {
+    let session = session.raw();
+    let name = format!("{session}.jsonl");
+    let homes = |base| scope.homes.of(base).map(|home| home.path.as_path());
+    let found = match format {
+        Format::ClaudeCode => {
+            homes(Base::ClaudeConfig).find_map(|config| below(&config.join("projects"), cwd, "", &name))
+        }
+        Format::Qwen => {
+            homes(Base::Home).find_map(|home| below(&home.join(".qwen/projects"), cwd, "chats", &name))
+        }
+        Format::Gemini => {
+            let end = format!("-{}.jsonl", session.get(..8)?);
+            homes(Base::Home).find_map(|home| {
+                let projects = folders(&home.join(".gemini/tmp"));
+                projects.into_iter().find_map(|project| ending(&project.join("chats"), &end))
+            })
+        }
+        Format::Codex => {
+            let end = format!("-{name}");
+            homes(Base::Home).find_map(|home| rollout(&home.join(".codex/sessions"), session, &end))
+        }
+        Format::Copilot => homes(Base::Home)
+            .map(|home| home.join(".copilot/session-state").join(session).join("events.jsonl"))
+            .find(|path| is_there(path)),
+        Format::Maia
+        | Format::Observability
+        | Format::Entire
+        | Format::Leo
+        | Format::Obra
+        | Format::Git
+        | Format::Beads
+        | Format::AgentMail
+        | Format::OpenCode
+        | Format::Described(_) => None,
+    };
+    found.filter(|path| scope.fence.reaches(path))
+}
+
+/// Finds a file in the folder that is named after where a session works, or else in any.
+fn below(projects: &Path, cwd: Option<&Untrusted>, inner: &str, name: &str) -> Option<PathBuf> {
+    let at = |project: PathBuf| project.join(inner).join(name);
+    let own = cwd.map(|cwd| at(projects.join(slug(cwd.raw())))).filter(|path| is_there(path));
+    own.or_else(|| folders(projects).into_iter().map(at).find(|path| is_there(path)))
+}
+
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+}
+
+/// Returns the folders of a folder.
+fn folders(at: &Path) -> Vec<PathBuf> {
+    let names = Folder::open(at).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
+    names.into_iter().take(MOST).map(|entry| at.join(entry.name)).collect()
+}
+
+/// Returns the newest file of a folder whose name ends so.
+fn ending(at: &Path, end: &str) -> Option<PathBuf> {
+    let fits = |name: &OsStr| name.to_str().is_some_and(|name| name.ends_with(end));
+    let names = Folder::open(at).ok()?.entries(fits).ok()?;
+    names.last().map(|entry| at.join(&entry.name))
+}
+
+/// Finds a rollout: its folder is the day, in any zone, on which its thread was made, and that
+/// stands in the thread's ID (RFC 9562, version 7).
+fn rollout(sessions: &Path, thread: &str, end: &str) -> Option<PathBuf> {
+    let digits: String = thread.chars().filter(|c| *c != '-').take(12).collect();
+    let made = Timestamp::from_millisecond(i64::from_str_radix(&digits, 16).ok()?).ok()?;
+    let day = made.to_zoned(TimeZone::UTC).date();
+    [0, -1, 1].into_iter().find_map(|days| {
+        let day = day.checked_add(days.days()).ok()?;
+        let folder = format!("{:04}/{:02}/{:02}", day.year(), day.month(), day.day());
+        ending(&sessions.join(folder), end)
+    })
+}
