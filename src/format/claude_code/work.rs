@@ -11,7 +11,7 @@ use crate::format::time;
 use crate::format::work::{Adapter, Draft, first_line, target};
 
 /// How a transcript is read, also that of a sub-agent.
-pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled, tells_all_edits: true };
+pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
 
 /// What people do with `!` and `/` stands in lines of the user's, and is no prompt.
 const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-notification>"];

@@ -27,10 +27,8 @@ const SHOWN: usize = 400;
 pub(crate) struct Adapter {
     /// Takes one line over.
     pub(crate) line: fn(&mut Draft, &Object<'_>),
-    /// Returns whether earlier lines could change nothing but what [`Adapter::tells_all_edits`] says.
+    /// Returns whether earlier lines could change nothing, but for edits unless [`Draft::has_all_edits`].
     pub(crate) is_settled: fn(&Draft) -> bool,
-    /// Whether one line tells every edit of the session, so that a settled draft has them all.
-    pub(crate) tells_all_edits: bool,
 }
 
 /// What the lines so far have said.

@@ -20,7 +20,7 @@ pub(crate) fn check_tails(adapter: Adapter, text: &str) -> usize {
         let shortest = settled.enumerate().find(|(_, draft)| (adapter.is_settled)(draft));
         if let Some((lines, draft)) = shortest {
             let mut tail = draft.doing();
-            if !adapter.tells_all_edits {
+            if !draft.has_all_edits {
                 assert!(tail.edits.iter().all(|edit| all.edits.contains(edit)));
                 tail.edits.clone_from(&all.edits);
             }

@@ -17,7 +17,7 @@ const FIRST: u64 = 64 << 10;
 /// The most that is read of a file's end, and of one line, in bytes. Lines of 541 kB were seen.
 const MOST: u64 = 2 << 20;
 /// How many bytes before the place that was read up to tell whether the file was rewritten.
-const MARK: u64 = 64;
+const MARK: usize = 64;
 
 /// What was read of one file.
 pub(crate) struct Tail {
@@ -119,7 +119,7 @@ impl Tail {
         let whole = text.get(..=last).unwrap_or_default();
         let lines = whole.get(skipped..).unwrap_or_default();
         lines.split(|byte| *byte == b'\n').for_each(|line| self.draft.line(adapter, line));
-        self.mark = whole.get(whole.len().saturating_sub(MARK as usize)..).unwrap_or_default().to_vec();
+        self.mark = whole.get(whole.len().saturating_sub(MARK)..).unwrap_or_default().to_vec();
         self.read_to += whole.len() as u64;
     }
 
