@@ -33,7 +33,7 @@ impl<'a> Object<'a> {
     }
 
     /// Returns every key with its value.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
         self.fields.iter().map(|(name, value)| (&**name, value))
     }
 }
