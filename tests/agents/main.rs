@@ -48,3 +48,17 @@ fn classified(process: &Process) -> String {
         None => "-".to_owned(),
     }
 }
+
+/// People write TOML; JSON is read in a tenth of the time, and `context-id` runs in every hook.
+#[test]
+fn the_signatures_that_are_read_are_those_that_people_write() {
+    let assets = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let written = std::fs::read_to_string(assets.join("agents.toml")).unwrap();
+    let expected = serde_json::to_string(&toml::from_str::<toml::Table>(&written).unwrap()).unwrap() + "\n";
+    let path = assets.join("agents.json");
+    if std::env::var_os("CLAIMTOP_WRITE_EXPECTED").is_some() {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    let read = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(read, expected, "CLAIMTOP_WRITE_EXPECTED=1 cargo test --test agents writes it anew");
+}
