@@ -19,6 +19,7 @@ use crate::core::judge::{rules, story};
 use crate::core::model::action::Action;
 use crate::core::model::claim::Releasable;
 use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
+use crate::core::model::evidence::Evidence;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::judged::{Judged, RecordView};
 use crate::core::model::key::{Key, KeyKind};
@@ -157,8 +158,11 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         Some(same) if ***same == view => Arc::clone(same),
         Some(_) | None => Arc::new(view),
     };
+    let mut last = Vec::new();
     let judge = |record: &Arc<Record>| {
-        let verdict = judge(record, world);
+        let mut verdict = judge(record, world);
+        share_evidence(&mut verdict.evidence, &last);
+        last.clone_from(&verdict.evidence);
         let window = window_of_record(record, &verdict, world);
         share(view_record(record, (verdict, window), world, windows))
     };
@@ -169,6 +173,13 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         }
     }
     records
+}
+
+/// Takes from the record before what is evidence for both: thousands of neighbours have most alike.
+fn share_evidence(evidence: &mut [Evidence], before: &[Evidence]) {
+    for (one, other) in evidence.iter_mut().zip(before).filter(|(one, other)| one == other) {
+        *one = other.clone();
+    }
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.

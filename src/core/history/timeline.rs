@@ -13,6 +13,9 @@ use crate::core::model::key::Key;
 /// How many changes are kept in memory.
 pub(crate) const MOST: usize = 4_096;
 
+/// How many keys a change keeps. Most are about one or two things; a flood is about thousands.
+const MOST_KEYS: usize = 64;
+
 /// The span of "what has changed lately".
 pub(crate) const LATELY: SignedDuration = SignedDuration::from_mins(10);
 
@@ -22,7 +25,7 @@ pub struct Past {
     /// When the look that showed it was finished.
     pub(crate) at: Timestamp,
     pub(crate) event: Kind,
-    /// What it happened to: keys of windows, records and claims.
+    /// What it happened to: keys of windows, records and claims, the first 64.
     pub(crate) keys: Vec<Key>,
     /// How bad a finding is; nothing where it happened to something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +40,7 @@ impl From<&Change> for Past {
         Self {
             at: change.at,
             event: change.event,
-            keys: subject.keys(),
+            keys: subject.keys().iter().take(MOST_KEYS).cloned().collect(),
             severity: subject.severity(),
             told: subject.told(),
         }

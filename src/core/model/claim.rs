@@ -73,7 +73,7 @@ pub struct ClaimView {
     /// How it stands.
     pub status: ClaimStatus,
     /// The places where it is written.
-    pub surfaces: Vec<Surface>,
+    pub surfaces: Arc<[Surface]>,
     /// Whether it can be released.
     pub releasable: Releasable,
 }

@@ -119,7 +119,7 @@ fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Vec<StatedClaim> {
     let since = row.time("started_at");
     let claim = |kind, id: String, surfaces: Vec<Surface>| {
         let resource = Resource { kind, id: id.into() };
-        StatedClaim { resource, since, surfaces }
+        StatedClaim { resource, since, surfaces: surfaces.into() }
     };
     let task = row.number("task_id").or_else(|| row.number("milestone_id"));
     let own = task.map(|id| {

@@ -27,7 +27,7 @@ pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
         page.field("Window", &index.name(window), Tone::Plain);
     }
     page.moment("Since", claim.since);
-    for surface in &claim.surfaces {
+    for surface in claim.surfaces.iter() {
         let tone = match surface.state {
             SurfaceState::Agrees => Tone::Plain,
             SurfaceState::Disagrees | SurfaceState::Missing => Tone::Warning,

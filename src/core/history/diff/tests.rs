@@ -72,7 +72,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
     let sort = (Format::Leo, RecordKind::Session);
     let mut record = Record::blank(sort, location, Ownership::default(), Timestamp::UNIX_EPOCH);
     let resource = Resource { kind: ResourceKind::WorkItem, id: "SD-1".into() };
-    let stated = StatedClaim { resource, since: None, surfaces: Vec::new() };
+    let stated = StatedClaim { resource, since: None, surfaces: [].into() };
     record.claims = vec![stated.clone()];
     let verdict = Verdict {
         state: VerdictState::Unknown,

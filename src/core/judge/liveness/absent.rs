@@ -1,13 +1,10 @@
 //! Verdicts on a PID that no process has, or that another process has by now.
 
-use std::sync::LazyLock;
-
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::{PossibleAgent, World};
-use crate::core::model::evidence::Evidence;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::note::BoundSession;
 use crate::core::model::process::{Absence, Process};
@@ -15,11 +12,6 @@ use crate::core::model::record::Record;
 use crate::core::model::record::holder::{Holder, Role};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::verdict::Reason;
-
-/// The same for thousands of records, which share it.
-static NO_PROCESS: LazyLock<Evidence> = LazyLock::new(|| {
-    Evidence::new("process", "no process has this PID", "complete scan of /proc after the record was read")
-});
 
 /// Judges a PID that is not in the table.
 pub(crate) fn absent(
@@ -40,7 +32,7 @@ pub(crate) fn absent(
         }
         Absence::Proven => {}
     }
-    trail.facts.push(NO_PROCESS.clone());
+    trail.add("process", "no process has this PID", "complete scan of /proc after the record was read");
     gone(record, holder, pid, Reason::NoProcess, world, trail)
 }
 

@@ -1,21 +1,13 @@
 //! Verdicts by whether any living agent could be the owner.
 
-use std::sync::LazyLock;
-
 use crate::core::judge::liveness::absent::is_before_boot;
 use crate::core::judge::liveness::answer::{Answer, Trail, unknown};
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::World;
-use crate::core::model::evidence::Evidence;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::record::Record;
 use crate::core::model::verdict::{Reason, VerdictState};
-
-/// The same for thousands of records, which share it.
-static NO_OWNER: LazyLock<Evidence> = LazyLock::new(|| {
-    Evidence::new("possible owners", "no running agent could have written it", "complete scan of /proc")
-});
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
@@ -34,7 +26,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut
         trail.facts.push(evidence.clone());
         return Answer(VerdictState::Unknown, open);
     }
-    trail.facts.push(NO_OWNER.clone());
+    trail.add("possible owners", "no running agent could have written it", "complete scan of /proc");
     if is_before_boot(record, world, trail) {
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }

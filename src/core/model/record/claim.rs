@@ -1,5 +1,7 @@
 //! What a record says that its session holds.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +91,7 @@ pub struct StatedClaim {
     /// Since when, if stored.
     pub since: Option<Timestamp>,
     /// The places where it is written.
-    pub surfaces: Vec<Surface>,
+    pub surfaces: Arc<[Surface]>,
 }
 
 impl StatedClaim {
@@ -100,7 +102,7 @@ impl StatedClaim {
         surface: Word,
         since: Option<Timestamp>,
     ) -> Self {
-        let surfaces = vec![Surface { name: surface, state: SurfaceState::Agrees }];
+        let surfaces = [Surface { name: surface, state: SurfaceState::Agrees }].into();
         Self { resource: Resource { kind, id: id.into() }, since, surfaces }
     }
 }
