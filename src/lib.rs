@@ -11,7 +11,7 @@
 //! ```
 //! use claimtop::core::assess::Policy;
 //! use claimtop::core::judge::agent::Signatures;
-//! use claimtop::core::model::verdict::VerdictState;
+//! use claimtop::core::model::VerdictState;
 //! use claimtop::observe::{Observer, Options};
 //! use claimtop::source::places::Places;
 //!
@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Report`](core::model::report::Report) is plain data. What looks for changes by itself is an
+//! A [`Report`](core::model::Report) is plain data. What looks for changes by itself is an
 //! [`observe::ReportSource`]; [`core::assess::assess`] judges a snapshot from elsewhere, such as a look of a
 //! [`core::history::recording`], with every verdict anew. `ARCHITECTURE.md` is the map of the inside.
 //!
@@ -50,7 +50,7 @@
 //!    that it has run that too.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
 //!    as an agent, or the agent's own registry names it): machine, host and boot are compared, then
-//!    whether it was proven dead before ([`core::model::tombstone`]), then the start in raw clock ticks,
+//!    whether it was proven dead before ([`core::model::Tombstone`]), then the start in raw clock ticks,
 //!    then whether a pidfd says that it has exited. A number that could count in another PID
 //!    namespace decides nothing, and neither do times that another machine's clock wrote.
 //! 2. **Its session**: a registry, marker, tick or argument that binds the session to a living
@@ -69,7 +69,7 @@
 //!
 //! # How a collision is told
 //!
-//! A [`story`](core::model::story) decides nothing: it is told after the findings, from the same snapshot. Each
+//! A [`story`](core::model::Event) decides nothing: it is told after the findings, from the same snapshot. Each
 //! event has its source and says whether it was observed or follows from what was; the last one is the conclusion.
 //! A recording keeps snapshots and never reports, so that a later claimtop judges what an earlier one saw.
 //!
@@ -88,7 +88,7 @@
 //!
 //! # What is only read
 //!
-//! Not every claim is claimtop's to let go ([`core::model::record::let_go::LetGo`]). Git's locks are parked only when
+//! Not every claim is claimtop's to let go ([`core::model::LetGo`]). Git's locks are parked only when
 //! they are proven dead: no process of git's and its kin lives that may hold one, and nobody has it open.
 //! Task lists, issues, reservations and the locks of Codex and Copilot are let go by
 //! their own systems alone, and a plan says by which command. Where a file only copies what a database

@@ -50,8 +50,15 @@ pub mod core {
     pub use crate::core::model::action::{
         Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Request, Step,
     };
+    pub use crate::core::model::file::MAX_BYTES;
     pub use crate::core::model::home::{HomeFolder, HomePart};
+    pub use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+    pub use crate::core::model::note::SCHEMA as NOTE_SCHEMA;
+    pub use crate::core::model::place::VARIABLES;
+    pub use crate::core::model::process::has_exited;
     pub use crate::core::model::secret::{Secret, hide_in_arguments};
+    pub use crate::core::model::text::{is_forbidden, is_uuid};
+    pub use crate::core::model::tombstone::merged;
     pub use crate::core::plan::about::plan_for;
     pub use crate::core::plan::find::{Meant, Subject, find};
     pub use crate::core::plan::full_name;

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use claimtop::core::model::code::{Code, Severity};
+use claimtop::core::model::{Code, Severity};
 use serde_json::Value;
 
 fn story() -> common::WorldFile {

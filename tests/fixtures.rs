@@ -17,13 +17,12 @@ use std::time::Duration;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::snapshot::Snapshot;
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{
+    Details, InnerPids, Location, Process, ProcessId, ProcessState, ProcessTable, RecordView, Snapshot,
+    Untrusted,
+};
 use claimtop::source::places::Places;
+use claimtop::testing::core::INITIAL_PID_NAMESPACE;
 use claimtop::testing::observe::Collector;
 
 /// Where each folder of fixtures goes.

@@ -115,17 +115,15 @@ impl World {
             let output = self.run(arguments);
             assert!(matches!(output.status.code(), Some(0 | 1)), "{what}: {arguments:?}: {output:?}");
             let text = String::from_utf8(output.stdout).unwrap();
-            let raw: Vec<char> = text
-                .chars()
-                .filter(|c| *c != '\n' && claimtop::core::model::text::is_forbidden(*c))
-                .collect();
+            let raw: Vec<char> =
+                text.chars().filter(|c| *c != '\n' && claimtop::testing::core::is_forbidden(*c)).collect();
             assert!(raw.is_empty(), "{what}: {arguments:?} printed {raw:?}");
         }
         let output = self.run(&["ls", "--json"]);
         assert_eq!(output.status.code(), Some(0), "{what}: {output:?}");
         let text = String::from_utf8(output.stdout).unwrap();
         let raw: Vec<char> =
-            text.chars().filter(|c| *c != '\n' && claimtop::core::model::text::is_forbidden(*c)).collect();
+            text.chars().filter(|c| *c != '\n' && claimtop::testing::core::is_forbidden(*c)).collect();
         assert!(raw.is_empty(), "{what}: JSON has {raw:?}");
         serde_json::from_str(&text).unwrap()
     }

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use claimtop::core::model::code::{Code, Severity};
+use claimtop::core::model::{Code, Severity};
 
 /// How often a code was right, too many and missed.
 #[derive(Clone, Copy, Debug, Default)]

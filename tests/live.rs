@@ -358,7 +358,7 @@ fn hostile_names_and_texts_reach_no_terminal() {
             .unwrap();
         let text = String::from_utf8(out.stdout).expect("UTF-8");
         let raw: Vec<char> =
-            text.chars().filter(|c| *c != '\n' && claimtop::core::model::text::is_forbidden(*c)).collect();
+            text.chars().filter(|c| *c != '\n' && claimtop::testing::core::is_forbidden(*c)).collect();
         assert!(raw.is_empty(), "{arguments:?} printed {raw:?}");
         assert!(!text.is_empty(), "{arguments:?} printed nothing");
     }

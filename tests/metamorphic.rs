@@ -12,14 +12,8 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess, assess_after};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::record::Record;
-use claimtop::core::model::record::detail::{GitLock, RecordDetail};
-use claimtop::core::model::report::Report;
-use claimtop::core::model::snapshot::Snapshot;
-use claimtop::core::model::text::is_uuid;
-use claimtop::core::model::verdict::VerdictState;
-use claimtop::testing::core::tree_of;
+use claimtop::core::model::{GitLock, Record, RecordDetail, RecordView, Report, Snapshot, VerdictState};
+use claimtop::testing::core::{is_uuid, tree_of};
 
 /// A world as its file says it.
 struct World {
@@ -214,8 +208,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.homes.extend(other.homes);
     one.session_files.extend(other.session_files);
     one.plain_folders.extend(other.plain_folders);
-    one.tombstones =
-        claimtop::core::model::tombstone::merged(one.tombstones.to_vec(), &other.tombstones).into();
+    one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }
 

@@ -12,14 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use claimtop::core::model::claim::Releasable;
-use claimtop::core::model::code::Code;
-use claimtop::core::model::finding::Remedy;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::key::{Key, KeyKind};
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::{
+    Code, Key, KeyKind, Location, RecordView, Releasable, Remedy, Report, VerdictState,
+};
 use claimtop::testing::core::{
     Action, Confirmation, Meant, Plan, Step, Subject, find, full_name, left_by, plan_for, plan_left,
 };

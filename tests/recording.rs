@@ -18,9 +18,7 @@ use claimtop::core::assess::{Policy, assess};
 use claimtop::core::history::recording::Header;
 use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::record::detail::RecordDetail;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::{RecordDetail, Report, Snapshot};
 use claimtop::testing::core::Redactor;
 use claimtop::testing::run::{Kept, Tape, Wish};
 

@@ -22,8 +22,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::code::Code;
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::{Code, VerdictState};
 use claimtop::testing::act::{Answer, StateFolder, System};
 use claimtop::testing::source::Scanner;
 

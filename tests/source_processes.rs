@@ -21,8 +21,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::folder::FolderId;
-use claimtop::core::model::process::{Absence, Process, ProcessState, ProcessTable};
+use claimtop::core::model::{Absence, FolderId, Process, ProcessState, ProcessTable};
 use claimtop::testing::format::Base;
 use claimtop::testing::source::{Scanner, chain};
 use rustix::process::{Pid, Signal, kill_process};
@@ -103,7 +102,7 @@ fn a_process_that_a_record_names_is_read_in_detail() {
     assert_eq!(details.cwd.as_ref().unwrap().raw(), std::env::current_dir().unwrap().to_string_lossy());
     assert_eq!(details.ns_pids.first(), Some(&child.pid()));
     let is_of_the_runner =
-        |name: &str| claimtop::core::model::place::VARIABLES.contains(&name) || HOMES.contains(&name);
+        |name: &str| claimtop::testing::core::VARIABLES.contains(&name) || HOMES.contains(&name);
     let env: Vec<_> = details.env.iter().filter(|(name, _)| !is_of_the_runner(name)).collect();
     assert_eq!(env, [(&"CLAUDE_SESSION_ID".to_owned(), &"alpha".into())]);
     assert!(get(&table, std::process::id()).details.is_some(), "its ancestors are read as well");

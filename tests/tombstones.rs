@@ -9,14 +9,8 @@ use std::collections::BTreeSet;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::process::has_exited;
-use claimtop::core::model::process::{Details, InnerPids, Process};
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::record::holder::Role;
-use claimtop::core::model::snapshot::Snapshot;
-use claimtop::core::model::tombstone::merged;
-use claimtop::core::model::verdict::{Reason, VerdictState};
-use claimtop::testing::core::{Lesson, TombstoneLedger};
+use claimtop::core::model::{Details, Format, InnerPids, Process, Reason, Role, Snapshot, VerdictState};
+use claimtop::testing::core::{Lesson, TombstoneLedger, has_exited, merged};
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
@@ -110,10 +104,8 @@ fn doubtful(mut look: Snapshot) -> Snapshot {
     look.processes.partial = Some("doubt".to_owned());
     let any = look.processes.by_pid.values().next().cloned();
     if let Some(any) = any {
-        let id = claimtop::core::model::process::ProcessId {
-            pid: 4_100_002,
-            start_ticks: any.id.start_ticks + 7_777_777,
-        };
+        let id =
+            claimtop::core::model::ProcessId { pid: 4_100_002, start_ticks: any.id.start_ticks + 7_777_777 };
         let nobody = Process {
             id,
             inner: InnerPids::Unread,
@@ -157,8 +149,7 @@ fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_o
             };
             let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
             let id = pid.zip(holder.start_ticks);
-            let id =
-                id.map(|(pid, start_ticks)| claimtop::core::model::process::ProcessId { pid, start_ticks });
+            let id = id.map(|(pid, start_ticks)| claimtop::core::model::ProcessId { pid, start_ticks });
             let Some(stone) = id.and_then(|id| doubtful.tombstone(id)) else { continue };
             let verdict = &record.verdict;
             if verdict.state == VerdictState::Unknown && verdict.reason == Reason::OtherHost {

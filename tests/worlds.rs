@@ -6,11 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use claimtop::core::model::code::{Code, Severity};
-use claimtop::core::model::story::Known;
-use claimtop::core::model::text::Untrusted;
-use claimtop::core::model::verdict::VerdictState;
-use claimtop::core::model::window::WindowView;
+use claimtop::core::model::{Code, Known, Severity, Untrusted, VerdictState, WindowView};
 use common::worlds as cases;
 
 #[test]

@@ -7,8 +7,8 @@ use rustix::io::Errno;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
+use crate::core::model::BoundSession;
 use crate::core::model::json;
-use crate::core::model::note::BoundSession;
 
 /// Writes a note, whole or not at all, for its owner only. It takes the place of the same
 /// window's earlier note about the same session and of nothing else, so notes of processes that

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use crate::core::model::action::ErrorKind;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{ErrorKind, Untrusted};
 
 /// Why an action was not done. Whatever it is, every file is where it was, unless it is
 /// [`ActionError::Stuck`].

@@ -17,9 +17,7 @@ use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
 use crate::act::{follow_up, look, prune};
 use crate::core::history::journal::History;
-use crate::core::model::action::Request;
-use crate::core::model::record::format::Format;
-use crate::core::model::report::Report;
+use crate::core::model::{Format, Report, Request};
 use crate::observe::Observer;
 
 /// Shows what actions would do, and does them.

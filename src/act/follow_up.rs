@@ -8,7 +8,7 @@ use crate::act::journal_store::{Lock, StateFolder};
 use crate::act::look::Look;
 use crate::act::preflight::preview::{FollowUp, Preview};
 use crate::act::rules::Answer;
-use crate::core::model::action::Ended;
+use crate::core::model::Ended;
 
 /// What became of one part that followed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -130,7 +130,7 @@ mod tests {
 
     use super::*;
     use crate::core::history::change::Kind;
-    use crate::core::model::key::Key;
+    use crate::core::model::Key;
 
     fn past(second: i64, told: &str) -> Past {
         let at = Timestamp::from_second(second).unwrap();

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 
 use crate::core::assess::{Policy, assess};
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::Snapshot;
+use crate::core::model::{Report, Snapshot};
 use crate::observe::Observer;
 use crate::source::os::clock;
 

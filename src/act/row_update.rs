@@ -7,9 +7,7 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
 use crate::act::rows::store::RowsState;
 use crate::core::history::journal::{Movement, Outcome, Parked};
-use crate::core::model::action::Ended;
-use crate::core::model::record::format::Format;
-use crate::core::model::row::RowChange;
+use crate::core::model::{Ended, Format, RowChange};
 
 /// Rows that change together.
 pub(crate) struct RowUpdate<'a> {

@@ -10,9 +10,9 @@ use super::bind::{open, replace};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Patience, Spot};
 use crate::core::judge::tombstone::ledger::Lesson;
-use crate::core::model::host::Host;
 use crate::core::model::json;
-use crate::core::model::tombstone::{Tombstone, merged};
+use crate::core::model::tombstone::merged;
+use crate::core::model::{Host, Tombstone};
 use crate::source::tombstones::kept;
 
 /// The file that several claimtops take turns by.
@@ -77,8 +77,7 @@ mod tests {
 
     use super::*;
     use crate::act::fs::system::System;
-    use crate::core::model::process::ProcessId;
-    use crate::core::model::verdict::Reason;
+    use crate::core::model::{ProcessId, Reason};
     use crate::source::os::{clock, host};
 
     /// A folder that is not there yet, and what one look has taught.

@@ -14,10 +14,8 @@ use crate::act::fs::put::far;
 use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::core::history::journal::{Entry, Movement, Parked, Print};
-use crate::core::model::action::{Confirmation, Place, Plan, Step};
-use crate::core::model::key::Key;
-use crate::core::model::record::format::Format;
-use crate::core::model::row::{RowChange, is_in};
+use crate::core::model::row::is_in;
+use crate::core::model::{Confirmation, Format, Key, Place, Plan, RowChange, Step};
 
 /// Plans to take an entry back.
 pub(crate) fn plan<D: Disk>(

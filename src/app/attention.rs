@@ -5,10 +5,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::config::{Alerts, Switch};
-use crate::core::model::code::{Code, Severity};
-use crate::core::model::finding::Finding;
-use crate::core::model::report::Report;
 use crate::core::model::text::shown;
+use crate::core::model::{Code, Finding, Report, Severity};
 use crate::present::summary::Summary;
 
 /// How long to be silent after a call; what comes meanwhile is told with the next one.

@@ -2,7 +2,7 @@
 
 use crate::app::msg::Step;
 use crate::app::view::View;
-use crate::core::model::action::Action;
+use crate::core::model::Action;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::app::rows::history::outcome;
 use crate::core::history::journal::{Entry, Movement};
-use crate::core::model::row::RowChange;
+use crate::core::model::RowChange;
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
 use crate::present::words;

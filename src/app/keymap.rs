@@ -9,8 +9,7 @@ use super::msg::{Press, Step};
 use super::sheet::Sheet;
 use super::state::State;
 use super::view::View;
-use crate::core::model::action::Action;
-use crate::core::model::finding::Remedy;
+use crate::core::model::{Action, Remedy};
 
 /// A command with its keys and what is said about it.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! What lies over the table: opened one over the other, closed one by one with Esc.
 
 use super::sheet::Sheet;
-use crate::core::model::key::Key;
+use crate::core::model::Key;
 
 /// One opened panel.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,6 @@
 //! The map as a page: windows, what belongs to them, and what that holds, one line for each.
 
-use crate::core::model::report::Report;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{Report, VerdictState};
 use crate::present::map::{Column, Edge, Map, Place, letters, map};
 use crate::present::page::Page;
 use crate::present::text::{cut, safe, width};

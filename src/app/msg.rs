@@ -7,11 +7,7 @@ use jiff::Timestamp;
 use super::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
-use crate::core::model::action::{ActionResult, Offer, Request};
-use crate::core::model::diagnosis::{Cost, Measured};
-use crate::core::model::place::PlaceView;
-use crate::core::model::process::ProcessId;
-use crate::core::model::report::Report;
+use crate::core::model::{ActionResult, Cost, Measured, Offer, PlaceView, ProcessId, Report, Request};
 
 /// Everything that can happen, in one closed list.
 #[derive(Clone, Debug)]

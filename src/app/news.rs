@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::report::Report;
+use crate::core::model::{Key, RecordView, Report};
 use crate::present::lookup::Index;
 
 /// Adds the things that are new, or that say something else than before. Neither ages nor loads are

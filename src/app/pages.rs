@@ -7,7 +7,7 @@ use super::rows::history;
 use super::state::State;
 use crate::app::entry;
 use crate::app::{diagnosis, keymap, mapped, past, sheet};
-use crate::core::model::key::Key;
+use crate::core::model::Key;
 use crate::present::ladder;
 use crate::present::page::Page;
 use crate::present::tone::Tone;

@@ -6,7 +6,7 @@ use super::rows::history::{outcome, past_sign};
 use super::state::State;
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::{LATELY, Past, Timeline};
-use crate::core::model::key::Key;
+use crate::core::model::Key;
 use crate::present::age;
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
@@ -83,7 +83,7 @@ mod tests {
     use super::super::state::{Options, State};
     use super::super::{testing, update};
     use crate::config::Switch;
-    use crate::core::model::report::Report;
+    use crate::core::model::Report;
 
     /// Looks at the busy world and then, five seconds later, at what became of it.
     fn after(options: Options, change: impl Fn(&mut Report)) -> (State, Vec<Effect>) {

@@ -4,28 +4,14 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::claim::{ClaimStatus, ClaimView, Releasable};
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::place::{Keeper, PlaceView};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::location::Location;
-use crate::core::model::record::ownership::Ownership;
 use crate::core::model::report::*;
-use crate::core::model::session::{SessionView, Strength};
-use crate::core::model::snapshot::{SourceHealth, SourceState};
-use crate::core::model::story::{Cause, Story};
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, Verdict, VerdictState};
-use crate::core::model::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
+use crate::core::model::{
+    Binding, Cause, ClaimStatus, ClaimView, Code, ContextId, ContextSource, Evidence, Expiry, Finding,
+    Format, Generation, Holder, Keeper, Key, Location, Ownership, PlaceView, Reason, Record, RecordKind,
+    RecordView, Releasable, Remedy, RepoView, Resource, ResourceKind, Role, SessionView, SourceHealth,
+    SourceState, StatedClaim, StatedPid, Story, Strength, Surface, SurfaceState, Untrusted, Verdict,
+    VerdictState, WindowState, WindowView,
+};
 
 /// The moment at which the world was looked at.
 pub(crate) fn now() -> Timestamp {

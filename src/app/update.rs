@@ -14,7 +14,7 @@ use super::perform::perform;
 use super::sheet::Sheet;
 use super::state::{Picture, State};
 use super::{navigate, pages};
-use crate::core::model::report::Report;
+use crate::core::model::Report;
 use crate::present::lookup::Index;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.

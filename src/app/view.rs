@@ -1,7 +1,7 @@
 //! The five views and what a person has set in each.
 
 use super::order::Sort;
-use crate::core::model::key::Key;
+use crate::core::model::Key;
 
 /// One of the five views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,8 +21,8 @@ use crate::act::fs::system::System;
 use crate::config::Access;
 use crate::core::judge::context::{agent_above, resolve};
 use crate::core::model::context::is_valid_id;
-use crate::core::model::note::{BoundSession, SCHEMA};
-use crate::core::model::text::Untrusted;
+use crate::core::model::note::SCHEMA;
+use crate::core::model::{BoundSession, Untrusted};
 use crate::format::json;
 use crate::run;
 use crate::source::os::{clock, host, processes};
@@ -118,7 +118,7 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
 
 /// The agent that runs the hook.
 struct Who {
-    id: crate::core::model::process::ProcessId,
+    id: crate::core::model::ProcessId,
     agent: Untrusted,
     context_id: Untrusted,
 }

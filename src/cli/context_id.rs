@@ -13,9 +13,7 @@ use super::signatures::signatures;
 use crate::core::judge::context::{Resolution, resolve};
 use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::json;
-use crate::core::model::process::{Process, ProcessTable};
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::ContextSource;
+use crate::core::model::{ContextSource, Process, ProcessTable, Untrusted};
 use crate::source::os::processes;
 
 /// Reads a plain `context-id` without building the whole parser, for hooks run it all day.

@@ -6,8 +6,8 @@ use anyhow::{Context, anyhow};
 
 use super::config_file::read;
 use super::failure::Failure;
-use crate::core::model::own::Described;
-use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::text::shown;
+use crate::core::model::{Described, Untrusted};
 use crate::format::described::parse;
 use crate::source::os::host;
 use crate::source::os::open::folder::Folder;

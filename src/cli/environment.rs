@@ -8,8 +8,7 @@ use directories::BaseDirs;
 
 pub(crate) use crate::core::judge::stand_in::STAND_IN_VARIABLE;
 use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
-use crate::core::model::secret::Secret;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Secret, Untrusted};
 
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::act::error::ActionError;
-use crate::core::model::action::ErrorKind;
+use crate::core::model::ErrorKind;
 use crate::core::model::text::shown;
 
 /// The exit codes of the interface.

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::failure::{Exit, Failure, Outcome};
-use crate::core::model::report::Report;
+use crate::core::model::Report;
 use crate::core::model::text::shown;
 use crate::observe::Observer;
 use crate::run::scanner::{self, ScanEvent};

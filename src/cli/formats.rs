@@ -12,12 +12,8 @@ use super::output::{Paint, print};
 use super::settings::{self, settings};
 use super::signatures::signatures;
 use crate::core::assess::{Policy, assess};
-use crate::core::model::judged::RecordView;
-use crate::core::model::own::{Described, Root};
-use crate::core::model::record::format::Format;
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::text::shown;
+use crate::core::model::{BrokenFile, Described, Format, RecordView, Report, Root, Untrusted};
 use crate::present::tone::{Tone, of_verdict};
 
 /// Tries one description on the files that it names, and prints what each says.

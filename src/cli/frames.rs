@@ -7,7 +7,7 @@ use crate::app::msg::{Msg, Press};
 use crate::app::state::{Options, State};
 use crate::app::update;
 use crate::config::{Glyphs, Theme};
-use crate::core::model::report::Report;
+use crate::core::model::Report;
 use crate::ui::svg::{DARK, to_svg};
 use crate::ui::theme::{Colors, Palette};
 use crate::ui::{Look, render};

@@ -53,8 +53,8 @@ use self::screen::About;
 use self::settings::Settings;
 use crate::act::history_ring::HistoryRing;
 use crate::cli::signatures::signatures;
-use crate::core::model::action::{Action, Place};
 use crate::core::model::text::shown;
+use crate::core::model::{Action, Place};
 use crate::observe::Observer;
 use crate::present::doing::Prompts;
 

@@ -7,10 +7,7 @@ use crate::cli::failure::Outcome;
 use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
 use crate::core::model::json;
-use crate::core::model::key::Key;
-use crate::core::model::need::Need;
-use crate::core::model::report::Report;
-use crate::core::model::window::WindowView;
+use crate::core::model::{Key, Need, Report, WindowView};
 use crate::observe::Observer;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::window_name;
@@ -58,7 +55,7 @@ struct ShownWindow<'a> {
     state: String,
     doing: String,
     #[serde(flatten)]
-    work: Option<&'a crate::core::model::work::Work>,
+    work: Option<&'a crate::core::model::Work>,
 }
 
 impl<'a> Now<'a> {

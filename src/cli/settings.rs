@@ -11,9 +11,7 @@ use super::failure::{Exit, Failure};
 use super::{described, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
-use crate::core::model::own::Described;
-use crate::core::model::secret::Secret;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Described, Secret, Untrusted};
 use crate::run;
 use crate::source::places::Places;
 

@@ -8,9 +8,9 @@ use toml::Spanned;
 use super::layers::Layer;
 use super::{Access, ColorChoice, Glyphs, Mouse, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
-pub(crate) use crate::core::model::line::LineError as FileError;
+pub(crate) use crate::core::model::LineError as FileError;
+use crate::core::model::Secret;
 use crate::core::model::line::error_at;
-use crate::core::model::secret::Secret;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Access, ColorChoice, Config, Glyphs, Mouse, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
-use crate::core::model::secret::Secret;
+use crate::core::model::Secret;
 
 /// Where a value came from; a later one covers an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::core::judge::agent::Signature;
-use crate::core::model::secret::Secret;
+use crate::core::model::Secret;
 
 /// The effective settings.
 #[derive(Clone, Debug, Default)]

@@ -16,27 +16,14 @@ use crate::core::judge::successors::Successors;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
-use crate::core::model::action::Action;
-use crate::core::model::claim::Releasable;
 use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::process::ProcessState;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Role;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::report::{BrokenPath, Report, ReportHost, SCHEMA};
-use crate::core::model::session::Strength;
-use crate::core::model::snapshot::Snapshot;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Verdict, VerdictState};
-use crate::core::model::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
-use crate::core::model::work::Work;
+use crate::core::model::report::SCHEMA;
+use crate::core::model::{
+    Action, BrokenPath, ClaudeCode, ContextId, ContextSource, Evidence, Finding, Format, Judged, Key,
+    KeyKind, Ownership, ProcessState, Record, RecordDetail, RecordKind, RecordView, Releasable, Remedy,
+    RepoView, Report, ReportHost, Role, Snapshot, Strength, Untrusted, Verdict, VerdictState, WindowState,
+    WindowView, Work,
+};
 use crate::core::plan::about::{Known, releasable};
 
 /// What a person can set about judging.

@@ -8,14 +8,11 @@
 use std::path::Path;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::{Untrusted, is_uuid};
+use crate::core::model::text::is_uuid;
+use crate::core::model::{
+    Binding, BrokenFile, FileImage, Format, Holder, HolderNames, Record, RecordKind, ResourceKind, Role,
+    StatedClaim, StatedPid, Untrusted,
+};
 use crate::format::draft;
 use crate::format::json::{self, parsed};
 use crate::format::place::place;

@@ -4,16 +4,9 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::{Location, Row};
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, Code, FileImage, Format, Location, Ownership, Problem, Record, RecordKind, Row, Untrusted,
+};
 use crate::format::json;
 use crate::format::reading::Reading;
 
@@ -119,12 +112,8 @@ pub(super) mod sample {
     use jiff::tz::{self, TimeZone};
     use jiff::{SignedDuration, Timestamp};
 
-    use crate::core::model::file::{Content, FileImage, FileMeta};
-    use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
-    use crate::core::model::record::Record;
-    use crate::core::model::record::medium::Medium;
-    use crate::core::model::record::ownership::Ownership;
-    use crate::core::model::snapshot::BrokenFile;
+    use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+    use crate::core::model::{BrokenFile, Content, FileImage, FileMeta, Host, Medium, Ownership, Record};
     use crate::format::reading::{Parsed, Reading};
 
     /// The moment of every look: shortly after the fixtures were written.
@@ -198,7 +187,7 @@ pub(super) mod sample {
     pub(in crate::format) fn summary(parsed: &Parsed) -> String {
         match parsed {
             Parsed::Record(record) => {
-                let text = |text: &Option<crate::core::model::text::Untrusted>| {
+                let text = |text: &Option<crate::core::model::Untrusted>| {
                     text.as_ref().map_or("-".to_owned(), ToString::to_string)
                 };
                 let holder = record.holder.as_ref().map_or("-".to_owned(), |holder| {

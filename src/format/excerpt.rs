@@ -1,6 +1,6 @@
 //! The beginning of a text from outside.
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// Returns the first `most` characters of a text from outside.
 pub(super) fn excerpt(text: &str, most: usize) -> Untrusted {

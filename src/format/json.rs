@@ -3,14 +3,10 @@
 use jiff::Timestamp;
 
 pub(crate) use super::value::{Object, Value};
-use crate::core::model::code::Code;
-use crate::core::model::file::{Content, FileImage, Refusal, SETTLED_AFTER_MS};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::StatedPid;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::file::SETTLED_AFTER_MS;
+use crate::core::model::{
+    BrokenFile, Code, Content, FileImage, Format, Ownership, Problem, Refusal, StatedPid, Untrusted,
+};
 use crate::format::excerpt::excerpt;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::strict;
@@ -172,7 +168,7 @@ impl<'a> Object<'a> {
 }
 
 /// Turns a failed reading into what [`crate::format::read`] returns.
-pub(crate) fn parsed(result: Result<crate::core::model::record::Record, BrokenFile>) -> Parsed {
+pub(crate) fn parsed(result: Result<crate::core::model::Record, BrokenFile>) -> Parsed {
     match result {
         Ok(record) => Parsed::Record(record.into()),
         Err(broken) => Parsed::Broken(broken),

@@ -1,7 +1,7 @@
 //! Every format that claimtop reads: where its files are, and what their bytes mean.
 //!
 //! A format is a folder here with its `SPEC`, its line in [`spec`], and its row in
-//! [`Format`](crate::core::model::record::format::Format), which the compiler asks for.
+//! [`Format`](crate::core::model::Format), which the compiler asks for.
 
 pub(crate) mod agent_locks;
 pub(crate) mod agent_mail;
@@ -38,10 +38,8 @@ pub(crate) use self::place::Place;
 pub use self::place::{Base, FileKind};
 pub use self::reading::{Parsed, Reading};
 pub(crate) use self::spec::{Release, Spec};
-use crate::core::model::file::FileImage;
-use crate::core::model::record::format::Format;
-use crate::core::model::row::Columns;
 use crate::core::model::secret::hidden;
+use crate::core::model::{Columns, FileImage, Format};
 
 /// Returns how a format is read; `None` for one that a person has described.
 pub(crate) fn spec(format: Format) -> Option<&'static Spec> {

@@ -1,8 +1,6 @@
 //! The folders that formats keep their files in.
 
-use crate::core::model::file::FileImage;
-use crate::core::model::own::Described;
-use crate::core::model::record::format::Format;
+use crate::core::model::{Described, FileImage, Format};
 use crate::format::reading::{Parsed, Reading};
 
 /// A folder that formats keep their files in; the collector knows where each is.
@@ -49,7 +47,7 @@ impl Eq for Place {}
 macro_rules! place {
     ($format:ident, $base:ident, $dir:literal, $kind:path => $read:path) => {
         $crate::format::place::Place {
-            format: $crate::core::model::record::format::Format::$format,
+            format: $crate::core::model::Format::$format,
             base: $crate::format::place::Base::$base,
             dir: $dir,
             recognise: |name| $kind(name).is_some(),

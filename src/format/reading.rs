@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::model::host::Host;
-use crate::core::model::record::Record;
-use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::{BrokenFile, Host, Record};
 
 /// What one file gave.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::row::Columns;
+use crate::core::model::Columns;
 use crate::format::place::Place;
 use crate::format::work::Adapter;
 
@@ -17,7 +17,7 @@ pub(crate) struct Release<'a> {
 
 /// One format. What the judgement asks of its system stands with [`Format`].
 ///
-/// [`Format`]: crate::core::model::record::format::Format
+/// [`Format`]: crate::core::model::Format
 #[derive(Debug)]
 pub(crate) struct Spec {
     /// Where its files are, and how each is read.

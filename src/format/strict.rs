@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::Number;
 
 use super::value::{Object, Value};
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// Up to how many fields comparing each with all before it is faster than sorting.
 const FEW: usize = 32;

@@ -9,13 +9,9 @@ use std::sync::mpsc::Receiver;
 
 use crate::core::assess::{Policy, assess_after};
 use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
-use crate::core::model::diagnosis::Watched;
-use crate::core::model::host::Host;
-use crate::core::model::own::Described;
-use crate::core::model::process::ProcessId;
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Described, Host, ProcessId, Report, Snapshot, SourceHealth, SourceState, Untrusted, Watched,
+};
 use crate::observe::collect::Collector;
 use crate::observe::report_source::ReportSource;
 use crate::observe::watch::Watch;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::model::diagnosis::Watched;
-use crate::core::model::report::Report;
+use crate::core::model::{Report, Watched};
 
 /// A source of finished reports: this machine's [`Observer`](crate::observe::Observer), or a recording.
 ///

@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::model::need::{Waiting, Wants};
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::WindowView;
-use crate::core::model::work::{Call, ContextFill, Target, TurnState, Work};
+use crate::core::model::{Call, ContextFill, Target, TurnState, Untrusted, Waiting, Wants, WindowView, Work};
 use crate::present::text::safe;
 
 /// Whether prompts are told, which are their user's secrets.

@@ -3,14 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::core::model::claim::ClaimView;
-use crate::core::model::finding::Finding;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::process::ProcessId;
-use crate::core::model::record::location::Location;
-use crate::core::model::report::Report;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    ClaimView, Finding, Key, KeyKind, Location, ProcessId, RecordView, Report, WindowView,
+};
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone, of_window};
 

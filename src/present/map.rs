@@ -2,14 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::core::model::claim::ClaimStatus;
-use crate::core::model::code::Severity;
-use crate::core::model::finding::Finding;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::claim::Resource;
-use crate::core::model::report::Report;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{ClaimStatus, Finding, Key, RecordView, Report, Resource, Severity, VerdictState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Column {

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::need::{Left, Need, NeedKind};
-use crate::core::model::window::WindowView;
+use crate::core::model::{Left, Need, NeedKind, WindowView};
 use crate::present::age;
 use crate::present::doing::question;
 use crate::present::lookup::window_name;

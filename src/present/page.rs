@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::code::Severity;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::key::Key;
+use crate::core::model::{Evidence, Key, Severity};
 use crate::present::age;
 use crate::present::text::{outside, safe, width, wrap};
 use crate::present::tone::{Line, Mark, Span, Tone, of_severity};

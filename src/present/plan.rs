@@ -1,6 +1,6 @@
 //! Plans and their outcomes: what would be done, step by step, and how it ended.
 
-use crate::core::model::action::{Ended, Plan, Step};
+use crate::core::model::{Ended, Plan, Step};
 use crate::present::page::Page;
 use crate::present::tone::{Mark, Tone};
 

@@ -1,7 +1,6 @@
 //! Sources in words: their names, and how they fared.
 
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::{SourceHealth, SourceState};
+use crate::core::model::{Report, SourceHealth, SourceState};
 
 /// Returns the sources that were not read completely.
 pub(crate) fn troubled(report: &Report) -> impl Iterator<Item = &SourceHealth> {

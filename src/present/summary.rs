@@ -1,10 +1,7 @@
 //! What a report comes to in one line: for status bars, titles and whoever has no more room.
 
-use crate::core::model::claim::ClaimStatus;
-use crate::core::model::code::Severity;
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::{SourceHealth, SourceState, Topic, unread};
-use crate::core::model::window::WindowState;
+use crate::core::model::snapshot::unread;
+use crate::core::model::{ClaimStatus, Report, Severity, SourceHealth, SourceState, Topic, WindowState};
 use crate::present::text::count;
 
 /// A number of things of which there may be more than could be seen.

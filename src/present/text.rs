@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::Untrusted;
+use crate::core::model::text::shown;
 
 /// The most characters of one outside text that the screen ever looks at.
 const MAX_CHARS: usize = 2_000;

@@ -1,9 +1,6 @@
 //! What is drawn, without colours: spans of text with a tone and a mark.
 
-use crate::core::model::claim::ClaimStatus;
-use crate::core::model::code::Severity;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::WindowState;
+use crate::core::model::{ClaimStatus, Severity, VerdictState, WindowState};
 use crate::present::text::{safe, width};
 
 /// What a piece of text means; the theme decides how that looks.

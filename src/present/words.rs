@@ -1,12 +1,8 @@
 //! Words for what the types of the core say.
 
-use crate::core::model::action::Action;
-use crate::core::model::claim::{ClaimStatus, Releasable};
-use crate::core::model::finding::Remedy;
-use crate::core::model::record::claim::{Surface, SurfaceState};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::verdict::Reason;
-use crate::core::model::window::ContextSource;
+use crate::core::model::{
+    Action, ClaimStatus, ContextSource, Reason, RecordKind, Releasable, Remedy, Surface, SurfaceState,
+};
 use crate::present::page::Medium;
 use crate::present::text::count;
 use crate::present::tone::Tone;

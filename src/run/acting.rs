@@ -20,8 +20,8 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
 use crate::core::history::timeline::Past;
-use crate::core::model::action::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request};
-use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::text::shown;
+use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request, Untrusted};
 use crate::source::os::clock;
 
 /// What the thread is asked to do.

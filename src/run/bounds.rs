@@ -2,7 +2,7 @@
 
 use super::{log, tape};
 use crate::core::history::timeline;
-use crate::core::model::diagnosis::Bound;
+use crate::core::model::Bound;
 use crate::core::model::file;
 use crate::observe::{bounds as source, watch};
 

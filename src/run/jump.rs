@@ -11,8 +11,8 @@ use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
 use crate::app::msg::{Jump, Msg};
-use crate::core::model::place::{Keeper, PlaceView};
-use crate::core::model::text::{Untrusted, shown};
+use crate::core::model::text::shown;
+use crate::core::model::{Keeper, PlaceView, Untrusted};
 use crate::source::os::clock;
 
 /// How long a program may take for its answer.

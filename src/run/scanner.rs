@@ -9,10 +9,7 @@ use std::time::Duration;
 
 use super::scheduler::{Coverage, ScanScheduler};
 use super::terminal;
-use crate::core::model::code::Code;
-use crate::core::model::diagnosis::Measured;
-use crate::core::model::process::ProcessId;
-use crate::core::model::report::Report;
+use crate::core::model::{Code, Measured, ProcessId, Report};
 use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
 use crate::source::os::clock;
@@ -118,7 +115,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing;
-    use crate::core::model::diagnosis::Watched;
+    use crate::core::model::Watched;
 
     fn scanning(
         reports: impl ReportSource + Send + 'static,

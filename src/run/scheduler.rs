@@ -4,7 +4,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
 use crate::source::os::clock;
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing;
-    use crate::core::model::report::Report;
+    use crate::core::model::Report;
 
     /// Has no time for glances: whoever waits instead of scanning fails.
     struct Hurried;

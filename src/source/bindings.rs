@@ -8,10 +8,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::{Content, FileMeta};
-use crate::core::model::note::{BoundSession, Notes};
-use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BoundSession, Content, FileMeta, Notes, Snapshot, SourceHealth, SourceState, Untrusted,
+};
 use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::core::model::diagnosis::Cost;
+use crate::core::model::Cost;
 
 /// Returns how many files this process may have open; `None` for any number.
 pub(crate) fn most_open() -> Option<u64> {

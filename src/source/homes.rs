@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::steady::is_steady;
-use crate::core::model::folder::FolderId;
-use crate::core::model::home::NamedHome;
-use crate::core::model::process::Details;
+use crate::core::model::{Details, FolderId, NamedHome};
 use crate::format::Base;
 use crate::source::os::open::folder::look_at;
 use crate::source::places::Places;

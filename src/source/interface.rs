@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use crate::core::judge::agent::Signatures;
-use crate::core::model::process::ProcessTable;
-use crate::core::model::snapshot::{Snapshot, SourceHealth};
+use crate::core::model::{ProcessTable, Snapshot, SourceHealth};
 use crate::format::Reading;
 use crate::source::homes::Homes;
 use crate::source::names::Names;

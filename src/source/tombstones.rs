@@ -10,10 +10,8 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::core::judge::tombstone::ledger::Lesson;
-use crate::core::model::file::FileMeta;
-use crate::core::model::host::Host;
-use crate::core::model::process::ProcessId;
-use crate::core::model::tombstone::{Tombstone, merged};
+use crate::core::model::tombstone::merged;
+use crate::core::model::{FileMeta, Host, ProcessId, Tombstone};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::plain::open_plain;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::core::judge::agent::{Role, Signatures, program};
-use crate::core::model::process::{Details, Process, ProcessTable};
+use crate::core::model::{Details, Process, ProcessTable};
 
 /// Returns the processes that are windows, or may be.
 pub(crate) fn sessions_of<'a>(

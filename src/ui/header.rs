@@ -6,7 +6,8 @@ use super::paint::{Painter, columns};
 use crate::app::msg::Hints;
 use crate::app::state::{Picture, State};
 use crate::config::Access;
-use crate::core::model::snapshot::{Topic, unread};
+use crate::core::model::Topic;
+use crate::core::model::snapshot::unread;
 use crate::present::age;
 use crate::present::sources::{databases, source_name, source_state, troubled};
 use crate::present::summary::Summary;
@@ -141,8 +142,7 @@ mod tests {
     use crate::app::msg::Msg;
     use crate::app::state::Options;
     use crate::app::{testing, update};
-    use crate::core::model::code::Severity;
-    use crate::core::model::snapshot::SourceState;
+    use crate::core::model::{Severity, SourceState};
 
     #[track_caller]
     fn check(notes: usize, expected: &str) {

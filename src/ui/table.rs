@@ -7,7 +7,7 @@ use super::paint::Painter;
 use crate::app::order::Direction;
 use crate::app::rows::row::Row;
 use crate::app::state::State;
-use crate::core::model::key::Key;
+use crate::core::model::Key;
 use crate::present::tone::{Mark, Span, Tone};
 
 /// Columns on the left for the selection bar and the mark.

@@ -12,11 +12,8 @@ use crate::app::msg::{Hints, Msg, Press, RecordingEvent};
 use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
-use crate::core::model::action::{Offer, Request};
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::SourceState;
 use crate::core::model::text::is_forbidden;
-use crate::core::model::window::WindowView;
+use crate::core::model::{Offer, Report, Request, SourceState, WindowView};
 use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];

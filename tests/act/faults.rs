@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-use claimtop::core::model::key::Key;
+use claimtop::core::model::Key;
 use claimtop::testing::act::{ActionError, Answer, Look, Patience, StateFolder, System};
 use claimtop::testing::core::{Action, Ended, History, Place, Request};
 use rustix::io::Errno;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::file::FileImage;
+use claimtop::core::model::FileImage;
 use claimtop::testing::act::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot, System};
 use jiff::Timestamp;
 use rustix::io::Errno;

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use claimtop::core::assess::Policy;
-use claimtop::core::model::process::{Process, ProcessId};
-use claimtop::core::model::report::Report;
-use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::{Process, ProcessId, Report, Snapshot};
 use claimtop::observe::Observer;
 use claimtop::testing::act::{Answer, Look, Patience, Preview, StateFolder, System};
 use claimtop::testing::core::{Ended, Outcome};

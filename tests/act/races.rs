@@ -11,15 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE};
-use claimtop::core::model::note::Notes;
-use claimtop::core::model::process::ProcessTable;
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::{Format, Host, Notes, ProcessTable, Snapshot};
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
 };
-use claimtop::testing::core::{Action, Ended, Request};
+use claimtop::testing::core::{Action, Ended, INITIAL_PID_NAMESPACE, Request};
 use claimtop::testing::format::{self, Parsed, Reading};
 use claimtop::testing::source::{clock, host};
 use jiff::{SignedDuration, Timestamp};
@@ -86,7 +82,7 @@ impl Look for Simple {
 
 /// One process lives: PID 4,000,002, Claude Code, since tick 1,000.
 fn table() -> ProcessTable {
-    use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState};
+    use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState};
     let mut table = ProcessTable { listed: BTreeSet::from([LIVE]), ..ProcessTable::default() };
     let exe = "/opt/node_modules/@anthropic-ai/claude-code/bin/claude";
     let details = Details {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use claimtop::core::model::key::Key;
+use claimtop::core::model::Key;
 use claimtop::observe::Observer;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, Rules, StateFolder, System,

@@ -5,9 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::key::Key;
-use claimtop::core::model::report::Report;
+use claimtop::core::model::{Key, RecordView, Report};
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use claimtop::testing::act::{

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 use claimtop::testing::core::windows;
 
 use super::classified;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::process::ProcessTable;
+use claimtop::core::model::ProcessTable;
 use claimtop::testing::core::windows;
 
 use super::{classified, process};

@@ -16,7 +16,7 @@ mod stores;
 mod world;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState};
+use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState};
 
 /// Makes a running process of its own terminal.
 fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Process {

@@ -13,16 +13,12 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::model::record::Record;
-use claimtop::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use claimtop::core::model::record::kind::RecordKind;
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::record::ownership::Ownership;
-use claimtop::core::model::snapshot::{Repo, RepoSort, Snapshot, Worktree};
+use claimtop::core::model::{
+    Binding, Details, Format, Holder, Host, InnerPids, Location, Ownership, Process, ProcessId, ProcessState,
+    ProcessTable, Record, RecordKind, Repo, RepoSort, Resource, ResourceKind, Role, Snapshot, StatedClaim,
+    StatedPid, Surface, SurfaceState, Worktree,
+};
+use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -111,7 +107,7 @@ fn world(windows: usize) -> Snapshot {
         },
         processes: table,
         records,
-        bound: claimtop::core::model::note::Notes::default(),
+        bound: claimtop::core::model::Notes::default(),
         homes: Vec::new(),
         session_files: Vec::new(),
         tombstones: Default::default(),

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::model::note::{BoundSession, Notes};
-use claimtop::core::model::session::{SessionFile, Tie};
+use claimtop::core::model::{BoundSession, Notes, SessionFile, Tie};
 
 use super::WorldFile;
 use super::spec::{BindingSpec, SessionFileSpec};
@@ -45,7 +44,7 @@ impl WorldFile {
         let written_at = self.at(&spec.written);
         let since_boot = written_at.duration_since(self.booted_at()).as_millis();
         BoundSession {
-            schema: claimtop::core::model::note::SCHEMA.into(),
+            schema: claimtop::testing::core::NOTE_SCHEMA.into(),
             session_id: spec.session.as_str().into(),
             agent: spec.agent.as_deref().unwrap_or("claude-code").into(),
             host: spec.host.as_ref().unwrap_or(&self.host.name).as_str().into(),

@@ -1,7 +1,6 @@
 //! What must come out of a world, and what else came out.
 
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::report::Report;
+use claimtop::core::model::{RecordView, Report};
 use serde::Deserialize;
 
 use super::plans::{self, ExpectPlan};
@@ -161,7 +160,7 @@ fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
 }
 
 fn check_claim(wanted: &ExpectClaim, report: &Report, out: &mut Vec<String>) {
-    let name = |claim: &claimtop::core::model::claim::ClaimView| {
+    let name = |claim: &claimtop::core::model::ClaimView| {
         format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw())
     };
     let Some(claim) = report.claims.iter().find(|claim| name(claim) == wanted.resource) else {

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::file::{Content, FileImage, FileMeta, Refusal};
-use claimtop::core::model::own::{Described, OwnPlace};
-use claimtop::core::model::record::ownership::Ownership;
-use claimtop::core::model::snapshot::{Repo, RepoSort, Snapshot, Users, Worktree};
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{
+    Content, Described, FileImage, FileMeta, OwnPlace, Ownership, Refusal, Repo, RepoSort, Snapshot,
+    Untrusted, Users, Worktree,
+};
 use claimtop::described;
 use claimtop::testing::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;

@@ -5,12 +5,7 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::key::Key;
-use claimtop::core::model::process::{Details, InnerPids, ProcessState};
-use claimtop::core::model::record::medium::Medium;
-use claimtop::core::model::session::Others;
-use claimtop::core::model::snapshot::Snapshot;
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::{Details, InnerPids, Key, Medium, Others, ProcessState, Snapshot, VerdictState};
 
 /// Returns every record's verdict by key.
 pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::folder::FolderId;
+use claimtop::core::model::FolderId;
 use claimtop::testing::core::{HomeFolder, HomePart};
 use claimtop::testing::format::{self, Base};
 

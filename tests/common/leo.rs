@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::snapshot::{Database, Snapshot};
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{Database, Format, Snapshot, Untrusted};
 use claimtop::testing::format::database::{
     self, DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Source, Tables,
 };

@@ -28,12 +28,8 @@ use std::path::{Path, PathBuf};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::host::Host;
-use claimtop::core::model::process::ProcessId;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::snapshot::{SeenAgent, Snapshot};
-use claimtop::core::model::tombstone::{Tombstone, merged};
-use claimtop::core::model::verdict::Reason;
+use claimtop::core::model::{Host, ProcessId, Reason, Report, SeenAgent, Snapshot, Tombstone};
+use claimtop::testing::core::merged;
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 

@@ -1,8 +1,6 @@
 //! What a world expects of the plans that could be asked for in it.
 
-use claimtop::core::model::key::Key;
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::report::Report;
+use claimtop::core::model::{Key, Location, Report};
 use claimtop::testing::core::{Action, Plan, Step, plan_for};
 use serde::Deserialize;
 
@@ -79,7 +77,7 @@ fn key_of(about: &str, report: &Report) -> Option<Key> {
     let record = report.records().find(|record| is_there(&record.location)).map(|record| &record.key);
     let claim = || {
         let name = |kind: &str, id: &str| format!("{kind} {id}");
-        let is_it = |claim: &&claimtop::core::model::claim::ClaimView| {
+        let is_it = |claim: &&claimtop::core::model::ClaimView| {
             name(claim.resource.kind.name(), claim.resource.id.raw()) == about
         };
         report.claims.iter().find(is_it).map(|claim| &claim.key)

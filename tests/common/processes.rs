@@ -1,7 +1,6 @@
 //! The processes of a world.
 
-use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 use claimtop::testing::core::stand_in;
 
 use super::spec::ProcessSpec;

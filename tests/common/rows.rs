@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::record::medium::Medium;
-use claimtop::core::model::record::ownership::Ownership;
-use claimtop::core::model::snapshot::{Database, DatabaseFile, Snapshot};
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{Database, DatabaseFile, Format, Medium, Ownership, Snapshot, Untrusted};
 use claimtop::testing::format::obra::{self, Tables};
 use claimtop::testing::format::{Cells, Reading, Source};
 use serde::Deserialize;

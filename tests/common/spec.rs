@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use claimtop::core::model::record::medium::Medium;
-use claimtop::core::model::session::Others;
-use claimtop::core::model::snapshot::{SourceHealth, SourceState};
+use claimtop::core::model::{Medium, Others, SourceHealth, SourceState};
+use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use claimtop::core::model::record::ownership::Ownership;
-use claimtop::core::model::snapshot::Snapshot;
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{Ownership, Snapshot, Untrusted};
 use claimtop::testing::format::{Cells, Reading, Source, agent_mail, beads};
 
 use super::WorldFile;

@@ -1,8 +1,6 @@
 //! What a world expects of its findings' stories.
 
-use claimtop::core::model::finding::Finding;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::story::{Event, Known};
+use claimtop::core::model::{Event, Finding, Known, Report};
 use serde::Deserialize;
 
 use super::expect::json_name;

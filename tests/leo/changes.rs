@@ -1,7 +1,6 @@
 //! What is followed is read by its changes, and always what a whole read would have given.
 
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::{Location, Snapshot};
 use claimtop::source::postgres::{Given, Target};
 use claimtop::testing::observe::Collector;
 

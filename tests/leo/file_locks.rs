@@ -1,6 +1,6 @@
 //! Locks of files that a dead session has left: let go as LEO's own sweep does, and restored exactly.
 
-use claimtop::core::model::row::Value;
+use claimtop::core::model::Value;
 use claimtop::testing::act::{ActionError, Patience};
 use claimtop::testing::core::{Ended, Movement};
 use claimtop::testing::source::clock;

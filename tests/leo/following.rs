@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::claim::ClaimStatus;
-use claimtop::core::model::snapshot::{Snapshot, SourceState};
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::{ClaimStatus, Snapshot, SourceState, VerdictState};
 use claimtop::testing::observe::Collector;
 
 use crate::cluster::{Cluster, Database};

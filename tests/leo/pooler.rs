@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use claimtop::core::model::snapshot::SourceState;
+use claimtop::core::model::SourceState;
 use claimtop::source::postgres::{Given, Target};
 use claimtop::testing::core::Ended;
 
@@ -84,7 +84,7 @@ fn a_database_behind_a_pooler_is_read_and_followed() {
     let database = Database::new();
     let pooler = Pooler::start(database.cluster);
     dead_claim(&database, SESSION, ITEM);
-    let has_claim = |snapshot: &claimtop::core::model::snapshot::Snapshot| {
+    let has_claim = |snapshot: &claimtop::core::model::Snapshot| {
         badge(snapshot).0 == SourceState::Ok
             && snapshot.records.iter().any(|record| !record.claims.is_empty())
     };

@@ -1,7 +1,7 @@
 //! What is read of a real database, and what becomes of it.
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::snapshot::{Snapshot, SourceState};
+use claimtop::core::model::{Snapshot, SourceState};
 use claimtop::source::places::Places;
 use claimtop::source::postgres::{Given, Target};
 use claimtop::testing::observe::Collector;

@@ -5,19 +5,14 @@ use std::path::PathBuf;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::{Format, Location, RecordView, Report, Snapshot};
 use claimtop::source::places::Places;
 use claimtop::source::postgres::Target;
 use claimtop::testing::act::{
     ActionError, Answer, Completed, Look, Patience, Postgres, Preview, Receipt, Rules, StateFolder, System,
     follow_up,
 };
-use claimtop::testing::core::{Action, Place, Request};
+use claimtop::testing::core::{Action, INITIAL_PID_NAMESPACE, Place, Request};
 use claimtop::testing::observe::Collector;
 use claimtop::testing::source::clock;
 use jiff::{SignedDuration, Timestamp};

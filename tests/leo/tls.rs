@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use claimtop::core::model::snapshot::SourceState;
+use claimtop::core::model::SourceState;
 use claimtop::source::postgres::{Given, Target};
 use claimtop::testing::core::Secret;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use claimtop::core::assess::Policy;
-use claimtop::core::model::snapshot::Snapshot;
+use claimtop::core::model::Snapshot;
 use claimtop::observe::Observer;
 use claimtop::testing::act::{ActionError, Look, System};
 use claimtop::testing::core::{Ended, History};

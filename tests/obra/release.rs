@@ -1,6 +1,6 @@
 //! Letting rows go, and taking it back.
 
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::VerdictState;
 use claimtop::observe::Observer;
 use claimtop::testing::act::System;
 use claimtop::testing::core::{Confirmation, Ended};

@@ -5,9 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::report::Report;
+use claimtop::core::model::{Location, RecordView, Report};
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use claimtop::testing::act::{

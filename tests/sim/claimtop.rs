@@ -5,13 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use claimtop::core::assess::assess;
-use claimtop::core::model::code::Code;
-use claimtop::core::model::judged::RecordView;
-use claimtop::core::model::key::Key;
-use claimtop::core::model::record::kind::Generation;
-use claimtop::core::model::record::location::Location;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::{Code, Generation, Key, Location, RecordView, Report, VerdictState};
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, Side, StateFolder,
 };

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::core::model::file::{Content, FileImage};
+use claimtop::core::model::{Content, FileImage};
 use claimtop::testing::act::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
 use jiff::Timestamp;
 use rustix::io::Errno;

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::file::{Content, FileImage, FileMeta, Refusal};
-use claimtop::core::model::record::medium::Medium;
-use claimtop::core::model::record::ownership::Ownership;
+use claimtop::core::model::{Content, FileImage, FileMeta, Medium, Ownership, Refusal};
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 

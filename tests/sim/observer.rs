@@ -6,17 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
-use claimtop::core::model::file::{Content, FileImage};
-use claimtop::core::model::host::{Host, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use claimtop::core::model::note::Notes;
-use claimtop::core::model::process::{InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::report::Report;
-use claimtop::core::model::snapshot::{Repo, RepoSort, SeenAgent, Snapshot, Worktree};
-use claimtop::core::model::text::Untrusted;
-use claimtop::core::model::tombstone::merged;
+use claimtop::core::model::{
+    Content, FileImage, Format, Host, InnerPids, Notes, Process, ProcessId, ProcessState, ProcessTable, Repo,
+    RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
+};
 use claimtop::testing::act::Look;
-use claimtop::testing::core::TombstoneLedger;
+use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneLedger, merged};
 use claimtop::testing::format::{self, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -94,7 +89,7 @@ impl SimObserver {
     fn remember(&mut self, snapshot: &mut Snapshot) {
         for process in snapshot.processes.by_pid.values() {
             let role = policy().signatures.classify(process).map(|(_, role)| role);
-            if role == Some(Role::Agent) && !claimtop::core::model::process::has_exited(process) {
+            if role == Some(Role::Agent) && !claimtop::testing::core::has_exited(process) {
                 self.seen.insert(process.id, snapshot.taken_at);
             }
         }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::process::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
-use claimtop::core::model::text::Untrusted;
+use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 use jiff::Timestamp;
 
 use crate::files::USER;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use claimtop::core::model::record::medium::Medium;
+use claimtop::core::model::Medium;
 use claimtop::testing::act::{Patience, StateFolder};
 use jiff::SignedDuration;
 

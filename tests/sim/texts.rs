@@ -1,6 +1,6 @@
 //! What the systems write, each time with a mark of its own, so that no two contents are equal.
 
-use claimtop::core::model::host::INITIAL_PID_NAMESPACE;
+use claimtop::testing::core::INITIAL_PID_NAMESPACE;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::processes::SimProcess;

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::record::medium::Medium;
-use claimtop::core::model::tombstone::Tombstone;
+use claimtop::core::model::{Medium, Tombstone};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::files::{Files, Mount, OTHER_USER, USER};

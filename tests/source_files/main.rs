@@ -14,9 +14,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::code::Code;
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::snapshot::{Snapshot, SourceState};
+use claimtop::core::model::{Code, Format, Snapshot, SourceState};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;
 use rustix::fs::{CWD, Mode, mkfifoat};

@@ -5,7 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use claimtop::core::model::file::{Content, FileImage, MAX_BYTES, Refusal};
+use claimtop::core::model::{Content, FileImage, Refusal};
+use claimtop::testing::core::MAX_BYTES;
 use claimtop::testing::source::{Entry, Folder, OpenError, image};
 use rustix::fs::{CWD, FileType, Mode, mkfifoat};
 

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::record::format::Format;
-use claimtop::core::model::snapshot::SourceState;
-use claimtop::core::model::verdict::VerdictState;
+use claimtop::core::model::{Format, SourceState, VerdictState};
 use claimtop::source::places::Places;
 
 use crate::{SESSION, World, collector, health};

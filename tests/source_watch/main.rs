@@ -20,8 +20,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::own::Described;
-use claimtop::core::model::process::ProcessId;
+use claimtop::core::model::{Described, ProcessId};
 use claimtop::observe::Hint;
 use claimtop::source::places::Places;
 use claimtop::testing::observe::{Collector, Watch};

@@ -1,7 +1,7 @@
 //! A panic of the scanner thread gives the terminal back and is told. (A panic within
 //! a draw is tested beside the guard, `src/run/terminal.rs`.)
 
-use claimtop::core::model::report::Report;
+use claimtop::core::model::Report;
 use claimtop::testing::config::Config;
 use claimtop::testing::run;
 use portable_pty::CommandBuilder;

@@ -7,13 +7,8 @@ use crate::act::error::ActionError;
 use crate::act::look::Look;
 use crate::act::preflight::preview::Preview;
 use crate::core::assess::assess;
-use crate::core::model::file::{FileImage, FileMeta};
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::snapshot::{Database, Snapshot};
 use crate::core::model::text::shown;
-use crate::core::model::verdict::Verdict;
+use crate::core::model::{Database, FileImage, FileMeta, Format, Medium, Record, Snapshot, Verdict};
 use crate::format::{self, Parsed, Reading};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::Media;
@@ -118,7 +113,7 @@ fn is_whole(database: &Database) -> Result<(), ActionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::snapshot::DatabaseFile;
+    use crate::core::model::DatabaseFile;
 
     /// A database that was read whole and that nobody works with.
     fn database(file: Option<DatabaseFile>) -> Database {

@@ -12,8 +12,7 @@ use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::Preview;
 use crate::act::row_update::RowUpdate;
 use crate::core::history::journal::{Intent, Movement, Outcome};
-use crate::core::model::action::{Action, Ended, Request};
-use crate::core::model::file::FileImage;
+use crate::core::model::{Action, Ended, FileImage, Request};
 use crate::format::Release;
 
 /// A plan that was found unchanged under the lock. It cannot outlive the lock.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-use crate::core::model::file::FileImage;
+use crate::core::model::FileImage;
 
 /// On which side of the parked folder's door a file ends up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

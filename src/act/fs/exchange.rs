@@ -11,7 +11,7 @@ use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, shown};
 use crate::act::fs::print::sha256;
 use crate::core::history::journal::{Parked, Print};
-use crate::core::model::file::FileImage;
+use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {
     /// Gives a file new content at once, and parks the old one if it is what `print` says.

@@ -9,7 +9,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::rows::Stores;
 use crate::core::history::journal::{Movement, Parked};
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// A disk with the folder where things are parked.
 pub(crate) struct Files<'a, D: Disk> {

@@ -8,7 +8,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::journal::{Parked, Print};
-use crate::core::model::file::{Content, FileImage};
+use crate::core::model::{Content, FileImage};
 
 /// Returns the SHA-256 of some bytes in hex digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {

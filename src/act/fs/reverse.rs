@@ -5,7 +5,7 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{FileRef, Files, back_name, shown};
 use crate::act::fs::print::print_of;
 use crate::core::history::journal::{Movement, Parked, Print};
-use crate::core::model::row::RowChange;
+use crate::core::model::RowChange;
 
 impl<D: Disk> Files<'_, D> {
     /// Reverses a movement that was done just now, as part of an action that failed later on. What

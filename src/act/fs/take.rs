@@ -8,7 +8,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::journal::{Parked, Print};
-use crate::core::model::file::FileImage;
+use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {
     /// Takes a file out of the world, and looks at it where nobody else has it: returns what was

@@ -7,7 +7,7 @@ use crate::act::journal_store::Lock;
 use crate::act::look::{self, Look};
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
-use crate::core::model::action::Confirmation;
+use crate::core::model::Confirmation;
 
 /// A plan that a person has confirmed, for the state in which it was seen.
 #[derive(Clone, Debug)]

@@ -1,10 +1,7 @@
 //! What a plan relies on about the holder, and the judgements that must still agree with it.
 
 use crate::act::error::ActionError;
-use crate::core::model::judged::RecordView;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::location::Location;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{Format, Location, Reason, RecordView, VerdictState};
 
 /// What the plan relies on about the holder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,10 +16,8 @@ use crate::act::fs::put::far;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::rules::Rules;
 use crate::core::history::journal::Print;
-use crate::core::model::action::Step;
-use crate::core::model::file::{Content, FileImage, Refusal};
-use crate::core::model::record::format::Format;
 use crate::core::model::text::shown as shown_text;
+use crate::core::model::{Content, FileImage, Format, Refusal, Step};
 use crate::format::{Release, released};
 
 /// How the files of a plan are looked at.

@@ -14,8 +14,7 @@ use crate::act::preflight::preview::{FollowUp, Preview};
 use crate::act::rules::Rules;
 use crate::act::undo;
 use crate::core::history::journal::History;
-use crate::core::model::action::{Action, Place, Plan, Request};
-use crate::core::model::report::Report;
+use crate::core::model::{Action, Place, Plan, Report, Request};
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
 

@@ -7,9 +7,8 @@ use jiff::Timestamp;
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::sha256;
 use crate::core::history::journal::{Movement, Parked, Print};
-use crate::core::model::record::format::Format;
 use crate::core::model::row;
-use crate::core::model::row::{Columns, RowChange};
+use crate::core::model::{Columns, Format, RowChange};
 use crate::format;
 use crate::format::Release;
 

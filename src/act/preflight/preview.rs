@@ -5,7 +5,7 @@ use crate::act::fs::print::sha256;
 use crate::act::preflight::holder::Holder;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::rules::Rules;
-use crate::core::model::action::{Confirmation, Plan, Request};
+use crate::core::model::{Confirmation, Plan, Request};
 
 /// A plan with the prints of all files that it touches.
 #[derive(Clone, Debug)]

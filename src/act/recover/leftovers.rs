@@ -10,7 +10,7 @@ use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::act::fs::print::print_of;
 use crate::core::history::journal::{Parked, Print};
-use crate::core::model::file::{Content, FileImage};
+use crate::core::model::{Content, FileImage};
 
 /// What is said of a place where nothing lies any more.
 pub(super) const GONE: &str = "has gone";

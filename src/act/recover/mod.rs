@@ -17,7 +17,7 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
 use crate::act::row_update::RowUpdate;
 use crate::core::history::journal::{Entry, Movement, Outcome};
-use crate::core::model::action::Ended;
+use crate::core::model::Ended;
 
 /// Puts right what an entry that has no outcome has left, and returns how it ended; `None` while
 /// that cannot be told.

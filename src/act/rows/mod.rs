@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::act::error::ActionError;
 use crate::act::rows::store::Rows;
-use crate::core::model::record::format::Format;
+use crate::core::model::Format;
 use crate::source::sqlite::copies::{COPIES, Copies};
 
 /// The databases of every system that has some.

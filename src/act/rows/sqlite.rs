@@ -11,8 +11,8 @@ use rusqlite::{
 
 use crate::act::error::ActionError;
 use crate::act::rows::store::Rows;
-use crate::core::model::row::{Columns, RowChange, Value};
 use crate::core::model::text::shown;
+use crate::core::model::{Columns, RowChange, Value};
 use crate::format::obra;
 use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::{self, alone, guard, uri};

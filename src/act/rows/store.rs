@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::act::error::ActionError;
-use crate::core::model::row::{Columns, RowChange};
+use crate::core::model::{Columns, RowChange};
 
 /// The databases of one system.
 pub trait Rows: Send + Sync {

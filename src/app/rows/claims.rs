@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
-use crate::core::model::claim::{ClaimView, Releasable};
+use crate::core::model::{ClaimView, Releasable};
 use crate::present::lookup::{Index, window_and_pid};
 use crate::present::text::outside;
 use crate::present::tone::{Span, Tone, of_claim};

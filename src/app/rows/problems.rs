@@ -1,8 +1,7 @@
 //! The rows of the problems view.
 
 use super::row::{Cell, Column, Row, badness, column, sentence};
-use crate::core::model::finding::Finding;
-use crate::core::model::key::Key;
+use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
 use crate::present::tone::{Span, Tone, of_severity};
 use crate::present::words;

@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::code::Severity;
-use crate::core::model::finding::Finding;
-use crate::core::model::key::Key;
+use crate::core::model::{Finding, Key, Severity};
 use crate::present::tone::{Span, Tone, of_severity};
 use crate::present::{age, text};
 

@@ -3,9 +3,7 @@
 use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
-use crate::core::model::judged::RecordView;
-use crate::core::model::record::kind::Generation;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{Generation, RecordView, VerdictState};
 use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::outside;
 use crate::present::tone::{Span, Tone, of_verdict};

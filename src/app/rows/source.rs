@@ -9,7 +9,7 @@ use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Timeline;
-use crate::core::model::code::Code;
+use crate::core::model::Code;
 use crate::present::lookup::Index;
 
 /// What the rows of a view are made of, as they read at some moment.

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
-use crate::core::model::claim::ClaimStatus;
-use crate::core::model::window::{ContextId, WindowState, WindowView};
+use crate::core::model::{ClaimStatus, ContextId, WindowState, WindowView};
 use crate::present::lookup::{Index, window_name};
 use crate::present::text::{file_name, outside};
 use crate::present::tone::{Span, Tone};

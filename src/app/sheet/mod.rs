@@ -6,10 +6,9 @@ pub(crate) mod write;
 pub(crate) use self::targets::{meant, name, requests};
 pub(crate) use self::write::write;
 use super::msg::{Confirmed, Effect, Press};
-use crate::core::model::action::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Request,
+use crate::core::model::{
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Report, Request,
 };
-use crate::core::model::report::Report;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
 

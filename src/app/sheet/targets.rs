@@ -1,10 +1,6 @@
 //! What an action on the chosen things is about.
 
-use crate::core::model::action::{Action, Request};
-use crate::core::model::code::Code;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::key::Key;
-use crate::core::model::window::WindowView;
+use crate::core::model::{Action, Code, Finding, Key, Remedy, Request, WindowView};
 use crate::core::plan::left::left_by;
 use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;

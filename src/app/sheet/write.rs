@@ -1,7 +1,7 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::core::model::action::{ActionResult, Confirmation, Ended, Offer};
+use crate::core::model::{ActionResult, Confirmation, Ended, Offer};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::text::safe;

@@ -3,10 +3,7 @@
 use super::*;
 use crate::app::layer::Layer;
 use crate::app::summary::summary;
-use crate::core::model::claim::ClaimStatus;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::record::holder::Role;
-use crate::core::model::verdict::Reason;
+use crate::core::model::{ClaimStatus, Evidence, Reason, Role};
 use crate::present::tone::{Span, of_claim};
 
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::msg::{Hints, Position};
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 
 #[test]
 fn a_frozen_picture_stays_and_thaws_to_the_newest_look() {

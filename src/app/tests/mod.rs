@@ -15,8 +15,7 @@ use super::msg::{Effect, Msg, Press};
 use super::state::{Options, State};
 use super::testing::{self, key, now};
 use super::update;
-use crate::core::model::key::Key;
-use crate::core::model::report::Report;
+use crate::core::model::{Key, Report};
 
 /// A state that has seen a report, at 80x24.
 fn seen(report: Report) -> State {

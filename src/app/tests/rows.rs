@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::filter::Focus;
-use crate::core::model::finding::Finding;
+use crate::core::model::Finding;
 
 #[test]
 fn every_view_shows_its_things() {

@@ -5,10 +5,9 @@ use crate::app::msg::Confirmed;
 use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::history::journal::History;
-use crate::core::model::action::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Request,
+use crate::core::model::{
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Record, Request,
 };
-use crate::core::model::record::Record;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
 

@@ -24,16 +24,11 @@ use crate::act::rows::postgres::Postgres;
 use crate::act::rules::{Answer, Rules};
 use crate::cli::look;
 use crate::config::Access;
-use crate::core::model::action::{Action, Confirmation, Place, Request};
-use crate::core::model::code::Code;
-use crate::core::model::finding::Remedy;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::report::Report;
 use crate::core::model::text::shown;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{
+    Action, Code, Confirmation, Format, Key, Place, RecordKind, RecordView, Remedy, Report, Request,
+    VerdictState,
+};
 use crate::core::plan::about::Known;
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;

@@ -12,7 +12,7 @@ use super::stage::Stage;
 use super::stand_in;
 use super::story::{Fate, Role};
 use crate::core::judge::agent::Candidates;
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 use crate::source::os::processes;
 
 /// Everybody who plays. Dropping it ends them all.

@@ -5,9 +5,8 @@ use std::path::Path;
 use anyhow::anyhow;
 
 use crate::cli::failure::Failure;
-use crate::core::model::judged::RecordView;
-use crate::core::model::report::Report;
 use crate::core::model::text::shown;
+use crate::core::model::{RecordView, Report};
 use crate::core::plan::find::{Meant, Subject, find as resolve};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;

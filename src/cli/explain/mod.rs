@@ -8,14 +8,8 @@ use serde::Serialize;
 
 use super::failure::{Exit, Outcome};
 use super::output::{Shape, lines, print};
-use crate::core::model::claim::ClaimView;
-use crate::core::model::finding::Finding;
 use crate::core::model::json;
-use crate::core::model::judged::RecordShape;
-use crate::core::model::key::Key;
-use crate::core::model::report::Report;
-use crate::core::model::verdict::Verdict;
-use crate::core::model::window::WindowView;
+use crate::core::model::{ClaimView, Finding, Key, RecordShape, Report, Verdict, WindowView};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
 use crate::present::ladder;

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::columns::{Cell, Columns};
-use crate::core::model::claim::ClaimView;
-use crate::core::model::finding::Finding;
-use crate::core::model::report::Report;
-use crate::core::model::window::{WindowState, WindowView};
+use crate::core::model::{ClaimView, Finding, Report, WindowState, WindowView};
 use crate::present::age;
 use crate::present::lookup::{window_and_pid, workplace};
 use crate::present::page::Medium;

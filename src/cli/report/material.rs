@@ -6,8 +6,7 @@ use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
-use crate::core::model::report::Report;
-use crate::core::model::story::Known;
+use crate::core::model::{Known, Report};
 use crate::present::lookup::window_and_pid;
 use crate::present::words;
 

@@ -15,7 +15,7 @@ use anyhow::{Context, anyhow};
 use self::material::Material;
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, lines, print};
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 use crate::present::ladder::{finding, story};
 use crate::present::page::Page;
 

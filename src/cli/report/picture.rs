@@ -1,7 +1,7 @@
 //! The map as a picture: three columns of spots, and the edges between them.
 
 use super::html::{Html, escaped};
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::VerdictState;
 use crate::present::map::{Column, Edge, Map, Place, Spot, letters};
 use crate::present::text::{cut, width};
 

@@ -5,11 +5,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::action::{Action, Ended};
 use crate::core::model::path::exact;
-use crate::core::model::record::format::Format;
-use crate::core::model::row::RowChange;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Action, Ended, Format, RowChange, Untrusted};
 
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

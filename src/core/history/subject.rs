@@ -2,17 +2,11 @@
 
 use serde::Serialize;
 
-use crate::core::model::claim::{ClaimStatus, ClaimView};
-use crate::core::model::code::{Code, Severity};
-use crate::core::model::finding::{Finding, Sentence};
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::claim::Resource;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::location::Location;
-use crate::core::model::text::{Untrusted, shown};
-use crate::core::model::verdict::{Reason, VerdictState};
-use crate::core::model::window::{WindowState, WindowView};
+use crate::core::model::text::shown;
+use crate::core::model::{
+    ClaimStatus, ClaimView, Code, Finding, Format, Key, Location, Reason, RecordView, Resource, Sentence,
+    Severity, Untrusted, VerdictState, WindowState, WindowView,
+};
 
 /// What an event is about, with what is needed to tell it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,8 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::core::history::change::{Change, Kind};
-use crate::core::model::code::Severity;
-use crate::core::model::key::Key;
+use crate::core::model::{Key, Severity};
 
 /// How many changes are kept in memory.
 pub(crate) const MOST: usize = 4_096;

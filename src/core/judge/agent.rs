@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::process::{Details, Process};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Details, Process, Untrusted};
 
 /// The signatures that claimtop ships; a test makes them from `assets/agents.toml`.
 const BUILT_IN: &str = include_str!("../../../assets/agents.json");
@@ -315,7 +314,7 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::process::{InnerPids, ProcessId, ProcessState};
+    use crate::core::model::{InnerPids, ProcessId, ProcessState};
 
     fn process(comm: &str, exe: &str, argv: &[&str]) -> Process {
         Process {

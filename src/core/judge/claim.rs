@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::judge::world::World;
-use crate::core::model::claim::{ClaimStatus, ClaimView};
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
-use crate::core::model::record::format::Format;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{
+    ClaimStatus, ClaimView, Format, Judged, Key, Record, Resource, ResourceKind, StatedClaim, SurfaceState,
+    VerdictState,
+};
 
 /// What claims are judged from.
 pub(crate) struct ClaimFacts<'a> {

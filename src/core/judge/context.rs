@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use crate::core::judge::agent::{Role, Signatures};
 use crate::core::model::context::{CONTEXT_ID_RULE, CONTEXT_VARIABLE, is_context_id, is_valid_id};
-use crate::core::model::process::{Process, ProcessTable, ancestry};
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::{ContextId, ContextSource};
+use crate::core::model::process::ancestry;
+use crate::core::model::{ContextId, ContextSource, Process, ProcessTable, Untrusted};
 
 /// One step of the parent chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -91,7 +90,7 @@ pub(crate) fn resolve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::process::{Details, InnerPids, ProcessId, ProcessState};
+    use crate::core::model::{Details, InnerPids, ProcessId, ProcessState};
 
     fn process(pid: u32, parent: u32, name: &str, exe: &str, argv: &[&str]) -> (u32, Process) {
         let process = Process {

@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::core::model::process::{Details, Process, ProcessTable, has_exited};
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{GitLock, RecordDetail};
-use crate::core::model::record::location::Location;
-use crate::core::model::snapshot::{Repo, Worktree};
-use crate::core::model::text::Untrusted;
+use crate::core::model::process::has_exited;
+use crate::core::model::{
+    Details, GitLock, Location, Process, ProcessTable, Record, RecordDetail, Repo, Untrusted, Worktree,
+};
 
 /// Programs beside git itself that work on repositories, by the names of their main threads.
 const KIN: [&str; 6] = ["lazygit", "tig", "jj", "gix", "ein", "sl"];

@@ -7,19 +7,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::judge::world::World;
-use crate::core::model::claim::{ClaimStatus, ClaimView};
-use crate::core::model::code::{Code, Severity};
-use crate::core::model::finding::Finding;
-use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::need::{Left, Need, NeedKind, Waiting, Wants};
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::WindowView;
-use crate::core::model::work::{Committed, Work};
+use crate::core::model::{
+    ClaimStatus, ClaimView, ClaudeCode, Code, Committed, Finding, Judged, Key, KeyKind, Left, Need, NeedKind,
+    Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState, Waiting, Wants,
+    WindowView, Work,
+};
 
 /// The most dead windows that are told one by one.
 const MOST_DEAD: usize = 5;

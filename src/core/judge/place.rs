@@ -3,9 +3,8 @@
 //! These variables leak: an editor that was started from a pane hands them on to terminals of its
 //! own. So a multiplexer counts only where its server stands above the window.
 
-use crate::core::model::place::{Keeper, PlaceView};
-use crate::core::model::process::{Details, Process, ProcessTable, ancestry};
-use crate::core::model::text::Untrusted;
+use crate::core::model::process::ancestry;
+use crate::core::model::{Details, Keeper, PlaceView, Process, ProcessTable, Untrusted};
 
 pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
     let Some(details) = process.details.as_ref() else { return PlaceView::default() };

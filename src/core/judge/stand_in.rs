@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::model::process::{Details, ProcessTable};
+use crate::core::model::{Details, ProcessTable};
 
 /// The variable that makes claimtop's own program play an agent.
 pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";

@@ -3,12 +3,9 @@
 
 use std::collections::HashMap;
 
-use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::record::holder::Binding;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, VerdictState};
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    Binding, Judged, Reason, RecordKind, RecordView, Untrusted, VerdictState, WindowView,
+};
 
 /// Who may use what a dead holder has left.
 #[derive(Clone, Copy, Debug)]

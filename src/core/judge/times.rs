@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
-use crate::core::model::record::medium::Medium;
+use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+use crate::core::model::{Host, Medium};
 
 /// How much later than a record's last write a process may have started and still be the one
 /// that wrote it: 2 s for clocks and file times, and one tick of at most 10 ms.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::core::judge::agent::{Role, Signatures};
-use crate::core::model::process::{Process, ProcessState, ProcessTable, ancestry};
+use crate::core::model::process::ancestry;
+use crate::core::model::{Process, ProcessState, ProcessTable};
 
 /// A running agent, before its records are known.
 #[derive(Clone, Debug)]

@@ -9,19 +9,13 @@ use crate::core::judge::agent::{Role as ProcessRole, Signatures};
 use crate::core::judge::binding::index::Bindings;
 use crate::core::judge::times::is_after;
 use crate::core::judge::window::{Window, windows};
-use crate::core::model::evidence::Evidence;
 use crate::core::model::home::folder_of;
-use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
-use crate::core::model::process::{InnerPids, Process, has_exited};
-use crate::core::model::record::Record;
-use crate::core::model::record::domain::Domain;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder};
-use crate::core::model::record::location::Row;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::snapshot::{Database, Repo, RepoSort, Snapshot, Worktree};
-use crate::core::model::text::Untrusted;
-use crate::core::model::tombstone::Tombstone;
+use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+use crate::core::model::process::has_exited;
+use crate::core::model::{
+    Binding, Database, Domain, Evidence, Format, Holder, Host, InnerPids, Medium, Process, Record, Repo,
+    RepoSort, Row, Snapshot, Tombstone, Untrusted, Worktree,
+};
 
 /// The snapshot with its windows and certain sessions.
 pub(crate) struct World<'a> {

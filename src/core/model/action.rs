@@ -5,10 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::key::Key;
-use crate::core::model::path::FilePath;
-use crate::core::model::record::format::Format;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FilePath, Format, Key, Untrusted};
 
 /// What a person asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::record::claim::{Resource, StatedClaim, Surface, SurfaceState};
+use crate::core::model::{Key, KeyKind, RecordView, Resource, StatedClaim, Surface, SurfaceState};
 
 /// How a claim stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::core::model::record::holder::Role;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Role, Untrusted};
 
 /// One fact that a verdict or finding rests on. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

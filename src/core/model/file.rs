@@ -2,9 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::path::FilePath;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::record::ownership::Ownership;
+use crate::core::model::{FilePath, Medium, Ownership};
 
 /// A file as one safe look found it.
 #[derive(Clone, Debug, PartialEq)]

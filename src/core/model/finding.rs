@@ -7,12 +7,7 @@ use std::path::Path;
 use lean_string::LeanStr;
 use serde::{Serialize, Serializer};
 
-use crate::core::model::code::{Code, Severity};
-use crate::core::model::evidence::Evidence;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::story::Story;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Code, Evidence, Key, RecordView, Severity, Story, Untrusted};
 
 /// What helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

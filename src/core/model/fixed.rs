@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// A word of our own; a name for the type, so that reading one is never taken for borrowing.
 pub(crate) type Word = &'static str;

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::folder::FolderId;
 use crate::core::model::path::as_text as path_text;
-use crate::core::model::process::Details;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Details, FolderId, Untrusted};
 
 pub(crate) const HOME_VARIABLE: &str = "HOME";
 /// The variable that names Claude Code's configuration folder; without it that is `~/.claude`.

@@ -78,7 +78,7 @@ impl<F: Formatter> Formatter for Escaping<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::text::Untrusted;
+    use crate::core::model::Untrusted;
 
     #[test]
     fn json_decodes_to_the_exact_text_and_prints_nothing_raw() -> serde_json::Result<()> {

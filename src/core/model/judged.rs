@@ -6,15 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::core::model::evidence::Evidence;
-use crate::core::model::key::Key;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Role;
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::location::Location;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::Verdict;
+use crate::core::model::{
+    Evidence, Format, Generation, Key, Location, Record, RecordKind, Role, Untrusted, Verdict,
+};
 
 /// A record's holder, as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -3,12 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::finding::Sentence;
-use crate::core::model::key::Key;
-use crate::core::model::text::Untrusted;
-use crate::core::model::work::Call;
+use crate::core::model::{Call, Code, Key, Sentence, Untrusted};
 
 /// What a window waits for, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -9,11 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::process::ProcessId;
-use crate::core::model::record::holder::StatedPid;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Evidence, Medium, ProcessId, StatedPid, Untrusted};
 
 /// The name of the note's form.
 pub const SCHEMA: &str = "claimtop.binding.v1";

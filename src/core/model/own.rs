@@ -10,9 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
-use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::holder::Role;
-use crate::core::model::record::let_go::LetGo;
+use crate::core::model::{LetGo, ResourceKind, Role};
 
 /// A format that a person has described. Two are the same where their names and what may be let go
 /// of them are.
@@ -222,7 +220,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::record::format::Format;
+    use crate::core::model::Format;
 
     #[track_caller]
     fn check(pattern: &str, name: &str, expected: bool) {

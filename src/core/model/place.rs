@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// The environment variables that say where a process is.
 pub const VARIABLES: [&str; 8] = [

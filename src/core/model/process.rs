@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::folder::FolderId;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FolderId, Untrusted};
 
 /// What names one process for as long as the machine is up: the PID and the start in raw
 /// clock ticks since boot (field 22 of `/proc/<pid>/stat`, after the last `)`; proc(5)).

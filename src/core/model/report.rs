@@ -5,14 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::core::model::claim::ClaimView;
-use crate::core::model::finding::Finding;
-use crate::core::model::judged::{RecordShape, RecordView};
-use crate::core::model::key::Key;
-use crate::core::model::need::Need;
-use crate::core::model::path::FilePath;
-use crate::core::model::snapshot::SourceHealth;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    ClaimView, FilePath, Finding, Key, Need, RecordShape, RecordView, SourceHealth, WindowView,
+};
 
 /// The name of the JSON schema.
 pub const SCHEMA: &str = "claimtop.snapshot.v1";

@@ -3,12 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::evidence::Evidence;
 use crate::core::model::fixed;
-use crate::core::model::fixed::Word;
-use crate::core::model::path::FilePath;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Evidence, FilePath, Medium, Untrusted, Word};
 
 /// How certain it is that a window runs a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -6,21 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::home::HomeFolder;
-use crate::core::model::host::Host;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::note::Notes;
-use crate::core::model::path::{FilePath, as_text as path_text};
-use crate::core::model::process::{ProcessId, ProcessTable};
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::session::SessionFile;
-use crate::core::model::text::Untrusted;
-use crate::core::model::tombstone::Tombstone;
-use crate::core::model::work::Work;
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::path::as_text as path_text;
+use crate::core::model::{
+    FilePath, Format, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId, ProcessTable,
+    Record, SessionFile, Tombstone, Untrusted, Work, WorkItem,
+};
 
 /// Everything that one look found. Records are read first, processes second: the other way
 /// round, a process born in between would look dead.
@@ -171,7 +161,7 @@ pub struct Worktree {
 pub struct Database {
     /// Whose it is.
     pub format: Format,
-    /// Its path, or its URL without a password, as in [`crate::core::model::record::location::Row::database`].
+    /// Its path, or its URL without a password, as in [`crate::core::model::Row::database`].
     pub name: Untrusted,
     /// Whether everything that matters was read: only then does a missing row mean anything.
     pub is_complete: bool,

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::core::model::evidence::Evidence;
-use crate::core::model::key::Key;
+use crate::core::model::{Evidence, Key};
 
 /// What brought a collision about; the causes that the systems' formats are known for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

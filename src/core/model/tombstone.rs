@@ -3,11 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::evidence::Evidence;
-use crate::core::model::host::Host;
-use crate::core::model::process::ProcessId;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::Reason;
+use crate::core::model::{Evidence, Host, ProcessId, Reason, Untrusted};
 
 /// The most tombstones that are kept; the oldest are forgotten first.
 pub(crate) const MAX_TOMBSTONES: usize = 4_096;

@@ -3,12 +3,8 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::core::model::key::Key;
-use crate::core::model::need::Waiting;
-use crate::core::model::place::PlaceView;
-use crate::core::model::session::SessionView;
-use crate::core::model::text::{Untrusted, shown};
-use crate::core::model::work::Work;
+use crate::core::model::text::shown;
+use crate::core::model::{Key, PlaceView, SessionView, Untrusted, Waiting, Work};
 
 /// What a window's process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -3,16 +3,13 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::path::FilePath;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FilePath, Format, Medium, Untrusted};
 
 /// The most files of one session that are kept, the newest.
-pub const MOST_FILES: usize = 256;
+pub(crate) const MOST_FILES: usize = 256;
 
 /// The most open calls of one session that are kept, the newest.
-pub const MOST_CALLS: usize = 16;
+pub(crate) const MOST_CALLS: usize = 16;
 
 /// What one session does. Prompts are its user's secrets, so no recording has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::fixed;
-use crate::core::model::fixed::Word;
-use crate::core::model::key::Key;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Key, Untrusted, Word};
 
 /// How far an item of work is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

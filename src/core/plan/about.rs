@@ -1,19 +1,12 @@
 //! Plans about one record, by the rule of its system.
 
 use crate::core::judge::successors::{Successor, Successors};
-use crate::core::model::action::{ALWAYS, Action, Confirmation, OF_BROKEN, PUT_BACK, Plan, Step};
-use crate::core::model::claim::{ClaimView, Releasable};
-use crate::core::model::code::Code;
+use crate::core::model::action::{ALWAYS, OF_BROKEN, PUT_BACK};
 use crate::core::model::context::is_valid_id;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::path::FilePath;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::location::Location;
-use crate::core::model::report::{BrokenPath, Report};
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{
+    Action, BrokenPath, ClaimView, ClaudeCode, Code, Confirmation, FilePath, Format, Generation, Key,
+    Location, Plan, RecordDetail, RecordKind, RecordView, Releasable, Report, Step, VerdictState,
+};
 use crate::core::plan::{holder, leo, rows};
 
 /// Plans an action on a record or claim, or on a file that could not be read as one. A window

@@ -3,13 +3,7 @@
 
 use std::path::Path;
 
-use crate::core::model::claim::ClaimView;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::record::format::Format;
-use crate::core::model::report::Report;
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::WindowView;
+use crate::core::model::{ClaimView, Format, Key, KeyKind, RecordView, Report, Untrusted, WindowView};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
 

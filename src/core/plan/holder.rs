@@ -1,12 +1,8 @@
 //! The living window that a plan would take something from: what tells it from all others.
 
-use crate::core::model::claim::ClaimView;
-use crate::core::model::judged::RecordView;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::report::Report;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    ClaimView, ClaudeCode, Format, RecordDetail, RecordView, Report, VerdictState, WindowView,
+};
 
 /// Returns the window that has what a plan is about, or in which the session lives by now.
 pub(crate) fn window<'a>(

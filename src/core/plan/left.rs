@@ -1,14 +1,9 @@
 //! The plan of letting go all that an ended window has left, as one.
 
-use crate::core::model::action::{Action, Confirmation, Plan, Step};
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Binding;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::report::Report;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{
+    Action, Binding, Confirmation, Format, Key, Location, Plan, Reason, RecordKind, RecordView, Report, Step,
+    VerdictState,
+};
 use crate::core::plan::about::plan_for;
 
 /// Returns the records that the window has left of which this is one, in the order in which they

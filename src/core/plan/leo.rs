@@ -1,16 +1,9 @@
 //! Plans on rows of LEO's database: the session's mirror and the items that name it.
 
-use crate::core::model::action::Step;
-use crate::core::model::claim::ClaimView;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::claim::{ResourceKind, SurfaceState};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::report::Report;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{
+    ClaimView, Format, Key, Location, Reason, RecordKind, RecordView, Report, ResourceKind, Step,
+    SurfaceState, Untrusted, VerdictState,
+};
 
 /// What makes every plan on LEO's rows refuse.
 const REFUSES: [&str; 4] = [

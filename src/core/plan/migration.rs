@@ -1,15 +1,11 @@
 //! Plans that move a legacy record to its present place.
 
 use super::about::{About, file_of};
-use crate::core::model::action::{ALWAYS, Confirmation, PUT_BACK, Plan, Step};
-use crate::core::model::code::Code;
+use crate::core::model::action::{ALWAYS, PUT_BACK};
 use crate::core::model::context::is_context_id;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::Generation;
-use crate::core::model::report::Report;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Code, Confirmation, Format, Generation, Key, Plan, RecordView, Report, Step, Untrusted,
+};
 
 impl About<'_> {
     /// Decides whether it is never moved, and says why.

@@ -2,13 +2,10 @@
 
 use super::about::{About, is_row};
 use crate::core::judge::git::lock_of;
-use crate::core::model::action::Action;
-use crate::core::model::judged::RecordView;
-use crate::core::model::record::detail::{ClaudeCode, GitLock, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::let_go::{LetGo, Refusal};
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::record::let_go::Refusal;
+use crate::core::model::{
+    Action, ClaudeCode, Format, GitLock, LetGo, Reason, RecordDetail, RecordKind, RecordView, VerdictState,
+};
 use crate::core::plan::{leo, rows};
 
 impl About<'_> {

@@ -1,13 +1,8 @@
 //! Plans on rows of Obra's database: the pair of a run, and the task that it leaves behind.
 
-use crate::core::model::action::Step;
-use crate::core::model::judged::RecordView;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::report::Report;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{
+    Format, Location, Reason, RecordKind, RecordView, Report, Step, Untrusted, VerdictState,
+};
 
 /// What makes every plan on rows refuse.
 pub(crate) const REFUSES: [&str; 4] = [

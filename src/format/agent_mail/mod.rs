@@ -13,9 +13,7 @@ use jiff::Timestamp;
 use self::reservation::Reservation;
 pub use self::rows::{is_copied, rows};
 use super::json::{self, Object};
-use crate::core::model::file::FileImage;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
+use crate::core::model::{FileImage, Format, RecordKind};
 use crate::format::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
@@ -80,8 +78,7 @@ fn instant(object: &Object<'_>, name: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::code::Code;
-    use crate::core::model::record::claim::ResourceKind;
+    use crate::core::model::{Code, ResourceKind};
     use crate::format::draft::sample;
 
     fn reservation(name: &str, text: &str) -> Parsed {

@@ -2,13 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::code::Code;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::detail::RecordDetail;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Code, Expiry, Problem, Record, RecordDetail, ResourceKind, StatedClaim, Untrusted};
 use crate::format::draft;
 
 /// For how long a reservation is shown after it has run out; nobody removes them.

@@ -7,10 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::reservation::{Reservation, is_over};
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Format, Record, RecordKind, Untrusted};
 use crate::format::agent_mail::archive::archived_as;
 use crate::format::cells::Cells;
 use crate::format::reading::Reading;
@@ -85,7 +82,7 @@ impl Row<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::record::ownership::Ownership;
+    use crate::core::model::Ownership;
     use crate::format::draft::sample;
 
     /// Reads one row that reserves `src/**` until a moment; the look is at 21:48.

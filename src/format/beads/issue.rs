@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{ResourceKind, StatedClaim, Untrusted};
 
 pub(crate) fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
     StatedClaim::new(ResourceKind::Task, id, surface, since)

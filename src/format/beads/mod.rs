@@ -12,16 +12,10 @@ use jiff::Timestamp;
 pub(crate) use self::rows::without_copies;
 pub use self::rows::{TABLE, rows};
 use super::json::{self, Object};
-use crate::core::model::code::Code;
-use crate::core::model::file::{Content, FileImage, Refusal};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::StatedClaim;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, Code, Content, FileImage, Format, Holder, Problem, Record, RecordKind, Refusal,
+    Role, StatedClaim, StatedPid, Untrusted,
+};
 use crate::format::beads::issue::{claim, is_taken};
 use crate::format::place::place;
 use crate::format::reading::{Parsed, Reading};

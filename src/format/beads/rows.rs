@@ -3,11 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::RecordDetail;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Format, Record, RecordDetail, RecordKind, Untrusted};
 use crate::format::beads::issue::{claim, is_taken};
 use crate::format::cells::Cells;
 use crate::format::reading::Reading;
@@ -62,7 +58,7 @@ pub(crate) fn without_copies(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::record::ownership::Ownership;
+    use crate::core::model::Ownership;
     use crate::format::draft::sample;
 
     fn row(id: &str, status: &str, assignee: &str) -> Cells {

@@ -3,15 +3,10 @@
 //! Neither is a window. The daemon serves background sessions; an editor's file says where it
 //! listens, and holds nothing. Both have fields that authenticate, which are never shown.
 
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, ClaudeCode, FileImage, Format, Holder, Record, RecordDetail, RecordKind,
+    ResourceKind, Role, Untrusted,
+};
 use crate::format::claude_code::stated::{claim, holder};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;

@@ -14,18 +14,11 @@ mod tests;
 pub(crate) mod work;
 
 use super::json::{self, Object, parsed};
-use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, ClaudeCode, Code, FileImage, Format, Problem, Record, RecordDetail, RecordKind,
+    ResourceKind, Role, StatedPid, Untrusted,
+};
 use crate::format::claude_code::stated::{claim, holder};
 use crate::format::place::place;
 use crate::format::reading::{Parsed, Reading};

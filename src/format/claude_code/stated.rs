@@ -1,12 +1,9 @@
 //! What several files of Claude Code state alike.
 
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::domain::Domain;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
-use crate::core::model::record::medium::Medium;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, Domain, FileImage, Holder, HolderNames, Medium, Record, ResourceKind, Role, StatedClaim,
+    Untrusted,
+};
 use crate::format::json::Object;
 
 pub(crate) fn holder(object: &Object<'_>, role: Role, binding: Binding, file: &FileImage) -> Option<Holder> {

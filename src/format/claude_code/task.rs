@@ -3,13 +3,11 @@
 //! free name.
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Holder, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::{Untrusted, is_uuid};
+use crate::core::model::text::is_uuid;
+use crate::core::model::{
+    ClaudeCode, FileImage, Format, Holder, RecordDetail, RecordKind, ResourceKind, Role, StatedClaim,
+    Untrusted,
+};
 use crate::format::draft;
 use crate::format::json::{self, Object};
 use crate::format::reading::{Parsed, Reading};

@@ -1,13 +1,9 @@
 //! Claude Code's teams: `teams/<name>/config.json`, which tells whose the tasks of a team are.
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, ClaudeCode, FileImage, Format, Record, RecordDetail, RecordKind, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
 use crate::format::value::Value;

@@ -1,7 +1,7 @@
 //! The registry, the scheduler's lock, task lists and teams.
 
 use super::*;
-use crate::core::model::record::domain::Domain;
+use crate::core::model::Domain;
 use crate::format::draft::sample;
 
 const REAL: &str = r#"{"pid":12187,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/home/dev/src/alpha","startedAt":1795210496141,"procStart":"686753","version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"alpha-5b","nameSource":"derived","status":"waiting","updatedAt":1795210867329,"waitingFor":"permission prompt"}"#;

@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::work::{Target, TurnState};
+use crate::core::model::{Target, TurnState};
 use crate::format::json::{Object, Value};
 use crate::format::time;
 use crate::format::work::{Adapter, Draft, first_line, target};
@@ -159,7 +159,7 @@ fn snapshot(draft: &mut Draft, line: &Object<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::work::{Call, Doing};
+    use crate::core::model::{Call, Doing};
     use crate::format::draft::sample::fixture;
     use crate::format::work::testing::{check_tails, whole};
 

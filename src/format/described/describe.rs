@@ -7,12 +7,10 @@ use jiff::tz::{Offset, TimeZone};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::core::model::line::{LineError, error_at};
-use crate::core::model::own::{Definition, Field, OwnPlace, Root, Syntax};
-use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Role;
-use crate::core::model::record::let_go::LetGo;
+use crate::core::model::line::error_at;
+use crate::core::model::{
+    Definition, Field, Format, LetGo, LineError, OwnPlace, ResourceKind, Role, Root, Syntax,
+};
 
 /// The keys of a description.
 #[derive(Debug, Deserialize)]

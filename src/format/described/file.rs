@@ -2,19 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::own::{Definition, Described, Field, Syntax};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, Code, Definition, Described, Expiry, Field, FileImage, Format, Holder, HolderNames,
+    Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted,
+};
 use crate::format::json::{self, Object, Value};
 use crate::format::reading::{Parsed, Reading};
 use crate::format::{draft, time};

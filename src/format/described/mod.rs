@@ -8,7 +8,7 @@ mod tests;
 
 pub use self::describe::{Zones, parse};
 pub use self::file::read;
-use crate::core::model::own::Root;
+use crate::core::model::Root;
 use crate::format::place::Base;
 
 /// Returns the folder that a described place is below.

@@ -3,11 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::{Root, read};
-use crate::core::model::line::LineError;
-use crate::core::model::own::{Definition, Described, OwnPlace, Syntax};
-use crate::core::model::record::Record;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::let_go::LetGo;
+use crate::core::model::{Definition, Described, LetGo, LineError, OwnPlace, Record, RecordKind, Syntax};
 use crate::format::draft::sample;
 use crate::format::reading::{Parsed, Reading};
 

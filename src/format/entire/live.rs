@@ -2,15 +2,10 @@
 
 use super::names;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::detail::{Entire, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, Entire, Expiry, FileImage, Format, Record, RecordDetail, RecordKind, ResourceKind,
+    StatedClaim, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
 use crate::format::{draft, time};

@@ -1,11 +1,7 @@
 //! Session locks: a file that exists is only a place to lock; a record while it is locked.
 
 use super::names;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Holder, Role};
-use crate::core::model::record::kind::RecordKind;
+use crate::core::model::{FileImage, Format, Holder, RecordKind, ResourceKind, Role, StatedClaim};
 use crate::format::reading::{Parsed, Reading};
 use crate::format::{draft, json};
 

@@ -11,11 +11,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::{BrokenFile, FileImage, Format, Record, RecordKind};
 use crate::format::draft;
 use crate::format::entire::names::Kind;
 use crate::format::json::parsed;

@@ -1,19 +1,11 @@
 //! One session's state: phase, owner, working tree, files and checkpoints.
 
 use super::names;
-use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::detail::{Entire, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::lease::{Deletion, Expiry, Spares};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, Code, Deletion, Entire, Expiry, FileImage, Format, Generation, Holder, HolderNames,
+    Problem, Record, RecordDetail, RecordKind, ResourceKind, Role, Spares, StatedClaim, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
 use crate::format::value::Value;

@@ -8,15 +8,10 @@ mod reason;
 #[cfg(test)]
 mod tests;
 
-use crate::core::model::file::{Content, FileImage, Refusal};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::detail::{GitLock, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, Content, FileImage, Format, GitLock, Holder, HolderNames, Record, RecordDetail,
+    RecordKind, Refusal, ResourceKind, Role, StatedClaim, StatedPid, Untrusted,
+};
 use crate::format::draft;
 use crate::format::json::{self, parsed};
 use crate::format::place::place;

@@ -1,8 +1,8 @@
 //! Why a working tree is locked, where an agent wrote the reason.
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use crate::core::model::text::{Untrusted, is_uuid};
+use crate::core::model::text::is_uuid;
+use crate::core::model::{Binding, Holder, Role, StatedPid, Untrusted};
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Stated {

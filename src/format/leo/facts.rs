@@ -1,6 +1,6 @@
 //! Facts that are shown as they stand.
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 use crate::format::json::Object;
 use crate::format::value::Value;
 

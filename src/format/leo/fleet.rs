@@ -1,13 +1,7 @@
 //! Fleet identities: the names and colours that LEO gives to sessions.
 
 use super::{facts, id, moment, names};
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::{BrokenFile, Code, FileImage, Format, Generation, Problem, Record, RecordKind};
 use crate::format::reading::Reading;
 use crate::format::{draft, json};
 

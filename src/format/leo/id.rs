@@ -1,9 +1,7 @@
 //! Session IDs as LEO's readers judge them.
 
 use super::facts;
-use crate::core::model::code::Code;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Code, Problem, Untrusted};
 use crate::format::json::Object;
 
 /// What an unset session ID once became in the database: LEO's code now refuses it everywhere.

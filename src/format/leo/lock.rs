@@ -2,14 +2,10 @@
 //! dead.
 
 use super::{id, moment, names};
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::{
+    Binding, BrokenFile, Expiry, FileImage, Format, Holder, Record, RecordKind, ResourceKind, Role,
+    StatedClaim,
+};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
 use crate::format::{draft, time};

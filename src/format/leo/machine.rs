@@ -6,7 +6,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 use crate::format::reading::Reading;
 
 /// The platform in node's words.

@@ -1,14 +1,10 @@
 //! Identity markers: which session a Claude Code process of this checkout runs.
 
 use super::{facts, id, moment, names};
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{Leo, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, FileImage, Format, Holder, Leo, Record, RecordDetail, RecordKind, Role, StatedPid,
+    Untrusted,
+};
 use crate::format::draft;
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;

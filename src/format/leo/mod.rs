@@ -22,7 +22,7 @@ mod tick;
 mod work;
 mod worktree;
 
-use crate::core::model::file::FileImage;
+use crate::core::model::FileImage;
 use crate::format::json::parsed;
 use crate::format::leo::names::Kind;
 use crate::format::place::place;

@@ -3,8 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::facts;
-use crate::core::model::code::Code;
-use crate::core::model::record::problem::Problem;
+use crate::core::model::{Code, Problem};
 use crate::format::json::Object;
 use crate::format::time;
 

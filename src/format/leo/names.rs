@@ -1,6 +1,6 @@
 //! What the names of LEO's files say: which file, which PID, which session.
 
-use crate::core::model::record::holder::StatedPid;
+use crate::core::model::StatedPid;
 
 const PID_MARKER: &str = "pid-";
 const FALLBACK: &str = "fallback-";

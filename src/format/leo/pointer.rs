@@ -1,14 +1,7 @@
 //! Pointers: files that name a session and no process.
 
 use super::{facts, id, moment};
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{BrokenFile, Code, FileImage, Format, Problem, Record, RecordKind, Untrusted};
 use crate::format::reading::Reading;
 use crate::format::{draft, json};
 

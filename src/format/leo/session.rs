@@ -2,17 +2,10 @@
 
 use super::terminal::Terminal;
 use super::{facts, id, machine, moment, names, work};
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{Leo, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, Code, Expiry, FileImage, Format, Generation, Holder, HolderNames, Leo, Problem,
+    Record, RecordDetail, RecordKind, Role, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
 use crate::format::{draft, time};

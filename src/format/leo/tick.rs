@@ -1,13 +1,9 @@
 //! Ticks: the daemon beside a session that watches its Claude Code, LEO's strongest binding.
 
 use super::{facts, id, moment, names};
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, FileImage, Format, Holder, HolderNames, Record, RecordKind, Role, Untrusted,
+};
 use crate::format::draft;
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState, Untrusted};
 
 /// The mirror: a session's own row names what it works on.
 pub(super) const MIRROR: &str = "claude_sessions.sd_key";

@@ -2,16 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::code::Code;
-use crate::core::model::file::{Content, FileImage};
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{Leo, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, Code, Content, Expiry, FileImage, Format, Generation, Leo, Problem, Record, RecordDetail,
+    RecordKind, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::leo::names::Sheet;
 use crate::format::leo::{facts, id, moment};

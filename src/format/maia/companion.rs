@@ -1,14 +1,7 @@
 //! What belongs to a session and has no life of its own: learning sessions and checkpoints.
 
 use super::{moment, names};
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{BrokenFile, Code, FileImage, Format, Problem, Record, RecordKind, Untrusted};
 use crate::format::draft;
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;

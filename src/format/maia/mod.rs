@@ -13,10 +13,7 @@ mod tests;
 #[cfg(test)]
 mod totality;
 
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::{BrokenFile, FileImage, Format, Record};
 use crate::format::draft;
 use crate::format::json::parsed;
 use crate::format::maia::names::{Form, Kind};

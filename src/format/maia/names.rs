@@ -1,6 +1,6 @@
 //! What the names of Maia's files say: which file, which generation, which context ID.
 
-use crate::core::model::record::kind::Generation;
+use crate::core::model::Generation;
 
 const CURRENT: &str = "swarm_session_";
 const GLOBAL: &str = "maia_active_swarm_session";

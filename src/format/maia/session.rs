@@ -3,19 +3,11 @@
 use jiff::tz::TimeZone;
 
 use super::moment::{self, Moment};
-use crate::core::model::code::Code;
 use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
-use crate::core::model::file::FileImage;
-use crate::core::model::path::FilePath;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::{Deletion, Expiry, Spares};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, BrokenFile, Code, Deletion, Expiry, FileImage, FilePath, Format, Holder, Problem, Record,
+    RecordKind, ResourceKind, Role, Spares, StatedClaim, StatedPid, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::maia::names;
 use crate::format::maia::names::Form;

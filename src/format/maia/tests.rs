@@ -3,11 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
-use crate::core::model::code::Code;
-use crate::core::model::file::{Content, FileMeta, Refusal};
-use crate::core::model::record::holder::{Role, StatedPid};
-use crate::core::model::record::lease::{Expiry, Spares};
-use crate::core::model::record::ownership::Ownership;
+use crate::core::model::{Code, Content, Expiry, FileMeta, Ownership, Refusal, Role, Spares, StatedPid};
 use crate::format::draft::sample;
 
 /// A session as G5 writes it.
@@ -179,10 +175,7 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
     ] {
         let record = session("swarm_session_9.json", json);
         assert_eq!((record.started_at, record.heartbeat_at), (None, None), "{json}");
-        assert_eq!(
-            record.problems[0],
-            crate::core::model::record::problem::Problem::new(Code::BadTimestamp, expected)
-        );
+        assert_eq!(record.problems[0], crate::core::model::Problem::new(Code::BadTimestamp, expected));
     }
     let soon =
         session("swarm_session_9.json", r#"{"session_start": "2026-11-21T08:00:00Z", "current_agent": "a"}"#);

@@ -2,7 +2,7 @@
 
 use super::read;
 use super::tests::{G5, parse, recognise};
-use crate::core::model::code::Code;
+use crate::core::model::Code;
 use crate::format::draft::sample;
 
 #[test]

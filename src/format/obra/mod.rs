@@ -23,7 +23,7 @@ pub(crate) use self::release::columns;
 use self::release::released;
 pub use self::tables::Tables;
 pub(crate) use self::tables::{SESSION, TASK};
-use crate::core::model::record::Record;
+use crate::core::model::Record;
 use crate::format::reading::Reading;
 use crate::format::spec::Spec;
 use crate::format::{Source, draft as drafts};

@@ -1,7 +1,7 @@
 //! What a safe release changes in a row, as pure data.
 
 use super::tables::{SESSION, TASK};
-use crate::core::model::row::{Columns, Value};
+use crate::core::model::{Columns, Value};
 use crate::format::spec::Release;
 
 /// The columns of a row that a release relies on or changes; not every database has all.

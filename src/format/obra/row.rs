@@ -1,9 +1,6 @@
 //! The record of a row.
 
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Format, Record, RecordKind, Untrusted};
 use crate::format::Source;
 use crate::format::cells::Cells;
 use crate::format::reading::Reading;

@@ -4,15 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::pairs::{Pairs, is_run};
 use super::tables::{SESSION, Tables, is_active};
-use crate::core::model::code::Code;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
-use crate::core::model::record::detail::{ObraRow, RecordDetail};
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Binding, Code, Expiry, Holder, HolderNames, ObraRow, Problem, Record, RecordDetail, RecordKind, Resource,
+    ResourceKind, Role, StatedClaim, Surface, SurfaceState, Untrusted,
+};
 use crate::format::Source;
 use crate::format::cells::Cells;
 use crate::format::draft::known;

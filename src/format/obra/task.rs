@@ -1,12 +1,7 @@
 //! Rows of `task` that were begun and not finished, and interactions of sessions that are nowhere.
 
 use super::tables::{TASK, Tables};
-use crate::core::model::code::Code;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ObraRow, RecordDetail};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Code, ObraRow, Problem, Record, RecordDetail, RecordKind, Untrusted};
 use crate::format::Source;
 use crate::format::cells::Cells;
 use crate::format::draft::known;

@@ -3,15 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::stamp;
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::{Deletion, Expiry, Spares};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, Code, Deletion, Expiry, FileImage, Format, Problem, Record, RecordKind, Spares, Untrusted,
+};
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
 use crate::format::value::Value;

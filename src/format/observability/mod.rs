@@ -10,10 +10,7 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::{BrokenFile, FileImage, Format, Record};
 use crate::format::draft;
 use crate::format::json::parsed;
 use crate::format::observability::names::{Kind, SLOT};

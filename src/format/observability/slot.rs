@@ -1,18 +1,11 @@
 //! A project's session slot, and the two files whose names or lines are like it.
 
 use super::stamp::{self, Habits};
-use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::detail::RecordDetail;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::{Deletion, Spares};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, Code, Deletion, FileImage, Format, Problem, Record, RecordDetail, RecordKind, ResourceKind,
+    Spares, StatedClaim, Untrusted,
+};
 use crate::format::observability::marker;
 use crate::format::observability::names::{CORRELATION, RATE_LIMIT_END, SLOT};
 use crate::format::reading::Reading;

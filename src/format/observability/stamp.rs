@@ -2,13 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::code::Code;
-use crate::core::model::file::FileImage;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{BrokenFile, Code, Expiry, FileImage, Format, Problem, Untrusted};
 use crate::format::reading::Reading;
 use crate::format::{draft, json, time};
 

@@ -4,11 +4,7 @@ use jiff::Timestamp;
 
 use super::names::{in_markers, in_tmp};
 use super::*;
-use crate::core::model::code::Code;
-use crate::core::model::file::{Content, FileMeta, Refusal};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::Spares;
-use crate::core::model::record::ownership::Ownership;
+use crate::core::model::{Code, Content, FileMeta, Ownership, RecordKind, Refusal, Spares};
 use crate::format::draft::sample;
 
 /// A slot as SessionStart writes it.

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::core::model::secret::hide;
-use crate::core::model::text::Untrusted;
-use crate::core::model::work::{
-    Call, Committed, ContextFill, Doing, Edit, MOST_CALLS, MOST_FILES, Prompt, Target, Turn, TurnState,
+use crate::core::model::work::{MOST_CALLS, MOST_FILES};
+use crate::core::model::{
+    Call, Committed, ContextFill, Doing, Edit, Prompt, Target, Turn, TurnState, Untrusted,
 };
 use crate::format::excerpt::excerpt;
 use crate::format::json::{self, Object};

@@ -6,8 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::snapshot::SourceHealth;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{SourceHealth, Untrusted};
 use crate::observe::collect::health;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;

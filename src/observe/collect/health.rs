@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::core::model::process::ProcessTable;
-use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::{Repo, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Format, ProcessTable, Repo, SourceHealth, SourceState, Untrusted};
 use crate::source::homes::MAX_FOLLOWED;
 use crate::source::os::open::error::OpenError;
 

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::core::model::own::{Described, OwnPlace};
-use crate::core::model::record::format::Format;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Described, Format, OwnPlace, Untrusted};
 use crate::format;
 use crate::format::{Base, FileKind, Place};
 

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::folder::FolderId;
-use crate::core::model::record::Record;
+use crate::core::model::{FileMeta, FolderId, Record};
 use crate::format::FileKind;
 use crate::source::os::open::meta::is_sure;
 
@@ -144,7 +142,7 @@ mod tests {
     use jiff::SignedDuration;
 
     use super::*;
-    use crate::core::model::record::ownership::Ownership;
+    use crate::core::model::Ownership;
     use crate::format::maia;
 
     fn meta(touched: i64) -> FileMeta {

@@ -8,15 +8,9 @@ use std::sync::Arc;
 
 use rustix::fs::FileType;
 
-use crate::core::model::code::Code;
-use crate::core::model::file::FileMeta;
-use crate::core::model::folder::FolderId;
-use crate::core::model::home::{HomeFolder, HomePart};
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::snapshot::BrokenFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    BrokenFile, Code, FileMeta, FolderId, Format, HomeFolder, HomePart, Medium, Record, Untrusted,
+};
 use crate::format;
 use crate::format::{Base, FileKind, Parsed, Reading, git};
 use crate::observe::collect::health::Tallies;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::core::model::snapshot::{Repo, SourceHealth};
+use crate::core::model::{Repo, SourceHealth};
 use crate::format::Base;
 use crate::observe::collect::found::{Found, Roots};
 use crate::observe::collect::health;

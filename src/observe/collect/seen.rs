@@ -6,10 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::judge::agent::{Role, Signatures};
-use crate::core::model::process::{Process, ProcessId, ProcessState, ProcessTable};
-use crate::core::model::record::Record;
-use crate::core::model::record::holder::{Binding, Holder};
-use crate::core::model::snapshot::SeenAgent;
+use crate::core::model::{
+    Binding, Holder, Process, ProcessId, ProcessState, ProcessTable, Record, SeenAgent,
+};
 
 /// How many agents are remembered; the longest unseen are forgotten first.
 const MAX_SEEN: usize = 4_096;

@@ -10,7 +10,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, write};
 
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 use crate::observe::watch::hint::Hint;
 use crate::observe::watch::notice::Notice;
 use crate::source::os::processes::pidfd_of;

@@ -1,6 +1,6 @@
 //! Systems without pidfds: nobody is waited for, and looking now and then finds the dead.
 
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 use crate::observe::watch::notice::Notice;
 
 /// The most processes that are waited for.

@@ -1,6 +1,6 @@
 //! Why to look again.
 
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 
 /// Why to look again.
 #[derive(Clone, Debug, PartialEq, Eq)]

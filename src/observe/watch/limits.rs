@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::model::diagnosis::Bound;
+use crate::core::model::Bound;
 
 /// Names of the limits, as sysctl(8) and `/proc/sys` have them (inotify(7)).
 const NAMES: [&str; 2] = ["fs.inotify.max_user_watches", "fs.inotify.max_user_instances"];

@@ -55,7 +55,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
-    use crate::core::model::process::ProcessId;
+    use crate::core::model::ProcessId;
 
     #[test]
     fn a_loss_waits_for_room_and_is_told_once() {

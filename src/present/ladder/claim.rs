@@ -1,7 +1,6 @@
 //! Everything about a claim.
 
-use crate::core::model::claim::{ClaimView, Releasable};
-use crate::core::model::record::claim::SurfaceState;
+use crate::core::model::{ClaimView, Releasable, SurfaceState};
 use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::text::outside;

@@ -1,8 +1,7 @@
 //! Findings: the sentence, the evidence, and what helps.
 
 use super::story;
-use crate::core::model::finding::Finding;
-use crate::core::model::key::Key;
+use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
 use crate::present::page::{Medium, Page};
 use crate::present::tone::Tone;

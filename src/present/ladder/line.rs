@@ -1,6 +1,6 @@
 //! Claims that belong to something else, in one line each.
 
-use crate::core::model::claim::ClaimView;
+use crate::core::model::ClaimView;
 use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::of_claim;

@@ -7,8 +7,7 @@ pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;
 
-use crate::core::model::finding::Finding;
-use crate::core::model::key::Key;
+use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::tone::Tone;

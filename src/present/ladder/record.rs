@@ -1,7 +1,6 @@
 //! Everything about a session record.
 
-use crate::core::model::judged::{HolderView, RecordView};
-use crate::core::model::record::kind::Generation;
+use crate::core::model::{Generation, HolderView, RecordView};
 use crate::present::lookup::{Index, place_of};
 use crate::present::page::Page;
 use crate::present::text::outside;

@@ -1,6 +1,6 @@
 //! How a problem came to be: the events in order, each with what says so.
 
-use crate::core::model::story::{Event, Known, Story};
+use crate::core::model::{Event, Known, Story};
 use crate::present::age;
 use crate::present::page::Page;
 use crate::present::text::outside;

@@ -1,7 +1,6 @@
 //! Everything about a window.
 
-use crate::core::model::session::Strength;
-use crate::core::model::window::WindowView;
+use crate::core::model::{Strength, WindowView};
 use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::text::outside;

@@ -18,11 +18,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::read::Read;
 use super::postgres::Target;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::{Database, Snapshot, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::{
+    Database, Format, Record, Snapshot, SourceHealth, SourceState, Untrusted, WorkItem,
+};
 use crate::format::Reading;
 use crate::format::leo::database::{self, Source, join};
 use crate::source::interface::{self as facts, Scope, Source as _};

@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::{Database, Snapshot, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Database, Format, Snapshot, SourceHealth, SourceState, Untrusted};
 use crate::format::Reading;
 use crate::source::interface::{Scope, Source};
 use crate::source::postgres::UNREAD;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::core::model::file::FileMeta;
+use crate::core::model::FileMeta;
 use crate::format::obra::{LOGS, abandoned};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::plain::open_plain;

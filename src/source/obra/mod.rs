@@ -18,12 +18,10 @@ use self::openers::Openers;
 use self::read::Files;
 pub(crate) use self::read::MAX_ROWS;
 use super::sqlite::ReadError;
-use crate::core::model::process::ProcessTable;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::snapshot::{Database, DatabaseFile, Snapshot, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Database, DatabaseFile, Format, Ownership, ProcessTable, Record, Snapshot, SourceHealth, SourceState,
+    Untrusted,
+};
 use crate::format::obra::{self, Tables};
 use crate::format::{self, Base, Reading};
 use crate::source::interface::{Hints, Scope, Source};

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, readlinkat};
 use rustix::io::Errno;
 
-use crate::core::model::process::ProcessTable;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{ProcessTable, Untrusted};
 use crate::format::obra::is_runner;
 use crate::source::os::open::plain::small;
 use crate::source::os::opener::{File, descriptors, which};

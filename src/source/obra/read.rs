@@ -7,8 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Transaction};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::record::ownership::Ownership;
+use crate::core::model::{FileMeta, Ownership};
 use crate::format::cells::Cells;
 use crate::format::obra::{SESSION, TASK, Tables};
 use crate::source::os::locks::Locks;

@@ -9,7 +9,8 @@ use rustix::fs::stat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::core::model::host::{Host, INITIAL_TIME_NAMESPACE};
+use crate::core::model::Host;
+use crate::core::model::host::INITIAL_TIME_NAMESPACE;
 use crate::source::os::{clock, processes};
 
 /// How far the moment of the boot may seem to move without the clock having been set: 1 s.

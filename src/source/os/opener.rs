@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-use crate::core::model::file::FileMeta;
+use crate::core::model::FileMeta;
 use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::small;
 use crate::source::os::processes::own::own_pid;

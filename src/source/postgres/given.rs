@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::core::model::secret::Secret;
+use crate::core::model::Secret;
 
 /// What the environment and the configuration add to a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

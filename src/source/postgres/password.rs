@@ -7,7 +7,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::target::{DEFAULT_PORT, Target};
-use crate::core::model::secret::Secret;
+use crate::core::model::Secret;
 use crate::source::os::open::plain::small;
 
 /// The most bytes of a password file that are read: 64 KiB.

@@ -3,7 +3,7 @@
 pub(crate) mod given;
 
 pub use self::given::{Given, TargetError};
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 use crate::source::postgres::given::check_scheme;
 
 /// What is said of every database.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use crate::core::model::secret::Secret;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Secret, Untrusted};
 use crate::source::postgres::given::{Given, TargetError, check_scheme};
 
 /// How far the wire is protected; the names are libpq's `sslmode`.

@@ -17,7 +17,7 @@ use tokio_rustls::rustls::{
 };
 
 use super::target::Tls;
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 use crate::source::os::open::error::words;
 use crate::source::os::open::plain::small;
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::locate::locate;
 use self::refs::Packed;
 pub(crate) use self::users::Reader as UsersReader;
-use crate::core::model::snapshot::{Repo, RepoSort};
+use crate::core::model::{Repo, RepoSort};
 use crate::source::os::fence::Fence;
 use crate::source::repos::locate::Located;
 

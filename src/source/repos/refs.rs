@@ -5,8 +5,7 @@ use std::path::Path;
 use rustix::fs::{FileType, stat};
 use rustix::io::Errno;
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FileMeta, Untrusted};
 use crate::source::os::open::error::{OpenError, words};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::meta::meta_of;

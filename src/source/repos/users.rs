@@ -19,12 +19,7 @@ use rustix::path::Arg;
 
 use super::mounts::{self, Place};
 use crate::core::judge::git::{lock_of, lockers};
-use crate::core::model::process::ProcessTable;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::GitLock;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::snapshot::{Repo, Users};
+use crate::core::model::{Format, GitLock, Ownership, ProcessTable, Record, Repo, Users};
 use crate::source::os::open::plain::small;
 use crate::source::os::opener::{folder, other_threads};
 use crate::source::os::processes::own::own_pid;
@@ -231,7 +226,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::core::model::snapshot::Worktree;
+    use crate::core::model::Worktree;
 
     /// A repository with one working tree, and a process that ends with its test.
     struct Stand {

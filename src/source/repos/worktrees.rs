@@ -7,8 +7,7 @@ use rustix::io::Errno;
 
 use super::locate::{Located, POINTER, pointer};
 use crate::core::model::secret::hide;
-use crate::core::model::snapshot::Worktree;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Untrusted, Worktree};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::{OpenError, words};
 use crate::source::os::open::folder::Folder;

@@ -7,9 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileMeta;
-use crate::core::model::session::{SessionFile, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FileMeta, SessionFile, Tie, Untrusted};
 use crate::source::os::processes;
 use crate::source::sessions::look::{Look, Wanted};
 

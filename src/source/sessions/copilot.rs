@@ -6,8 +6,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::session::{SessionFile, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{SessionFile, Tie, Untrusted};
 use crate::source::sessions::look::{Look, Wanted};
 
 /// Finds the locks of these windows.

@@ -7,11 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::FileType;
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::folder::FolderId;
-use crate::core::model::process::ProcessId;
-use crate::core::model::session::SessionFile;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FileMeta, FolderId, ProcessId, SessionFile, Untrusted};
 use crate::source::homes::HomeBase;
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;

@@ -17,10 +17,7 @@ use jiff::Timestamp;
 
 use self::head::Heads;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::process::Process;
-use crate::core::model::record::holder::{Binding, Holder};
-use crate::core::model::session::SessionFile;
-use crate::core::model::snapshot::{Snapshot, SourceHealth};
+use crate::core::model::{Binding, Holder, Process, SessionFile, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 use crate::source::homes::HomeBase;
 use crate::source::interface::{Scope, Source};

@@ -6,8 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::session::{SessionFile, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{SessionFile, Tie, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::time;
 use crate::source::os::open::meta::is_sure;

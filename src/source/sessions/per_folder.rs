@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileMeta;
-use crate::core::model::session::{SessionFile, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FileMeta, SessionFile, Tie, Untrusted};
 use crate::format::json;
 use crate::source::os::open::plain::small;
 use crate::source::sessions::look::{Look, Wanted, folders};

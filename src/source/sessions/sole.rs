@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use crate::core::model::session::{Others, SessionFile, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Others, SessionFile, Tie, Untrusted};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::opener;

@@ -112,7 +112,7 @@ fn is_ours(folder: &Path) -> io::Result<()> {
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::other(format!("{}: {error}", crate::core::model::text::Untrusted::from_path(path)))
+    io::Error::other(format!("{}: {error}", crate::core::model::Untrusted::from_path(path)))
 }
 
 /// Removes the copies that nobody uses: their claimtop was ended before it could.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 
-use crate::core::model::file::FileMeta;
+use crate::core::model::FileMeta;
 use crate::source::os::open::meta::meta_of;
 
 /// The files of a database, as one look found them.

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::model::record::Record;
-use crate::core::model::snapshot::{Snapshot, SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Record, Snapshot, SourceHealth, SourceState, Untrusted};
 use crate::format::beads::{self, DOLT, TABLE};
 use crate::format::cells::Cells;
 use crate::format::{self, Reading};

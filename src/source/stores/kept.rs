@@ -6,10 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::model::record::Record;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::snapshot::{SourceHealth, SourceState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Ownership, Record, SourceHealth, SourceState, Untrusted};
 use crate::format::Source;
 use crate::format::cells::Cells;
 use crate::source::interface::Hints;

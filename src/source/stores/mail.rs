@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::core::model::record::Record;
-use crate::core::model::snapshot::{Snapshot, SourceHealth};
+use crate::core::model::{Record, Snapshot, SourceHealth};
 use crate::format::agent_mail::{self, DATABASES};
 use crate::format::{Base, Reading};
 use crate::source::interface::{Hints, Scope, Source};

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use crate::core::model::record::format::Format;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Format, Untrusted};
 use crate::format::Base;
 use crate::source::interface::Scope;
 use crate::source::os::open::folder::Folder;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rustix::buffer::spare_capacity;
 use rustix::io::{pread, retry_on_intr};
 
-use crate::core::model::file::FileMeta;
+use crate::core::model::FileMeta;
 use crate::format::work::{Adapter, Draft};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::open_plain;

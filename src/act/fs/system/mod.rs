@@ -21,7 +21,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
 use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState, Side, Spot};
-use crate::core::model::file::FileImage;
+use crate::core::model::FileImage;
 use crate::core::model::text::shown;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;

@@ -11,7 +11,7 @@ use rustix::io::{FdFlags, fcntl_getfd};
 use tempfile::TempDir;
 
 use super::*;
-use crate::core::model::file::{Content, Refusal};
+use crate::core::model::{Content, Refusal};
 
 /// A folder with one file.
 struct Scene {

@@ -15,8 +15,7 @@ use crate::act::fs::print::print_of;
 use crate::act::fs::system::System;
 use crate::act::journal_store::StateFolder;
 use crate::core::history::journal::{Intent, Movement, Outcome, Parked, Print};
-use crate::core::model::action::{Action, Ended};
-use crate::core::model::file::Content;
+use crate::core::model::{Action, Content, Ended};
 
 const PARKED: &str = "1-1-claim";
 const ASIDE: &str = ".claimtop-1-1";

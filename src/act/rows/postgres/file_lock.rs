@@ -7,7 +7,8 @@ use super::session::{Session, quoted};
 use crate::act::error::ActionError;
 use crate::act::rows::postgres::row::{name, parameter};
 use crate::core::model::json;
-use crate::core::model::row::{Columns, RowChange, is_in};
+use crate::core::model::row::is_in;
+use crate::core::model::{Columns, RowChange};
 use crate::format::leo::database::{FILE_LOCKS, REAPED_AFTER};
 
 /// Deletes a row that is locked and as it was seen, or puts it back.

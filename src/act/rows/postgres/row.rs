@@ -1,7 +1,8 @@
 //! Rows of LEO's database: how they are called, and whether they are as they were.
 
-use crate::core::model::row::{Columns, RowChange, Value, is_in};
+use crate::core::model::row::is_in;
 use crate::core::model::text::shown;
+use crate::core::model::{Columns, RowChange, Value};
 use crate::format::leo::database;
 use crate::format::leo::database::{FILE_LOCKS, SESSIONS, key_column};
 

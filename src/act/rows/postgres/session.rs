@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Error};
 
 use crate::act::error::ActionError;
 use crate::act::rows::postgres::row::{key, keys};
-use crate::core::model::row::{Columns, RowChange, Value};
+use crate::core::model::{Columns, RowChange, Value};
 use crate::format::leo::database::{FILE_LOCKS, relevant};
 use crate::source::leo::schema::Schema;
 use crate::source::postgres::{self, Allowance, Connected, Target};

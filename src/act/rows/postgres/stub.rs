@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::act::error::ActionError;
 use crate::act::rows::store::Rows;
-use crate::core::model::row::{Columns, RowChange};
+use crate::core::model::{Columns, RowChange};
 use crate::source::postgres::{Target, UNREAD};
 
 /// LEO's database.

@@ -9,13 +9,7 @@ use std::sync::Arc;
 
 use crate::core::history::change::{Change, Kind};
 use crate::core::history::subject::{Subject, of_claim, of_finding, of_record, of_window};
-use crate::core::model::claim::ClaimView;
-use crate::core::model::code::Code;
-use crate::core::model::finding::Finding;
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::report::Report;
-use crate::core::model::window::WindowView;
+use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, WindowView};
 
 /// Returns what changed from one look to the next; without an earlier look everything that is
 /// there appears.

@@ -5,21 +5,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::core::history::subject::of_window;
-use crate::core::model::claim::{ClaimStatus, ClaimView};
-use crate::core::model::code::Code;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::RecordView;
-use crate::core::model::key::Key;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Role;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::report::{Report, ReportHost, SCHEMA};
-use crate::core::model::verdict::{Reason, Verdict, VerdictState};
-use crate::core::model::window::{ContextId, ContextSource, WindowState, WindowView};
+use crate::core::model::report::SCHEMA;
+use crate::core::model::{
+    ClaimStatus, ClaimView, Code, ContextId, ContextSource, Finding, Format, Key, Location, Ownership,
+    Reason, Record, RecordKind, RecordView, Remedy, Report, ReportHost, Resource, ResourceKind, Role,
+    StatedClaim, Verdict, VerdictState, WindowState, WindowView,
+};
 
 fn report() -> Report {
     Report {

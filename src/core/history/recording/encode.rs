@@ -7,9 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::core::history::recording::line::{Header, Line};
 use crate::core::model::json;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::let_go::LetGo;
-use crate::core::model::snapshot::Snapshot;
+use crate::core::model::{Format, LetGo, Snapshot};
 
 /// After so many looks one stands for itself again, so that going back is quick.
 const FULL_EVERY: u64 = 64;

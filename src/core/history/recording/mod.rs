@@ -16,7 +16,7 @@ pub use self::encode::Encoder;
 pub use self::line::Header;
 use crate::core::history::recording::line::Line;
 use crate::core::history::recording::parts::Parts;
-use crate::core::model::snapshot::Snapshot;
+use crate::core::model::Snapshot;
 use crate::core::model::text::shown;
 
 /// The version that is written.

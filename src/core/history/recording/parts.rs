@@ -9,19 +9,10 @@ use serde_json::value::RawValue;
 
 use crate::core::history::recording::line::Line;
 use crate::core::history::recording::upgrade::upgraded;
-use crate::core::model::home::HomeFolder;
-use crate::core::model::host::Host;
-use crate::core::model::note::Notes;
-use crate::core::model::own::Described;
-use crate::core::model::process::{Process, ProcessTable};
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::let_go::LetGo;
-use crate::core::model::session::SessionFile;
-use crate::core::model::snapshot::{BrokenFile, Database, Repo, SeenAgent, Snapshot, SourceHealth};
-use crate::core::model::text::Untrusted;
-use crate::core::model::tombstone::Tombstone;
-use crate::core::model::work::Work;
+use crate::core::model::{
+    BrokenFile, Database, Described, Format, HomeFolder, Host, LetGo, Notes, Process, ProcessTable, Record,
+    Repo, SeenAgent, SessionFile, Snapshot, SourceHealth, Tombstone, Untrusted, Work,
+};
 
 /// Everything of a look, as far as the lines have told.
 #[derive(Default)]

@@ -1,9 +1,8 @@
 //! Records of earlier versions, which stated in names for people what rules decide by today.
 
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ClaudeCode, Entire, GitLock, Leo, LeoRow, ObraRow, RecordDetail};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    ClaudeCode, Entire, GitLock, Leo, LeoRow, ObraRow, Record, RecordDetail, RecordKind, Untrusted,
+};
 
 /// Gives a record of an earlier version the detail that its format reads today.
 pub(crate) fn upgraded(mut record: Record) -> Record {

@@ -1,11 +1,8 @@
 //! What became of the process that a note names.
 
 use crate::core::judge::times::has_booted_since;
-use crate::core::model::note::BoundSession;
-use crate::core::model::process::{Absence, Process, ProcessTable, has_exited};
-use crate::core::model::snapshot::Snapshot;
-use crate::core::model::tombstone::Tombstone;
-use crate::core::model::verdict::Reason;
+use crate::core::model::process::has_exited;
+use crate::core::model::{Absence, BoundSession, Process, ProcessTable, Reason, Snapshot, Tombstone};
 
 /// What became of the process that a note names.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::core::judge::binding::holder::Holder;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::note::BoundSession;
-use crate::core::model::process::{Process, ProcessId};
-use crate::core::model::snapshot::Snapshot;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::Reason;
+use crate::core::model::{BoundSession, Evidence, Process, ProcessId, Reason, Snapshot, Untrusted};
 
 /// What the notes prove, by session.
 #[derive(Default)]

@@ -6,12 +6,7 @@ use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::{PossibleAgent, World};
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::note::BoundSession;
-use crate::core::model::process::{Absence, Process};
-use crate::core::model::record::Record;
-use crate::core::model::record::holder::{Holder, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::verdict::Reason;
+use crate::core::model::{Absence, BoundSession, Holder, Process, Reason, Record, RecordKind, Role};
 
 /// Judges a PID that is not in the table.
 pub(crate) fn absent(

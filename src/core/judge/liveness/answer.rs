@@ -1,8 +1,6 @@
 //! The facts of a verdict in the order in which they were weighed.
 
-use crate::core::model::evidence::Evidence;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, Verdict, VerdictState};
+use crate::core::model::{Evidence, Reason, Untrusted, Verdict, VerdictState};
 
 /// The facts that a verdict rests on, in the order in which they were weighed.
 #[derive(Default)]

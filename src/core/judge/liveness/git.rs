@@ -14,10 +14,8 @@ use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::liveness::steps::{by_note, spared};
 use crate::core::judge::world::{Born, PossibleAgent, World};
-use crate::core::model::process::{Process, has_exited};
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::GitLock;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::process::has_exited;
+use crate::core::model::{GitLock, Process, Reason, Record, VerdictState};
 
 pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let lock = lock_of(record);

@@ -10,10 +10,7 @@ use crate::core::judge::liveness::own::by_stated_pid;
 use crate::core::judge::liveness::owners::by_possible_owners;
 use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::world::World;
-use crate::core::model::record::Record;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{Location, Reason, Record, RecordKind, VerdictState};
 
 /// Judges one row of a session, of an item of work or of a file's lock.
 pub(crate) fn judge(asked: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {

@@ -1,10 +1,7 @@
 //! What an agent's own session lock says against its process as another session's owner.
 
 use crate::core::judge::world::World;
-use crate::core::model::process::Process;
-use crate::core::model::record::Record;
-use crate::core::model::session::{Others, SessionFile, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Others, Process, Record, SessionFile, Tie, Untrusted};
 
 /// Returns whether a process is certain to run another session than a record's, by the lock that it
 /// holds at this moment, and cannot have run that one before: it began after the record was last

@@ -7,11 +7,8 @@
 use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::world::World;
-use crate::core::model::process::{ProcessId, has_exited};
-use crate::core::model::record::Record;
-use crate::core::model::record::domain::Domain;
-use crate::core::model::record::holder::Holder;
-use crate::core::model::verdict::Reason;
+use crate::core::model::process::has_exited;
+use crate::core::model::{Domain, Holder, ProcessId, Reason, Record};
 
 /// Judges what a record says about machine, boot and PID namespace; `None` where its PID counts here.
 pub(crate) fn elsewhere(

@@ -26,9 +26,7 @@ use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::steps::by_holder;
 use crate::core::judge::world::World;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::verdict::Verdict;
+use crate::core::model::{Format, Record, Verdict};
 
 /// Judges one record: by its own PID where that is the agent's, else by whatever binds its
 /// session to a process, else by whether any living window could own it.

@@ -14,13 +14,11 @@ use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::world::{Born, World};
-use crate::core::model::process::{Process, ancestry, has_exited};
-use crate::core::model::record::Record;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::{Location, Row};
-use crate::core::model::snapshot::{Database, DatabaseFile};
-use crate::core::model::text::{Untrusted, is_uuid};
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::process::{ancestry, has_exited};
+use crate::core::model::text::is_uuid;
+use crate::core::model::{
+    Database, DatabaseFile, Location, Process, Reason, Record, RecordKind, Row, Untrusted, VerdictState,
+};
 
 pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let by_host = record.holder.as_ref().and_then(|holder| elsewhere(record, holder, world, trail));

@@ -7,12 +7,8 @@ use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::tombstone::by_tombstone;
 use crate::core::judge::window::window_of;
 use crate::core::judge::world::{Born, World};
-use crate::core::model::evidence::Evidence;
-use crate::core::model::process::{Process, has_exited};
-use crate::core::model::record::Record;
-use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::Reason;
+use crate::core::model::process::has_exited;
+use crate::core::model::{Binding, Evidence, Holder, Process, Reason, Record, Role, StatedPid, Untrusted};
 
 /// Decides on a PID that its process had before the recorded one began.
 fn counts_elsewhere(trail: &mut Trail) -> Option<Answer> {

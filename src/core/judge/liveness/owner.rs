@@ -3,7 +3,7 @@
 use crate::core::judge::liveness::locks::runs_another;
 use crate::core::judge::liveness::reach::may_have_written;
 use crate::core::judge::world::{PossibleAgent, World};
-use crate::core::model::record::Record;
+use crate::core::model::Record;
 use crate::core::model::text::is_uuid;
 
 /// Returns whether a process could be the record's owner: an agent of that system (or a process that could

@@ -1,9 +1,7 @@
 //! Whether a process can have written a record: by its user, and by the homes that it works in.
 
 use crate::core::judge::world::World;
-use crate::core::model::process::Process;
-use crate::core::model::record::Record;
-use crate::core::model::record::location::Location;
+use crate::core::model::{Location, Process, Record};
 
 /// The permission bits by which others than its owner may write into a file.
 const WRITABLE: u16 = 0o022;

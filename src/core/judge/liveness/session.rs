@@ -6,11 +6,9 @@ use crate::core::judge::liveness::own::present;
 use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
 use crate::core::model::context::CONTEXT_VARIABLE;
-use crate::core::model::process::{Process, ancestry};
-use crate::core::model::record::Record;
-use crate::core::model::record::holder::{Binding, Holder};
-use crate::core::model::text::{Untrusted, is_uuid};
-use crate::core::model::verdict::{Reason, Verdict, VerdictState};
+use crate::core::model::process::ancestry;
+use crate::core::model::text::is_uuid;
+use crate::core::model::{Binding, Holder, Process, Reason, Record, Untrusted, Verdict, VerdictState};
 
 /// Judges by whatever else binds the record's session to a living process.
 pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {

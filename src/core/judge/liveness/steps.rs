@@ -6,12 +6,7 @@ use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owners::by_possible_owners;
 use crate::core::judge::liveness::session::{by_context, by_session};
 use crate::core::judge::world::World;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Binding;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{Binding, Format, Location, Reason, Record, RecordKind, VerdictState};
 
 /// Judges by the three steps that hold for whatever names a process or a session.
 pub(crate) fn by_holder(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {

@@ -4,9 +4,7 @@ use crate::core::judge::liveness::answer::{Answer, Trail};
 use crate::core::judge::liveness::steps::by_holder;
 use crate::core::judge::liveness::team::{session_of, team};
 use crate::core::judge::world::World;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::{ClaudeCode, Reason, Record, RecordDetail, VerdictState};
 
 /// Judges one task by the session of its list.
 pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {

@@ -1,9 +1,7 @@
 //! Tasks, and the teams that they belong to.
 
 use crate::core::judge::world::World;
-use crate::core::model::record::Record;
-use crate::core::model::record::detail::{ClaudeCode, RecordDetail};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{ClaudeCode, Record, RecordDetail, Untrusted};
 
 pub(crate) fn is_task(record: &Record) -> bool {
     matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Task { .. }))

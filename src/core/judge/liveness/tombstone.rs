@@ -3,9 +3,7 @@
 use crate::core::judge::liveness::answer::{Answer, Trail, dead, unknown};
 use crate::core::judge::tombstone::may_be;
 use crate::core::judge::world::World;
-use crate::core::model::process::ProcessId;
-use crate::core::model::record::holder::{Holder, Role};
-use crate::core::model::verdict::Reason;
+use crate::core::model::{Holder, ProcessId, Reason, Role};
 
 /// Judges an agent that has a tombstone: dead as it was first proven, however little this look can
 /// see; unknown where a process lives that may be it after all.

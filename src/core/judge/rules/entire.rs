@@ -9,17 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::judge::rules::facts::{Facts, listed};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::staleness::is_loss_near;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy, Sentence};
-use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::snapshot::{Repo, Snapshot, SourceState};
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::Reason;
+use crate::core::model::{
+    Code, Evidence, Finding, Format, Judged, Key, KeyKind, Location, Reason, RecordKind, RecordView, Remedy,
+    Repo, Sentence, Snapshot, SourceState, Untrusted,
+};
 
 /// Where git keeps entire's branches.
 const BRANCHES: &str = "refs/heads/";

@@ -5,17 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
-use crate::core::model::claim::ClaimView;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Binding;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    Binding, ClaimView, Evidence, Format, Judged, Key, Location, Record, RecordKind, Untrusted, WindowView,
+};
 
 /// What rules look at.
 pub(crate) struct Facts<'a> {

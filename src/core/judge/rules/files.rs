@@ -2,14 +2,10 @@
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::found::Found;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy, Sentence};
-use crate::core::model::judged::Judged;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::record::holder::StatedPid;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::snapshot::{BrokenFile, SourceHealth, SourceState};
+use crate::core::model::{
+    BrokenFile, Code, Evidence, Finding, Judged, Key, KeyKind, Problem, Remedy, Sentence, SourceHealth,
+    SourceState, StatedPid,
+};
 
 /// Finds what reading itself showed.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {

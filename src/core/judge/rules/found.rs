@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::judge::rules::facts::equal;
-use crate::core::model::finding::Finding;
+use crate::core::model::Finding;
 
 /// The findings of this look so far.
 pub(crate) struct Found<'a> {

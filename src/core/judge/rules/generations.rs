@@ -2,13 +2,9 @@
 
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::code::Code;
-use crate::core::model::finding::{Finding, Remedy, Sentence};
-use crate::core::model::judged::Judged;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    Code, Finding, Format, Generation, Judged, RecordKind, Remedy, Sentence, VerdictState, WindowView,
+};
 
 /// Finds records in old forms.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {

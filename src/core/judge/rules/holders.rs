@@ -5,17 +5,11 @@ use std::collections::BTreeMap;
 use crate::core::judge::rules::entire::left_undone;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy, Sentence};
-use crate::core::model::judged::{Judged, RecordView};
-use crate::core::model::process::{ProcessState, has_exited};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Role;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::let_go::LetGo;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::process::has_exited;
+use crate::core::model::{
+    Code, Evidence, Finding, Format, Judged, LetGo, ProcessState, Reason, RecordKind, RecordView, Remedy,
+    Role, Sentence, Untrusted, VerdictState,
+};
 
 /// Finds what is wrong with single holders.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {

@@ -5,18 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::window::window_of;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::record::detail::{Leo, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Role};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::{ContextSource, WindowView};
+use crate::core::model::{
+    Binding, Code, ContextSource, Evidence, Finding, Format, Judged, Key, Leo, RecordDetail, RecordKind,
+    Remedy, Role, Untrusted, VerdictState, WindowView,
+};
 
 /// Finds identities that two windows share or that disagree.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {

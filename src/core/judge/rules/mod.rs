@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::found::Found;
-use crate::core::model::finding::Finding;
+use crate::core::model::Finding;
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 

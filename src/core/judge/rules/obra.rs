@@ -7,18 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{Facts, count};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::snapshot::Database;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{
+    Code, Database, Evidence, Finding, Format, Judged, Key, KeyKind, Location, RecordKind, Remedy,
+    ResourceKind, Untrusted, VerdictState,
+};
 
 /// How long a transaction may be open before it counts as stuck: 30 s. Obra's own are of
 /// milliseconds.

@@ -7,14 +7,9 @@ use crate::core::judge::glob::Glob;
 use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::sharing::{is_current, is_same_holder, tree_of};
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::record::detail::RecordDetail;
-use crate::core::model::record::format::Format;
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    Code, Evidence, Finding, Format, Judged, RecordDetail, Remedy, Untrusted, WindowView,
+};
 
 /// How many reservations of one tree are compared.
 const MOST: usize = 200;

@@ -7,14 +7,7 @@ use jiff::SignedDuration;
 
 use crate::core::judge::rules::facts::{Facts, is_entry, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::process::Process;
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::snapshot::SourceState;
-use crate::core::model::window::WindowView;
+use crate::core::model::{Code, Evidence, Finding, Format, Process, Record, Remedy, SourceState, WindowView};
 
 /// A window removes its own entry when it ends, shortly before its process does: 5 s.
 const ENDS_WITHIN: SignedDuration = SignedDuration::from_secs(5);

@@ -7,16 +7,10 @@ use crate::core::judge::claim::{contested, thing};
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::identity::distinct;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::record::claim::{Resource, ResourceKind};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    Code, Evidence, Finding, Format, Judged, RecordKind, Remedy, Resource, ResourceKind, Untrusted,
+    VerdictState, WindowView,
+};
 
 /// Finds windows that are in each other's way.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {

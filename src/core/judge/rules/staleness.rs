@@ -5,20 +5,10 @@ use std::sync::Arc;
 
 use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::claim::ClaimStatus;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy, Sentence};
-use crate::core::model::home::{HomeFolder, HomePart, NamedHome};
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::{Deletion, Spares};
-use crate::core::model::record::let_go::LetGo;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::{Reason, VerdictState};
-use crate::core::model::window::WindowView;
+use crate::core::model::{
+    ClaimStatus, Code, Deletion, Evidence, Finding, Format, HomeFolder, HomePart, Judged, Key, LetGo,
+    NamedHome, Reason, RecordKind, Remedy, Sentence, Spares, Untrusted, VerdictState, WindowView,
+};
 use jiff::{SignedDuration, Timestamp};
 
 /// From how many records of helpers' PIDs on a system counts as flooded.

@@ -3,13 +3,8 @@
 use crate::core::judge::liveness::is_unowned;
 use crate::core::judge::rules::facts::{Facts, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::code::Code;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::record::claim::ResourceKind;
-use crate::core::model::record::let_go::LetGo;
 use crate::core::model::text::is_uuid;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{Code, Finding, Judged, LetGo, Remedy, ResourceKind, VerdictState};
 
 /// Finds tasks that whoever took them will not finish.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {

@@ -10,10 +10,8 @@ use crate::core::judge::session::arguments::named;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::context::SESSION_VARIABLE;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::process::{Process, ancestry};
-use crate::core::model::session::{SessionFile, SessionView, Strength, Tie};
-use crate::core::model::text::Untrusted;
+use crate::core::model::process::ancestry;
+use crate::core::model::{Evidence, Process, SessionFile, SessionView, Strength, Tie, Untrusted};
 
 pub(crate) fn session_of(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let pid = window.process.id.pid;

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::evidence::Evidence;
-use crate::core::model::story::{Cause, Event, Known, Story};
+use crate::core::model::{Cause, Event, Evidence, Known, Story};
 
 /// The most events that a story has; the oldest and the newest say the most.
 const MOST: usize = 16;

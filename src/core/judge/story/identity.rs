@@ -5,17 +5,12 @@ use jiff::Timestamp;
 use crate::core::judge::rules::facts::{file_name, listed, window_evidence, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, carried, session_name};
-use crate::core::model::code::Code;
 use crate::core::model::context::CONTEXT_VARIABLE;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::judged::Judged;
 use crate::core::model::process::ancestry;
-use crate::core::model::record::detail::{Leo, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::story::{Cause, Story};
-use crate::core::model::text::Untrusted;
-use crate::core::model::window::{ContextSource, WindowView};
+use crate::core::model::{
+    Cause, Code, ContextSource, Evidence, Format, Judged, Leo, RecordDetail, RecordKind, Story, Untrusted,
+    WindowView,
+};
 
 /// Two processes, one session: resumed while it ran, or started with an ID that was in use.
 pub(crate) fn shared_session(scene: &Scene<'_>) -> Option<Story> {

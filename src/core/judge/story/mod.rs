@@ -14,9 +14,7 @@ use std::sync::Arc;
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::story::scene::Stage;
-use crate::core::model::code::Code;
-use crate::core::model::finding::Finding;
-use crate::core::model::story::Story;
+use crate::core::model::{Code, Finding, Story};
 
 pub(crate) fn tell(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
     let stage = Stage::new(facts);

@@ -4,12 +4,7 @@ use crate::core::judge::rules::facts::{file_name, listed, window_evidence, windo
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::identity::is_of_new_session;
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, carried, session_name};
-use crate::core::model::evidence::Evidence;
-use crate::core::model::judged::Judged;
-use crate::core::model::record::holder::Binding;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::story::{Cause, Story};
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{Binding, Cause, Evidence, Judged, RecordKind, Story, VerdictState};
 
 /// A pointer, a marker and a record that disagree.
 pub(crate) fn split(scene: &Scene<'_>) -> Option<Story> {

@@ -3,11 +3,7 @@
 use crate::core::judge::rules::facts::{file_name, listed, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
-use crate::core::model::evidence::Evidence;
-use crate::core::model::judged::Judged;
-use crate::core::model::record::format::Format;
-use crate::core::model::story::{Cause, Story};
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{Cause, Evidence, Format, Judged, Story, VerdictState};
 
 /// Two windows write one project's slot.
 pub(crate) fn overwritten(scene: &Scene<'_>) -> Option<Story> {

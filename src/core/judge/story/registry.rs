@@ -4,8 +4,7 @@ use crate::core::judge::rules::facts::{listed, window_name};
 use crate::core::judge::rules::{entries, gone_entry};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
-use crate::core::model::evidence::Evidence;
-use crate::core::model::story::{Cause, Story};
+use crate::core::model::{Cause, Evidence, Story};
 
 /// The entries of living windows that another program removed.
 pub(crate) fn swept(scene: &Scene<'_>) -> Option<Story> {

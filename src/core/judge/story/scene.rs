@@ -6,14 +6,7 @@ use jiff::Timestamp;
 
 use crate::core::judge::rules::facts::{Facts, equal, file_name, window_evidence, window_name};
 use crate::core::judge::story::chain::Chain;
-use crate::core::model::claim::ClaimView;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::Finding;
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::process::Process;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::window::WindowView;
+use crate::core::model::{ClaimView, Evidence, Finding, Judged, Key, Process, VerdictState, WindowView};
 
 /// All that stories can be told from, with ways in.
 pub(crate) struct Stage<'a> {

@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::core::judge::binding::holder::Holder;
 use crate::core::judge::tombstone::may_be;
-use crate::core::model::judged::RecordView;
-use crate::core::model::process::{Absence, Process, ProcessId, has_exited};
-use crate::core::model::record::holder::Role;
-use crate::core::model::report::Report;
-use crate::core::model::snapshot::Snapshot;
-use crate::core::model::text::Untrusted;
-use crate::core::model::tombstone::Tombstone;
-use crate::core::model::verdict::{Reason, VerdictState};
+use crate::core::model::process::has_exited;
+use crate::core::model::{
+    Absence, Process, ProcessId, Reason, RecordView, Report, Role, Snapshot, Tombstone, Untrusted,
+    VerdictState,
+};
 
 /// What one look has taught.
 #[derive(Debug, Default, PartialEq, Eq)]

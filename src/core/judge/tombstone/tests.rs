@@ -1,8 +1,6 @@
-use crate::core::model::process::ProcessId;
 use crate::core::model::tombstone::MAX_TOMBSTONES;
-use crate::core::model::tombstone::Tombstone;
 use crate::core::model::tombstone::merged;
-use crate::core::model::verdict::Reason;
+use crate::core::model::{ProcessId, Reason, Tombstone};
 use jiff::Timestamp;
 
 const BOOT: &str = "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b";

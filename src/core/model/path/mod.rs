@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// Where a file is: one text for a file, its record, its view and its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]

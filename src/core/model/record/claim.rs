@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::fixed;
-use crate::core::model::fixed::Word;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Untrusted, Word};
 
 /// What a claim holds. The names are the interface's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// What only the records of one system state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

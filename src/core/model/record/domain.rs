@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// Where a PID counts, as Claude Code's registry says since 2.1.330 (`pidDomain`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

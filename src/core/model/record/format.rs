@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::core::model::own::Described;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::let_go::{LetGo, Refusal};
+use crate::core::model::record::let_go::Refusal;
+use crate::core::model::{Described, LetGo, RecordKind};
 
 /// What the judgement and the plans ask of a system.
 struct System {

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::record::domain::Domain;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Domain, Untrusted};
 
 /// Which process a stored PID is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,9 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::fixed;
-use crate::core::model::fixed::Word;
-use crate::core::model::path::FilePath;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FilePath, Untrusted, Word};
 
 /// Where a record was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

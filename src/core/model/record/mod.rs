@@ -1,37 +1,27 @@
 //! Session records: what some system wrote about a window, with its format's own meaning.
 
-pub mod claim;
-pub mod detail;
-pub mod domain;
-pub mod format;
-pub mod holder;
-pub mod kind;
-pub mod lease;
-pub mod let_go;
-pub mod location;
-pub mod medium;
-pub mod ownership;
-pub mod problem;
+pub(crate) mod claim;
+pub(crate) mod detail;
+pub(crate) mod domain;
+pub(crate) mod format;
+pub(crate) mod holder;
+pub(crate) mod kind;
+pub(crate) mod lease;
+pub(crate) mod let_go;
+pub(crate) mod location;
+pub(crate) mod medium;
+pub(crate) mod ownership;
+pub(crate) mod problem;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::evidence::Evidence;
 use crate::core::model::fixed;
-use crate::core::model::fixed::Word;
-use crate::core::model::path::FilePath;
-use crate::core::model::record::claim::StatedClaim;
-use crate::core::model::record::detail::{RecordDetail, Texts};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::Holder;
-use crate::core::model::record::kind::{Generation, RecordKind};
-use crate::core::model::record::lease::{Deletion, Expiry, Sign};
-use crate::core::model::record::location::Location;
-use crate::core::model::record::medium::Medium;
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::problem::Problem;
 use crate::core::model::secret::{has_secret, hidden, hide};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Deletion, Evidence, Expiry, FilePath, Format, Generation, Holder, Location, Medium, Ownership, Problem,
+    RecordDetail, RecordKind, Sign, StatedClaim, Texts, Untrusted, Word,
+};
 
 /// One session record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::record::medium::Medium;
+use crate::core::model::Medium;
 
 /// Owner and permission bits of a file, and what they are worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

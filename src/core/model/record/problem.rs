@@ -3,7 +3,7 @@
 use lean_string::LeanStr;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::code::Code;
+use crate::core::model::Code;
 
 /// One thing wrong with a file or record, found while it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

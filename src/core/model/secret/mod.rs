@@ -8,8 +8,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::core::model::Untrusted;
 use crate::core::model::secret::names::{HIDDEN, is_secret, is_user};
-use crate::core::model::text::Untrusted;
 
 /// A text that is never shown and never logged, such as a password.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]

@@ -1,11 +1,7 @@
 //! Rows of `file_claim_locks`: one session keeps one file for itself.
 
 use super::tables::{FILE_LOCKS, is_session};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{ResourceKind, StatedClaim};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::Expiry;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Expiry, Record, RecordKind, ResourceKind, StatedClaim, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::draft::known;
 use crate::format::leo::database::source::Source;

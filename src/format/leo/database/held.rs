@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::WorkItem;
 use crate::format::cells::Cells;
 
 /// The items of work by the sessions that they name, and by key; and who keeps files.

@@ -3,14 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tables::{DIRECTIVES, QUICK_FIXES, SESSIONS, Tables, is_session, mirrored, owner};
-use crate::core::model::code::Code;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, ResourceKind, StatedClaim, SurfaceState};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
-use crate::core::model::work_item::{Stage, WorkItem};
+use crate::core::model::{
+    Code, Key, KeyKind, Problem, Record, RecordKind, Resource, ResourceKind, Stage, StatedClaim,
+    SurfaceState, Untrusted, WorkItem,
+};
 use crate::format::cells::Cells;
 use crate::format::draft::known;
 use crate::format::leo::database::source::Source;

@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{StatedClaim, Surface, SurfaceState};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{
+    Format, Location, Record, RecordKind, StatedClaim, Surface, SurfaceState, Untrusted,
+};
 use crate::format::leo::database::source::is_session;
 use crate::format::leo::work::{MIRROR, surface};
 

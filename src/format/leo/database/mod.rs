@@ -29,8 +29,7 @@ pub(crate) use self::release::{SIGNS, UPDATED_AT, mirror, released, relevant, te
 pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables};
 pub(crate) use self::tables::{columns, key_column};
 pub use self::trees::tell_gone_trees;
-use crate::core::model::record::Record;
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::{Record, WorkItem};
 use crate::format::draft;
 use crate::format::leo::database::held::Held;
 pub use crate::format::leo::database::source::Source;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::tables::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
-use crate::core::model::row::{Columns, Value};
+use crate::core::model::{Columns, Value};
 use crate::format::cells::Cells;
 
 /// How every reason that claimtop gives begins.

@@ -5,16 +5,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::item::{claim, surfaces};
 use super::release::is_ours;
 use super::tables::{SESSIONS, Tables, mirrored};
-use crate::core::model::code::Code;
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::StatedClaim;
-use crate::core::model::record::detail::{Leo, LeoRow, RecordDetail};
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::lease::{Expiry, Sign, SignOfLife};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::{
+    Binding, Code, Expiry, Holder, HolderNames, Leo, LeoRow, Problem, Record, RecordDetail, RecordKind, Role,
+    Sign, SignOfLife, StatedClaim, StatedPid, Untrusted, WorkItem,
+};
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
 use crate::format::leo::database::held::Held;

@@ -2,12 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::{Location, Row};
-use crate::core::model::record::ownership::Ownership;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Format, Location, Ownership, Record, RecordKind, Row, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::draft;
 use crate::format::leo::database::tables::SESSIONS;

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::core::model::row::{Columns, Value};
+use crate::core::model::{Columns, Value};
 use crate::format::cells::Cells;
 use crate::format::draft::sample;
 

@@ -3,10 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::core::model::code::Code;
-use crate::core::model::record::Record;
-use crate::core::model::record::problem::Problem;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Code, Problem, Record, Untrusted};
 use crate::format::leo::database::source::is_session;
 
 /// Tells of each session of this machine whose row names a working tree that `is_gone`.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::core::model::code::Code;
-use crate::core::model::record::holder::Binding;
+use crate::core::model::{Binding, Code};
 
 fn marker(cc_pid: &str) -> String {
     format!(

@@ -6,8 +6,7 @@ mod totality;
 mod worktrees;
 
 use super::{SPEC, machine};
-use crate::core::model::record::Record;
-use crate::core::model::record::format::Format;
+use crate::core::model::{Format, Record};
 use crate::format::draft::sample;
 use crate::format::{Base, FileKind, Parsed, read};
 

@@ -1,7 +1,7 @@
 //! Session files of both generations.
 
 use super::*;
-use crate::core::model::record::holder::Role;
+use crate::core::model::Role;
 
 /// A session as the newest code writes it after its first heartbeat.
 pub(super) const CONVERSATION: &str = r#"{

@@ -2,7 +2,7 @@
 
 use super::sessions::{CONVERSATION, CONVERSATION_NAME};
 use super::*;
-use crate::core::model::code::Code;
+use crate::core::model::Code;
 
 const FIRST: &str = "487c6af6-a8cc-45f2-9dfb-6c45eed8934e";
 

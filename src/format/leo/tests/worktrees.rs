@@ -1,9 +1,7 @@
 //! Locks and sheets of worktrees.
 
 use super::*;
-use crate::core::model::code::Code;
-use crate::core::model::file::{Content, Refusal};
-use crate::core::model::record::claim::ResourceKind;
+use crate::core::model::{Code, Content, Refusal, ResourceKind};
 
 #[test]
 fn a_worktree_lock_claims_its_worktree() {

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use rustix::fs::stat;
 
-use crate::core::model::folder::FolderId;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{FolderId, Untrusted};
 use crate::observe::watch::files::scope::{Held, Interests, Scope, Unwatched, lock};
 use crate::observe::watch::interest::{Interest, wanted};
 use crate::observe::watch::notice::Notice;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::core::model::folder::FolderId;
+use crate::core::model::FolderId;
 use crate::observe::watch::interest::Interest;
 
 /// What matters where, shared with the watching thread.

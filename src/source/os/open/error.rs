@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use crate::core::model::text::Untrusted;
+use crate::core::model::Untrusted;
 
 /// Why a folder could not be opened or listed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

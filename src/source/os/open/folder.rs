@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, fstatfs, openat, stat, statat};
 use rustix::io::Errno;
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::folder::FolderId;
+use crate::core::model::{FileMeta, FolderId};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::listing::{Entry, Listing};
 use crate::source::os::open::meta::{meta_of, sort_name};

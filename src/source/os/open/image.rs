@@ -8,8 +8,8 @@ use rustix::fs::{FileType, Mode, fstat, openat};
 use rustix::io::{Errno, pread, retry_on_intr};
 use rustix::process::geteuid;
 
-use crate::core::model::file::{Content, FileImage, FileMeta, MAX_BYTES, Refusal};
-use crate::core::model::record::medium::Medium;
+use crate::core::model::file::MAX_BYTES;
+use crate::core::model::{Content, FileImage, FileMeta, Medium, Refusal};
 use crate::source::os::open::error::words;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;

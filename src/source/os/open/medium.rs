@@ -7,9 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{fstatfs, statfs};
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::folder::FolderId;
-use crate::core::model::record::medium::Medium;
+use crate::core::model::{FileMeta, FolderId, Medium};
 
 /// The file systems of which this has been asked, by mount and device: neither changes what it is.
 #[derive(Default)]
@@ -76,7 +74,7 @@ mod linux {
 
     use rustix::fs::{AtFlags, StatFs, StatxFlags, fstatfs, statfs, statx};
 
-    use crate::core::model::record::medium::Medium;
+    use crate::core::model::Medium;
     use crate::source::os::open::plain::small;
 
     /// File systems that other machines, or programs beside the kernel, may change without it:
@@ -267,7 +265,7 @@ mod others {
 
     use rustix::fs::StatFs;
 
-    use crate::core::model::record::medium::Medium;
+    use crate::core::model::Medium;
 
     /// `MNT_LOCAL` of macOS (sys/mount.h).
     #[cfg(target_vendor = "apple")]

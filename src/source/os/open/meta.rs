@@ -6,8 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FileType, Stat};
 
-use crate::core::model::file::FileMeta;
-use crate::core::model::record::ownership::Ownership;
+use crate::core::model::{FileMeta, Ownership};
 
 /// How much older than its reading a file's last change must be for its times to tell a later
 /// change: 1 s. The clock of a file system may stand still for several milliseconds.

@@ -7,7 +7,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use rustix::io::{Errno, read, retry_on_intr};
 
-use crate::core::model::file::FileMeta;
+use crate::core::model::FileMeta;
 use crate::source::os::open::meta::meta_of;
 
 /// How a file is opened: never following a link, never waiting for a FIFO's other end, never

@@ -4,9 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::core::judge::agent::Candidates;
-use crate::core::model::folder::FolderId;
-use crate::core::model::home::NamedHome;
-use crate::core::model::process::{Process, ProcessState, ProcessTable};
+use crate::core::model::{FolderId, NamedHome, Process, ProcessState, ProcessTable};
 use crate::format::Base;
 use crate::source::os::processes::system;
 

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::{Candidates, Signatures};
 use crate::core::judge::stand_in;
-use crate::core::model::process::{ProcessId, ProcessTable};
+use crate::core::model::{ProcessId, ProcessTable};
 use crate::format::Base;
 use crate::source::os::processes::homes::Homes;
 use crate::source::os::processes::usage::Usage;
@@ -117,7 +117,7 @@ pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)
 }
 
-/// Returns how many ticks of [`crate::core::model::process::ProcessId::start_ticks`] a second has.
+/// Returns how many ticks of [`crate::core::model::ProcessId::start_ticks`] a second has.
 pub(crate) fn ticks_per_second() -> u64 {
     system::ticks_per_second()
 }

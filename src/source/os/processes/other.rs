@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use crate::core::judge::agent::Candidates;
-use crate::core::model::process::{
-    Details, InnerPids, MAX_DEPTH, Process, ProcessId, ProcessState, ProcessTable, ancestry,
-};
+use crate::core::model::process::{MAX_DEPTH, ancestry};
 use crate::core::model::secret::hide_in_arguments;
-use crate::core::model::text::Untrusted;
+use crate::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 use crate::source::os::processes::wanted::{Depth, Wanted};
 
 /// sysinfo tells starts in whole seconds.
@@ -37,7 +35,7 @@ impl View {
         &self,
         _must_be: &[&std::path::PathBuf],
         _paths: &[std::path::PathBuf],
-    ) -> Option<(std::collections::BTreeSet<crate::core::model::folder::FolderId>, bool)> {
+    ) -> Option<(std::collections::BTreeSet<crate::core::model::FolderId>, bool)> {
         None
     }
 }
@@ -144,7 +142,7 @@ fn state(status: ProcessStatus) -> ProcessState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::process::Absence;
+    use crate::core::model::Absence;
 
     #[test]
     fn we_find_ourselves_and_prove_no_absence() {

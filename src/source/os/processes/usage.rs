@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use crate::core::model::process::ProcessTable;
+use crate::core::model::ProcessTable;
 
 /// How far apart two measurements must be to give a percentage: sysinfo's own limit, 200 ms.
 const APART_FOR: SignedDuration = SignedDuration::from_millis(200);

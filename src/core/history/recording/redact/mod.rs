@@ -18,25 +18,12 @@ use jiff::tz::TimeZone;
 pub(crate) use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::home::HomeFolder;
-use crate::core::model::host::Host;
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::note::{BoundSession, Notes};
-use crate::core::model::path::FilePath;
-use crate::core::model::process::{Details, Process, ProcessTable};
-use crate::core::model::record::Record;
-use crate::core::model::record::claim::{Resource, StatedClaim};
-use crate::core::model::record::detail::{RecordDetail, Texts};
-use crate::core::model::record::domain::Domain;
-use crate::core::model::record::holder::{Holder, HolderNames, StatedPid};
-use crate::core::model::record::location::{Location, Row};
-use crate::core::model::record::problem::Problem;
-use crate::core::model::session::{SessionFile, Tie};
-use crate::core::model::snapshot::{BrokenFile, Database, Repo, Snapshot, SourceHealth, Worktree};
-use crate::core::model::text::Untrusted;
-use crate::core::model::tombstone::Tombstone;
-use crate::core::model::work::{Call, Doing, Edit, SubAgent, Work};
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::{
+    BoundSession, BrokenFile, Call, Database, Details, Doing, Domain, Edit, FilePath, Holder, HolderNames,
+    HomeFolder, Host, Key, KeyKind, Location, Notes, Problem, Process, ProcessTable, Record, RecordDetail,
+    Repo, Resource, Row, SessionFile, Snapshot, SourceHealth, StatedClaim, StatedPid, SubAgent, Texts, Tie,
+    Tombstone, Untrusted, Work, WorkItem, Worktree,
+};
 
 /// The facts whose values are a system's own words or numbers.
 const PLAIN_FACTS: [&str; 12] = [

@@ -3,15 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::core::judge::rules::facts::Facts;
-use crate::core::model::claim::ClaimView;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::snapshot::Database;
-use crate::core::model::text::Untrusted;
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::{
+    ClaimView, Database, Evidence, Judged, Key, Location, RecordKind, Untrusted, WorkItem,
+};
 
 /// States what an item says, as evidence.
 pub(crate) fn of_item(item: &WorkItem) -> Evidence {

@@ -1,14 +1,9 @@
 //! Items whose two surfaces disagree, and items that nobody holds or nobody should.
 
 use crate::core::judge::rules::leo::book::{Book, named, of_item};
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::key::Key;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::work_item::{Stage, WorkItem};
+use crate::core::model::{
+    Code, Evidence, Finding, Judged, Key, Remedy, Stage, Untrusted, VerdictState, WorkItem,
+};
 
 /// Finds what is wrong with single items.
 pub(crate) fn findings(book: &Book<'_>) -> Vec<Finding> {

@@ -6,14 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{count, listed};
 use crate::core::judge::rules::leo::book::{Book, named, of_item};
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::record::lease::SignOfLife;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
-use crate::core::model::work_item::WorkItem;
+use crate::core::model::{
+    Code, Evidence, Finding, Judged, Remedy, SignOfLife, Untrusted, VerdictState, WorkItem,
+};
 
 /// How long a session may tick without using a tool before it is told: 60 min, LEO's own limit.
 const FROZEN_AFTER: SignedDuration = SignedDuration::from_mins(60);

@@ -7,17 +7,10 @@ use jiff::SignedDuration;
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::leo::book::Book;
-use crate::core::model::code::Code;
-use crate::core::model::evidence::Evidence;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::judged::Judged;
-use crate::core::model::record::detail::{Leo, RecordDetail};
-use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
-use crate::core::model::record::location::Location;
-use crate::core::model::snapshot::Repo;
-use crate::core::model::text::Untrusted;
-use crate::core::model::verdict::VerdictState;
+use crate::core::model::{
+    Code, Evidence, Finding, Format, Judged, Leo, Location, RecordDetail, RecordKind, Remedy, Repo,
+    Untrusted, VerdictState,
+};
 
 /// The folder of a repository in which LEO makes its working trees.
 const TREES: &str = ".worktrees";

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::fstat;
 
-use crate::core::model::process::{InnerPids, Process, ProcessState};
+use crate::core::model::{InnerPids, Process, ProcessState};
 use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, slurp, understood};
 use crate::source::os::processes::linux::stat::Layout;
 use crate::source::os::processes::linux::{details, pidfd};

@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 use rustix::fs::{CWD, readlinkat};
 
 use crate::core::judge::stand_in::STAND_IN_VARIABLE;
+pub(crate) use crate::core::model::Details;
+use crate::core::model::Untrusted;
 use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
-pub(crate) use crate::core::model::process::Details;
 use crate::core::model::secret::{hide, hide_in_arguments};
-use crate::core::model::text::Untrusted;
 use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};
 
 /// The environment variables that are read beside those of [`crate::core::model::place`]; no other one is kept.

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
-use crate::core::model::folder::FolderId;
-use crate::core::model::process::ProcessId;
+use crate::core::model::{FolderId, ProcessId};
 use crate::source::os::open::medium::has_certain_id;
 use crate::source::os::open::meta::meta_of;
 use crate::source::os::processes::linux::proc::slurp;

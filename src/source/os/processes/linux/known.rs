@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::core::judge::agent::Candidates;
-use crate::core::model::process::{InnerPids, Process, ProcessId};
+use crate::core::model::{InnerPids, Process, ProcessId};
 use crate::source::os::clock;
 use crate::source::os::processes::linux::stat::Line;
 use crate::source::os::processes::wanted::Depth;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use rustix::fs::{CWD, readlinkat};
 
-use crate::core::model::process::InnerPids;
+use crate::core::model::InnerPids;
 use crate::source::os::processes::linux::details::ns_pids;
 use crate::source::os::processes::linux::known::KnownProcess;
 use crate::source::os::processes::linux::proc::{Proc, Reading};

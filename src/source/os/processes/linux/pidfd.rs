@@ -9,7 +9,7 @@ use rustix::fs::{CWD, fstat, fstatfs};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::core::model::process::ProcessId;
+use crate::core::model::ProcessId;
 use crate::source::os::processes::linux::proc::slurp;
 use crate::source::os::processes::linux::stat;
 

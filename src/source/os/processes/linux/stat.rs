@@ -1,7 +1,6 @@
 //! `/proc/<pid>/stat` (proc(5)): one line whose second field is any text in parentheses.
 
-use crate::core::model::process::{InnerPids, Process, ProcessId, ProcessState};
-use crate::core::model::text::Untrusted;
+use crate::core::model::{InnerPids, Process, ProcessId, ProcessState, Untrusted};
 use crate::source::os::processes::linux::tty;
 
 /// Where the fields are, counted from the state, which is field 3 of proc(5).
