@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
+use crate::core::model::named::named;
 
 /// The effective settings.
 #[derive(Clone, Debug, Default)]
@@ -84,42 +85,33 @@ impl Switch {
     }
 }
 
-/// How the desktop is asked for a notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Notify {
-    /// It is not asked.
-    Off,
-    /// By OSC 9, as iTerm2, WezTerm, Windows Terminal and others know it.
-    Osc9,
-    /// By OSC 777, as urxvt, foot and others know it.
-    Osc777,
-}
-
-impl Notify {
-    /// Returns the name that the configuration file uses.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Osc9 => "osc9",
-            Self::Osc777 => "osc777",
-        }
+named! {
+    /// How the desktop is asked for a notification.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    pub(crate) enum Notify {
+        /// It is not asked.
+        Off = "off",
+        /// By OSC 9, as iTerm2, WezTerm, Windows Terminal and others know it.
+        Osc9 = "osc9",
+        /// By OSC 777, as urxvt, foot and others know it.
+        Osc777 = "osc777",
     }
 }
 
-/// The colours of the screen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Theme {
-    /// Truecolor on a dark ground.
-    #[default]
-    Dark,
-    /// Truecolor on a light ground.
-    Light,
-    /// Colours that stay apart for colour-blind eyes (Okabe and Ito's set).
-    ColorBlind,
-    /// The terminal's own sixteen colours.
-    Ansi,
+named! {
+    /// The colours of the screen.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+    pub enum Theme {
+        /// Truecolor on a dark ground.
+        #[default]
+        Dark = "dark",
+        /// Truecolor on a light ground.
+        Light = "light",
+        /// Colours that stay apart for colour-blind eyes (Okabe and Ito's set).
+        ColorBlind = "color-blind",
+        /// The terminal's own sixteen colours.
+        Ansi = "ansi",
+    }
 }
 
 /// Which characters draw the screen.
@@ -132,15 +124,16 @@ pub enum Glyphs {
     Ascii,
 }
 
-/// Whether colours are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ColorChoice {
-    /// When the output is a terminal and `NO_COLOR` is not set.
-    #[default]
-    Auto,
-    Always,
-    Never,
+named! {
+    /// Whether colours are used.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+    pub(crate) enum ColorChoice {
+        /// When the output is a terminal and `NO_COLOR` is not set.
+        #[default]
+        Auto = "auto",
+        Always = "always",
+        Never = "never",
+    }
 }
 
 /// Whether the mouse is captured; capturing breaks copying, so it is off.
@@ -173,29 +166,6 @@ pub(crate) struct Retention {
 impl Default for Retention {
     fn default() -> Self {
         Self { days: 30 }
-    }
-}
-
-impl Theme {
-    /// Returns the name that options and the configuration file use.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Dark => "dark",
-            Self::Light => "light",
-            Self::ColorBlind => "color-blind",
-            Self::Ansi => "ansi",
-        }
-    }
-}
-
-impl ColorChoice {
-    /// Returns the name that options and the configuration file use.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::history::subject::Subject;
+use crate::core::model::named::named;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,41 +16,25 @@ pub struct Change {
     pub(crate) subject: Subject,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
-    /// An agent runs.
-    WindowAppeared,
-    /// An agent was stopped or went on, or has another session or folder.
-    WindowChanged,
-    /// An agent runs no more.
-    WindowGone,
-    RecordAppeared,
-    /// A record was written, or its verdict changed.
-    RecordChanged,
-    /// A record is there no more.
-    RecordGone,
-    /// A claim came, changed its status or went.
-    ClaimChanged,
-    /// A problem came up.
-    FindingRaised,
-    /// A problem is gone.
-    FindingCleared,
-}
-
-impl Kind {
-    /// Returns the name that the interface fixes.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::WindowAppeared => "window-appeared",
-            Self::WindowChanged => "window-changed",
-            Self::WindowGone => "window-gone",
-            Self::RecordAppeared => "record-appeared",
-            Self::RecordChanged => "record-changed",
-            Self::RecordGone => "record-gone",
-            Self::ClaimChanged => "claim-changed",
-            Self::FindingRaised => "finding-raised",
-            Self::FindingCleared => "finding-cleared",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub(crate) enum Kind {
+        /// An agent runs.
+        WindowAppeared = "window-appeared",
+        /// An agent was stopped or went on, or has another session or folder.
+        WindowChanged = "window-changed",
+        /// An agent runs no more.
+        WindowGone = "window-gone",
+        RecordAppeared = "record-appeared",
+        /// A record was written, or its verdict changed.
+        RecordChanged = "record-changed",
+        /// A record is there no more.
+        RecordGone = "record-gone",
+        /// A claim came, changed its status or went.
+        ClaimChanged = "claim-changed",
+        /// A problem came up.
+        FindingRaised = "finding-raised",
+        /// A problem is gone.
+        FindingCleared = "finding-cleared",
     }
 }

@@ -5,40 +5,27 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
+use crate::core::model::named::named;
 use crate::core::model::{Key, KeyKind, RecordView, Resource, StatedClaim, Surface, SurfaceState};
 
-/// How a claim stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClaimStatus {
-    /// Two live holders.
-    Contested,
-    /// The holder is gone.
-    Dead,
-    /// Only a mirror still says so.
-    Ghost,
-    /// Past its own lease, and no live owner was found.
-    Expired,
-    /// It cannot be told.
-    Unproven,
-    /// The holder lives and is silent.
-    Quiet,
-    /// The holder lives.
-    Held,
-}
-
-impl ClaimStatus {
-    /// Returns the name that JSON has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Contested => "contested",
-            Self::Dead => "dead",
-            Self::Ghost => "ghost",
-            Self::Expired => "expired",
-            Self::Unproven => "unproven",
-            Self::Quiet => "quiet",
-            Self::Held => "held",
-        }
+named! {
+    /// How a claim stands.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    pub enum ClaimStatus {
+        /// Two live holders.
+        Contested = "contested",
+        /// The holder is gone.
+        Dead = "dead",
+        /// Only a mirror still says so.
+        Ghost = "ghost",
+        /// Past its own lease, and no live owner was found.
+        Expired = "expired",
+        /// It cannot be told.
+        Unproven = "unproven",
+        /// The holder lives and is silent.
+        Quiet = "quiet",
+        /// The holder lives.
+        Held = "held",
     }
 }
 

@@ -2,26 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How bad it is; later is worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing.
-    Info,
-    /// Something is stale, dead or malformed.
-    Warning,
-    /// Two windows are in each other's way.
-    Collision,
-}
+use crate::core::model::named::named;
 
-impl Severity {
-    /// Returns the name that JSON has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Collision => "collision",
-        }
+named! {
+    /// How bad it is; later is worse.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Severity {
+        /// Worth knowing.
+        Info = "info",
+        /// Something is stale, dead or malformed.
+        Warning = "warning",
+        /// Two windows are in each other's way.
+        Collision = "collision",
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod json;
 pub(crate) mod judged;
 pub(crate) mod key;
 pub(crate) mod line;
+pub(crate) mod named;
 pub(crate) mod need;
 pub(crate) mod note;
 pub(crate) mod own;

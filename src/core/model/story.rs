@@ -3,73 +3,49 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::core::model::named::named;
 use crate::core::model::{Evidence, Key};
 
-/// What brought a collision about; the causes that the systems' formats are known for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// A hook took its parent's PID for its window's, and every hook has another parent.
-    PpidFallback,
-    /// All windows of a project write one slot.
-    ProjectSlot,
-    /// The terminal ID is no more than a port or a login, which several windows share.
-    PortOnlyTerminal,
-    /// A record outlived its window, and the next one matched it.
-    DeadInheritance,
-    /// A session's marker is gone, so that nothing ties it to its process.
-    MarkerLost,
-    /// A pointer that every window writes names one of them.
-    PointerSplit,
-    /// The kernel gave a number that a record names to another process.
-    PidReuse,
-    /// One session was resumed while it still ran, or under another PID.
-    ResumedSession,
-    /// Two windows work in one tree.
-    SharedWorktree,
-    /// Two windows work in one folder that is no working tree.
-    SharedFolder,
-    /// One checkpoint was given to two sessions.
-    SharedCheckpoint,
-    /// A database answered that the identity is taken, and the client took it over.
-    AdoptedByConflict,
-    /// Two processes were started with one session ID.
-    SessionIdInUse,
-    /// A variable that names the context was handed down to several windows.
-    SharedEnvironment,
-    /// Two holders wrote the same claim, and neither looked at the other's.
-    DoubleClaim,
-    /// A session ID was stored before it was known.
-    UnknownId,
-    /// One file for the whole machine waits for the next window.
-    GlobalLegacy,
-    /// A program that cannot see some windows removed their entries from the agent's registry.
-    RegistrySwept,
-}
-
-impl Cause {
-    /// Returns the name that JSON has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PpidFallback => "ppid-fallback",
-            Self::ProjectSlot => "project-slot",
-            Self::PortOnlyTerminal => "port-only-terminal",
-            Self::DeadInheritance => "dead-inheritance",
-            Self::MarkerLost => "marker-lost",
-            Self::PointerSplit => "pointer-split",
-            Self::PidReuse => "pid-reuse",
-            Self::ResumedSession => "resumed-session",
-            Self::SharedWorktree => "shared-worktree",
-            Self::SharedFolder => "shared-folder",
-            Self::SharedCheckpoint => "shared-checkpoint",
-            Self::AdoptedByConflict => "adopted-by-conflict",
-            Self::SessionIdInUse => "session-id-in-use",
-            Self::SharedEnvironment => "shared-environment",
-            Self::DoubleClaim => "double-claim",
-            Self::UnknownId => "unknown-id",
-            Self::GlobalLegacy => "global-legacy",
-            Self::RegistrySwept => "registry-swept",
-        }
+named! {
+    /// What brought a collision about; the causes that the systems' formats are known for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    pub enum Cause {
+        /// A hook took its parent's PID for its window's, and every hook has another parent.
+        PpidFallback = "ppid-fallback",
+        /// All windows of a project write one slot.
+        ProjectSlot = "project-slot",
+        /// The terminal ID is no more than a port or a login, which several windows share.
+        PortOnlyTerminal = "port-only-terminal",
+        /// A record outlived its window, and the next one matched it.
+        DeadInheritance = "dead-inheritance",
+        /// A session's marker is gone, so that nothing ties it to its process.
+        MarkerLost = "marker-lost",
+        /// A pointer that every window writes names one of them.
+        PointerSplit = "pointer-split",
+        /// The kernel gave a number that a record names to another process.
+        PidReuse = "pid-reuse",
+        /// One session was resumed while it still ran, or under another PID.
+        ResumedSession = "resumed-session",
+        /// Two windows work in one tree.
+        SharedWorktree = "shared-worktree",
+        /// Two windows work in one folder that is no working tree.
+        SharedFolder = "shared-folder",
+        /// One checkpoint was given to two sessions.
+        SharedCheckpoint = "shared-checkpoint",
+        /// A database answered that the identity is taken, and the client took it over.
+        AdoptedByConflict = "adopted-by-conflict",
+        /// Two processes were started with one session ID.
+        SessionIdInUse = "session-id-in-use",
+        /// A variable that names the context was handed down to several windows.
+        SharedEnvironment = "shared-environment",
+        /// Two holders wrote the same claim, and neither looked at the other's.
+        DoubleClaim = "double-claim",
+        /// A session ID was stored before it was known.
+        UnknownId = "unknown-id",
+        /// One file for the whole machine waits for the next window.
+        GlobalLegacy = "global-legacy",
+        /// A program that cannot see some windows removed their entries from the agent's registry.
+        RegistrySwept = "registry-swept",
     }
 }
 

@@ -3,84 +3,61 @@
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::Evidence;
+use crate::core::model::named::named;
 
-/// Alive, dead or unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VerdictState {
-    /// The holder's process lives.
-    Alive,
-    /// The holder's process is proven gone.
-    Dead,
-    /// It cannot be told.
-    Unknown,
+named! {
+    /// Alive, dead or unknown.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    pub enum VerdictState {
+        /// The holder's process lives.
+        Alive = "alive",
+        /// The holder's process is proven gone.
+        Dead = "dead",
+        /// It cannot be told.
+        Unknown = "unknown",
+    }
 }
 
-/// Why; the names are the interface's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// PID and start are the recorded ones.
-    SameProcess,
-    /// No start is recorded and nothing contradicts.
-    ProcessPresent,
-    /// Its own system's database holds a sign of life that is not over.
-    SignOfLife,
-    /// A complete look found no such PID.
-    NoProcess,
-    /// Start or pidfd inode differs.
-    OtherProcess,
-    /// The PID's process is younger than the record.
-    BornLater,
-    /// The format says the PID is an agent, and this one is none.
-    NotAnAgent,
-    /// The record is from before the last boot.
-    OtherBoot,
-    /// The pidfd is readable: it has exited.
-    Exited,
-    /// The record names another host.
-    OtherHost,
-    /// The record is from another PID namespace.
-    OtherNamespace,
-    /// The record and the process bear times of two clocks, or one that lies ahead.
-    OtherClock,
-    /// The process may not be looked at.
-    NoPermission,
-    /// The look was not complete.
-    PartialScan,
-    /// No PID is recorded.
-    NoPid,
-    /// The recorded PID cannot be one.
-    BadPid,
-    /// The only known PID is, or may be, a helper's.
-    WrongRole,
-    /// The record cannot be read.
-    Unreadable,
-}
-
-impl Reason {
-    /// Returns the name that the interface fixes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SameProcess => "same-process",
-            Self::ProcessPresent => "process-present",
-            Self::SignOfLife => "sign-of-life",
-            Self::NoProcess => "no-process",
-            Self::OtherProcess => "other-process",
-            Self::BornLater => "born-later",
-            Self::NotAnAgent => "not-an-agent",
-            Self::OtherBoot => "other-boot",
-            Self::Exited => "exited",
-            Self::OtherHost => "other-host",
-            Self::OtherNamespace => "other-namespace",
-            Self::OtherClock => "other-clock",
-            Self::NoPermission => "no-permission",
-            Self::PartialScan => "partial-scan",
-            Self::NoPid => "no-pid",
-            Self::BadPid => "bad-pid",
-            Self::WrongRole => "wrong-role",
-            Self::Unreadable => "unreadable",
-        }
+named! {
+    /// Why; the names are the interface's.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Reason {
+        /// PID and start are the recorded ones.
+        SameProcess = "same-process",
+        /// No start is recorded and nothing contradicts.
+        ProcessPresent = "process-present",
+        /// Its own system's database holds a sign of life that is not over.
+        SignOfLife = "sign-of-life",
+        /// A complete look found no such PID.
+        NoProcess = "no-process",
+        /// Start or pidfd inode differs.
+        OtherProcess = "other-process",
+        /// The PID's process is younger than the record.
+        BornLater = "born-later",
+        /// The format says the PID is an agent, and this one is none.
+        NotAnAgent = "not-an-agent",
+        /// The record is from before the last boot.
+        OtherBoot = "other-boot",
+        /// The pidfd is readable: it has exited.
+        Exited = "exited",
+        /// The record names another host.
+        OtherHost = "other-host",
+        /// The record is from another PID namespace.
+        OtherNamespace = "other-namespace",
+        /// The record and the process bear times of two clocks, or one that lies ahead.
+        OtherClock = "other-clock",
+        /// The process may not be looked at.
+        NoPermission = "no-permission",
+        /// The look was not complete.
+        PartialScan = "partial-scan",
+        /// No PID is recorded.
+        NoPid = "no-pid",
+        /// The recorded PID cannot be one.
+        BadPid = "bad-pid",
+        /// The only known PID is, or may be, a helper's.
+        WrongRole = "wrong-role",
+        /// The record cannot be read.
+        Unreadable = "unreadable",
     }
 }
 
@@ -96,15 +73,4 @@ pub struct Verdict {
     pub in_other_namespace: bool,
     /// The facts, in the order in which they were weighed.
     pub evidence: Vec<Evidence>,
-}
-
-impl VerdictState {
-    /// Returns the name that JSON has.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Alive => "alive",
-            Self::Dead => "dead",
-            Self::Unknown => "unknown",
-        }
-    }
 }

@@ -6,46 +6,31 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::fixed;
+use crate::core::model::named::named;
 use crate::core::model::{Untrusted, Word};
 
-/// What a claim holds. The names are the interface's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ResourceKind {
-    /// A specialist persona (Maia).
-    AgentRole,
-    /// A project's one session slot (observability).
-    Project,
-    /// A working tree.
-    Worktree,
-    /// A branch, also a shadow branch.
-    Branch,
-    /// A set of files.
-    Files,
-    /// A work item (LEO).
-    WorkItem,
-    /// A task.
-    Task,
-    /// A session of an agent.
-    Session,
-    /// A lock.
-    Lock,
-}
-
-impl ResourceKind {
-    /// Returns the name that the interface fixes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AgentRole => "agent-role",
-            Self::Project => "project",
-            Self::Worktree => "worktree",
-            Self::Branch => "branch",
-            Self::Files => "files",
-            Self::WorkItem => "work-item",
-            Self::Task => "task",
-            Self::Session => "session",
-            Self::Lock => "lock",
-        }
+named! {
+    /// What a claim holds. The names are the interface's.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum ResourceKind {
+        /// A specialist persona (Maia).
+        AgentRole = "agent-role",
+        /// A project's one session slot (observability).
+        Project = "project",
+        /// A working tree.
+        Worktree = "worktree",
+        /// A branch, also a shadow branch.
+        Branch = "branch",
+        /// A set of files.
+        Files = "files",
+        /// A work item (LEO).
+        WorkItem = "work-item",
+        /// A task.
+        Task = "task",
+        /// A session of an agent.
+        Session = "session",
+        /// A lock.
+        Lock = "lock",
     }
 }
 
