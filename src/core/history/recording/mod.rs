@@ -117,11 +117,11 @@ impl Recording {
         for mark in wanted.iter().skip(from) {
             let (start, end) = self.offsets.get(mark.line).copied().unwrap_or_default();
             let line = serde_json::from_str(self.text.get(start..end).unwrap_or_default());
-            let look = line.map_err(|error| damaged(mark.line, &error))?;
-            parts.apply(&look).map_err(|error| damaged(mark.line, &error))?;
+            parts.apply(mark.line, line.map_err(|error| damaged(mark.line, &error))?);
         }
         let at = wanted.last().map_or(self.header.began_at, |mark| mark.at);
-        parts.snapshot(at).ok_or(Unreadable::Empty)
+        let look = parts.snapshot(at).map_err(|(line, error)| damaged(line, &error))?;
+        look.ok_or(Unreadable::Empty)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lines in, looks out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,128 +10,87 @@ use serde_json::value::RawValue;
 use crate::core::history::recording::line::Line;
 use crate::core::history::recording::upgrade::upgraded;
 use crate::core::model::{
-    BrokenFile, Database, Described, Format, HomeFolder, Host, LetGo, Notes, Process, ProcessTable, Record,
-    Repo, SeenAgent, SessionFile, Snapshot, SourceHealth, Tombstone, Untrusted, Work,
+    BrokenFile, Described, Format, Host, LetGo, Process, ProcessTable, Record, Snapshot,
 };
 
-/// Everything of a look, as far as the lines have told.
+/// Everything of a look, as far as the lines have told, and each part's line.
 #[derive(Default)]
-pub(crate) struct Parts {
-    host: Option<Host>,
-    listed: BTreeSet<u32>,
-    partial: Option<String>,
-    threads: BTreeMap<u32, u32>,
-    repos: Vec<Repo>,
-    databases: Vec<Database>,
-    bound: Notes,
-    homes: Vec<HomeFolder>,
-    session_files: Vec<SessionFile>,
-    tombstones: Arc<[Tombstone]>,
-    plain_folders: Vec<Untrusted>,
-    work: Vec<Work>,
-    sources: Vec<SourceHealth>,
-    seen: Vec<SeenAgent>,
-    processes: HashMap<u32, Process>,
-    records: HashMap<String, Arc<Record>>,
-    broken: HashMap<String, BrokenFile>,
+pub(crate) struct Parts<'a> {
+    known: HashMap<String, (usize, &'a RawValue)>,
     order: Vec<String>,
-    /// By what rule the records of each described format are let go.
-    own: BTreeMap<String, LetGo>,
 }
 
-fn read<T: DeserializeOwned>(part: &RawValue) -> serde_json::Result<T> {
-    serde_json::from_str(part.get())
+/// A part that cannot be read, and the line that it stands in.
+pub(crate) type Damage = (usize, serde_json::Error);
+
+fn read<T: DeserializeOwned>((line, part): &(usize, &RawValue)) -> Result<T, Damage> {
+    serde_json::from_str(part.get()).map_err(|error| (*line, error))
 }
 
-impl Parts {
+impl<'a> Parts<'a> {
     /// Takes a line over.
-    pub(crate) fn apply(&mut self, line: &Line<'_>) -> serde_json::Result<()> {
+    pub(crate) fn apply(&mut self, number: usize, line: Line<'a>) {
         if line.full {
             *self = Self::default();
         }
-        line.gone.iter().for_each(|id| self.forget(id));
-        line.parts.iter().try_for_each(|(id, part)| self.learn(id, part))?;
-        if let Some(order) = &line.order {
-            self.order.clone_from(order);
+        for id in &line.gone {
+            self.known.remove(id);
         }
-        Ok(())
+        self.known.extend(line.parts.into_iter().map(|(id, part)| (id, (number, part))));
+        self.order = line.order.unwrap_or_else(|| std::mem::take(&mut self.order));
     }
 
-    fn forget(&mut self, id: &str) {
-        if let Some(pid) = id.strip_prefix("p:").and_then(|pid| pid.parse().ok()) {
-            self.processes.remove(&pid);
-        }
-        self.records.remove(id);
-        self.broken.remove(id);
+    /// Reads a part; the usual where no line has told it.
+    fn part<T: DeserializeOwned + Default>(&self, id: &str) -> Result<T, Damage> {
+        self.known.get(id).map_or_else(|| Ok(T::default()), read)
     }
 
-    /// Takes a part over; one that this version does not know is passed over.
-    fn learn(&mut self, id: &str, part: &RawValue) -> serde_json::Result<()> {
-        match id {
-            "host" => self.host = Some(read(part)?),
-            "listed" => self.listed = read(part)?,
-            "threads" => self.threads = read(part)?,
-            "partial" => self.partial = read(part)?,
-            "repos" => self.repos = read(part)?,
-            "databases" => self.databases = read(part)?,
-            "bound" => self.bound = read(part)?,
-            "homes" => self.homes = read(part)?,
-            "tombstones" => self.tombstones = read(part)?,
-            "session-files" => self.session_files = read(part)?,
-            "work" => self.work = read(part)?,
-            "plain-folders" => self.plain_folders = read(part)?,
-            "own" => self.own = read(part)?,
-            "sources" => self.sources = read(part)?,
-            "seen" => self.seen = read(part)?,
-            id if id.starts_with("p:") => {
-                let process: Process = read(part)?;
-                self.processes.insert(process.id.pid, process);
-            }
-            id if id.starts_with("r:") => {
-                let mut record: Record = upgraded(read(part)?);
-                record.format = self.with_rule(record.format);
-                self.records.insert(id.to_owned(), Arc::new(record));
-            }
-            id if id.starts_with("b:") => {
-                let mut broken: BrokenFile = read(part)?;
-                broken.format = self.with_rule(broken.format);
-                self.broken.insert(id.to_owned(), broken);
-            }
-            _ => {}
-        }
-        Ok(())
+    /// Reads what has an order and an ID that starts so.
+    fn in_order<T: DeserializeOwned>(&self, start: &str) -> impl Iterator<Item = Result<T, Damage>> {
+        let ids = self.order.iter().filter(move |id| id.starts_with(start));
+        ids.filter_map(|id| self.known.get(id)).map(read)
     }
 
-    /// Returns a format that is known by its name with the rule by which its records are let go.
-    fn with_rule(&self, format: Format) -> Format {
-        let Format::Described(described) = format else { return format };
-        let let_go = self.own.get(described.name()).copied().unwrap_or_default();
-        Format::Described(Described::named(described.name(), let_go))
-    }
-
-    /// Puts the look together; nothing without its host.
-    pub(crate) fn snapshot(self, taken_at: Timestamp) -> Option<Snapshot> {
-        Some(Snapshot {
+    /// Puts the look together; nothing without its host. A part that this version does not know is
+    /// passed over.
+    pub(crate) fn snapshot(&self, taken_at: Timestamp) -> Result<Option<Snapshot>, Damage> {
+        let Some(host) = self.part::<Option<Host>>("host")? else { return Ok(None) };
+        let processes = self.known.iter().filter(|(id, _)| id.starts_with("p:"));
+        let process = |process: Process| (process.id.pid, process);
+        let own = self.part("own")?;
+        let record = |record: Record| {
+            let record = upgraded(record);
+            Arc::new(Record { format: with_rule(record.format, &own), ..record })
+        };
+        let broken = |broken: BrokenFile| BrokenFile { format: with_rule(broken.format, &own), ..broken };
+        Ok(Some(Snapshot {
             taken_at,
-            host: self.host?,
+            host,
             processes: ProcessTable {
-                listed: self.listed,
-                partial: self.partial,
-                by_pid: self.processes.into_iter().collect(),
-                threads: self.threads,
+                listed: self.part("listed")?,
+                partial: self.part("partial")?,
+                by_pid: processes.map(|(_, part)| read(part).map(process)).collect::<Result<_, _>>()?,
+                threads: self.part("threads")?,
             },
-            records: self.order.iter().filter_map(|id| self.records.get(id).cloned()).collect(),
-            broken: self.order.iter().filter_map(|id| self.broken.get(id).cloned()).collect(),
-            repos: self.repos,
-            databases: self.databases,
-            bound: self.bound,
-            homes: self.homes,
-            session_files: self.session_files,
-            tombstones: self.tombstones,
-            plain_folders: self.plain_folders,
-            work: self.work,
-            sources: self.sources,
-            seen_agents: self.seen,
-        })
+            records: self.in_order("r:").map(|read| read.map(record)).collect::<Result<_, _>>()?,
+            broken: self.in_order("b:").map(|read| read.map(broken)).collect::<Result<_, _>>()?,
+            repos: self.part("repos")?,
+            databases: self.part("databases")?,
+            bound: self.part("bound")?,
+            homes: self.part("homes")?,
+            session_files: self.part("session-files")?,
+            tombstones: self.part("tombstones")?,
+            plain_folders: self.part("plain-folders")?,
+            work: self.part("work")?,
+            sources: self.part("sources")?,
+            seen_agents: self.part("seen")?,
+        }))
     }
+}
+
+/// Returns a format that is known by its name with the rule by which its records are let go.
+fn with_rule(format: Format, own: &BTreeMap<String, LetGo>) -> Format {
+    let Format::Described(described) = format else { return format };
+    let let_go = own.get(described.name()).copied().unwrap_or_default();
+    Format::Described(Described::named(described.name(), let_go))
 }
