@@ -14,6 +14,7 @@ use crate::act::row_update::RowUpdate;
 use crate::core::history::journal::{Intent, Movement, Outcome};
 use crate::core::model::{Action, Ended, FileImage, Request};
 use crate::format::Release;
+use crate::format::entire::end;
 
 /// A plan that was found unchanged under the lock. It cannot outlive the lock.
 pub struct Verified<'l, 's, D: Disk> {
@@ -103,7 +104,7 @@ impl Preview {
             PreparedStep::Restore { to, .. } => Some(to),
             PreparedStep::Row { .. } => None,
         });
-        match paths.into_iter().find_map(|path| entire::lock_of(path)) {
+        match paths.into_iter().find_map(|path| end::lock_of(path)) {
             Some(path) => entire::take_lock(files, &path),
             None => Ok(None),
         }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
-use crate::act::entire;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{FileRef, Files, shown};
@@ -18,6 +17,7 @@ use crate::act::rules::Rules;
 use crate::core::history::journal::Print;
 use crate::core::model::text::shown as shown_text;
 use crate::core::model::{Content, FileImage, Format, Refusal, Step};
+use crate::format::entire::end;
 use crate::format::{Release, released};
 
 /// How the files of a plan are looked at.
@@ -65,7 +65,7 @@ impl<D: Disk> Inspector<'_, D> {
             }
             Step::EndEntireSession { path, .. } => {
                 let InspectedFile { at, print, place, bytes } = self.file(path)?;
-                let new = entire::ended(&bytes, self.now).ok_or_else(|| {
+                let new = end::ended(&bytes, self.now).ok_or_else(|| {
                     ActionError::Never(format!("{} is not as the entire CLI writes it", shown(&at.path)))
                 })?;
                 PreparedStep::End { path: at.path, print, place, new }

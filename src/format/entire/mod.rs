@@ -4,6 +4,7 @@
 //! version number: what it is, is told by its keys. A lock file that exists is not a lock that
 //! is held; only the kernel knows (`/proc/locks`).
 
+pub(crate) mod end;
 mod live;
 mod lock;
 mod names;
