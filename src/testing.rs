@@ -23,7 +23,7 @@ pub mod act {
 
     /// What is deleted on request.
     pub mod prune {
-        pub use crate::act::prune::removable;
+        pub use crate::act::prune::{Kept, removable};
     }
 }
 
@@ -48,7 +48,7 @@ pub mod core {
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::{
-        Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Request, Step,
+        Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
     };
     pub use crate::core::model::file::MAX_BYTES;
     pub use crate::core::model::home::{HomeFolder, HomePart};

@@ -1,5 +1,7 @@
 //! The one deletion in the whole program: parked things past their retention, asked for by name.
 
+use std::fmt;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::act::error::ActionError;
@@ -9,20 +11,46 @@ use crate::act::fs::print::print_of;
 use crate::act::journal_store::Lock;
 use crate::core::history::journal;
 use crate::core::history::journal::{Entry, Line, Movement, Print, Says};
+use crate::core::model::text::Untrusted;
 
 /// A parked file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Parked {
     /// The entry that parked it.
     pub(crate) entry: u64,
-    /// Its parked name, with the folder where that is not the state folder's own.
-    pub name: String,
+    /// Where it is parked.
+    pub(crate) at: journal::Parked,
     /// Its size in bytes.
     pub(crate) size: u64,
     /// When it was parked.
     pub(crate) since: Timestamp,
     /// Why it is not removed, if it is not; then nothing of its entry is.
-    pub kept: Option<String>,
+    pub kept: Option<Kept>,
+}
+
+impl Parked {
+    /// Returns its parked name, with the folder where that is not the state folder's own.
+    pub fn name(&self) -> Untrusted {
+        self.at.text()
+    }
+}
+
+/// Why a parked file is not removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    /// The process of this PID has it open.
+    Open(u32),
+    /// It was written to after it was parked.
+    Changed,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(pid) => write!(f, "PID {pid} has it open"),
+            Self::Changed => f.write_str("it was written to after it was parked"),
+        }
+    }
 }
 
 /// Returns what is parked for longer than `kept_for`.
@@ -60,12 +88,11 @@ fn looked_at<D: Disk>(
         files.disk.opener_of(park.spot()).map_err(ActionError::at("ask who has open", &park.path))?;
     let has_changed = |print: &Print| print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256);
     let kept = match opener {
-        Some(pid) => Some(format!("PID {pid} has it open")),
-        None if print.is_some_and(has_changed) => Some("it was written to after it was parked".to_owned()),
+        Some(pid) => Some(Kept::Open(pid)),
+        None if print.is_some_and(has_changed) => Some(Kept::Changed),
         None => None,
     };
-    let name = parked.text().raw().to_owned();
-    Ok(Some(Parked { entry: entry.number, name, size: meta.size, since: entry.at, kept }))
+    Ok(Some(Parked { entry: entry.number, at: parked.clone(), size: meta.size, since: entry.at, kept }))
 }
 
 /// Returns what of it can be removed: nothing of an entry of which something is kept.
@@ -83,14 +110,14 @@ pub(crate) fn prune<D: Disk>(
     kept_for: SignedDuration,
 ) -> Result<(), ActionError> {
     let outdated = outdated(lock, now, kept_for)?;
-    let is_chosen = |name: &str, number| {
-        let is_it = |one: &&Parked| one.entry == number && one.name == name && shown.contains(one);
+    let is_chosen = |at: &journal::Parked, number| {
+        let is_it = |one: &&Parked| one.entry == number && one.at == *at && shown.contains(one);
         removable(&outdated).any(|one| is_it(&one))
     };
     for entry in lock.history.entries.clone() {
         let parked = entry.intent.movements.iter().filter_map(Movement::parks);
         let chosen = parked.map(|(parked, _)| parked);
-        let chosen: Vec<_> = chosen.filter(|parked| is_chosen(parked.text().raw(), entry.number)).collect();
+        let chosen: Vec<_> = chosen.filter(|parked| is_chosen(parked, entry.number)).collect();
         if chosen.is_empty() {
             continue;
         }

@@ -15,13 +15,13 @@ use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::core::history::journal::{Entry, Movement, Parked, Print};
 use crate::core::model::row::is_in;
-use crate::core::model::{Confirmation, Format, Key, Place, Plan, RowChange, Step};
+use crate::core::model::{Confirmation, Format, Key, Plan, RestoreTo, RowChange, Step};
 
 /// Plans to take an entry back.
 pub(crate) fn plan<D: Disk>(
     lock: &Lock<'_, D>,
     number: u64,
-    place: Place,
+    restore_to: RestoreTo,
     now: Timestamp,
 ) -> Result<(Plan, Vec<PreparedStep>), ActionError> {
     let entry = lock.history.entry(number);
@@ -38,7 +38,7 @@ pub(crate) fn plan<D: Disk>(
     while let Some(movement) = movements.next() {
         match movement {
             Movement::Take { from, parked, print } => {
-                let to = free(&files, from, place)?;
+                let to = free(&files, from, restore_to)?;
                 prepared.push(restore(&files, parked, to, print, &mut late)?);
             }
             Movement::Put { to, print, .. } => {
@@ -47,7 +47,7 @@ pub(crate) fn plan<D: Disk>(
                     return Err(ActionError::Never(format!("entry {number} is not of a known form")));
                 };
                 let (there, park) = content_of(&files, to, &print.sha256)?;
-                let (path, free) = (to.clone(), free(&files, from, place)?);
+                let (path, free) = (to.clone(), free(&files, from, restore_to)?);
                 let modified_at = NewTime::FileRef(print.modified_at);
                 prepared.push(PreparedStep::Move { path, print: there, place: park, to: free, modified_at });
             }
@@ -122,19 +122,19 @@ fn row_back<D: Disk>(
 }
 
 /// Returns where to put something back: its own place when nothing lies there.
-fn free<D: Disk>(files: &Files<'_, D>, path: &Path, place: Place) -> Result<PathBuf, ActionError> {
+fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<PathBuf, ActionError> {
     let there = match files.at(path) {
         Err(ActionError::Failed { errno: rustix::io::Errno::NOENT, .. }) => None,
         at => files.look(at?.spot(), path)?,
     };
-    match (there.and_then(|image| image.meta), place) {
+    match (there.and_then(|image| image.meta), to) {
         (None, _) => Ok(path.to_path_buf()),
-        (Some(_), Place::Beside) => {
+        (Some(_), RestoreTo::Beside) => {
             let mut name = path.file_name().map(OsString::from).unwrap_or_default();
             name.push(".restored");
             Ok(path.with_file_name(name))
         }
-        (Some(meta), Place::Own) => Err(ActionError::Taken(format!(
+        (Some(meta), RestoreTo::Origin) => Err(ActionError::Taken(format!(
             "there is a file at {}, {} bytes of {}; it can be restored beside it (--beside)",
             shown(path),
             meta.size,

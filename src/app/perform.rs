@@ -9,7 +9,7 @@ use super::rows::history;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
 use super::view::View;
-use crate::core::model::{Action, Keeper, Key, Location, Place, Request};
+use crate::core::model::{Action, Keeper, Key, Location, Request, RestoreTo};
 use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::safe;
 use crate::present::words;
@@ -126,7 +126,7 @@ fn undo(state: &mut State) -> Vec<Effect> {
         return vec![Effect::Redraw];
     };
     state.layers.retain(|layer| !matches!(layer, Layer::Sheet(_)));
-    ask(state, Action::Undo, vec![Request::Undo { entry, place: Place::Own }])
+    ask(state, Action::Undo, vec![Request::Undo { entry, to: RestoreTo::Origin }])
 }
 
 fn with_sheet(state: &mut State, act: impl FnOnce(&mut Sheet) -> Vec<Effect>) -> Vec<Effect> {

@@ -13,7 +13,7 @@ use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::json;
-use crate::core::model::text::shown;
+use crate::core::model::text::{Untrusted, shown};
 use crate::present::plan::ended;
 use crate::present::text::count;
 use crate::present::tone::Tone;
@@ -101,23 +101,23 @@ fn undo(entry: &Entry) -> String {
 
 /// What `journal --prune --json` prints.
 #[derive(Serialize)]
-struct Pruned<'a> {
+struct Pruned {
     schema: &'static str,
-    outdated: Vec<Outdated<'a>>,
+    outdated: Vec<Outdated>,
     /// Whether all of it was removed for good.
     removed: bool,
 }
 
 /// What is parked past its retention.
 #[derive(Serialize)]
-struct Outdated<'a> {
+struct Outdated {
     entry: u64,
-    name: &'a str,
+    name: Untrusted,
     size: u64,
     parked_at: Timestamp,
     /// Why it is kept all the same, with all that its entry has parked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<&'a str>,
+    kept: Option<String>,
 }
 
 /// Shows what is parked past its retention, and removes it for good when that is confirmed.
@@ -154,8 +154,8 @@ fn listed(outdated: &[Parked], days: u16, now: Timestamp) -> String {
         return format!("Nothing is parked for longer than {days} days.\n");
     }
     let line = |parked: &Parked| {
-        let (entry, age, name) = (parked.entry, age::between(now, parked.since), shown(&parked.name));
-        let kept = parked.kept.as_ref().map_or_else(String::new, |why| format!("  kept: {}", shown(why)));
+        let (entry, age, name) = (parked.entry, age::between(now, parked.since), parked.name());
+        let kept = parked.kept.map_or_else(String::new, |why| format!("  kept: {why}"));
         format!("entry {entry}  {age}  {} bytes  {name}{kept}\n", parked.size)
     };
     outdated.iter().map(line).collect()
@@ -173,10 +173,10 @@ fn pruned(outdated: &[Parked], is_yes: bool) -> Result<String, Failure> {
     let removed = is_yes && removable(outdated).next().is_some();
     let outdated = outdated.iter().map(|parked| Outdated {
         entry: parked.entry,
-        name: &parked.name,
+        name: parked.name(),
         size: parked.size,
         parked_at: parked.since,
-        kept: parked.kept.as_deref(),
+        kept: parked.kept.map(|why| why.to_string()),
     });
     let outdated = outdated.collect();
     let pruned = Pruned { schema: "claimtop.prune.v1", outdated, removed };

@@ -54,7 +54,7 @@ use self::settings::Settings;
 use crate::act::history_ring::HistoryRing;
 use crate::cli::signatures::signatures;
 use crate::core::model::text::shown;
-use crate::core::model::{Action, Place};
+use crate::core::model::{Action, RestoreTo};
 use crate::observe::Observer;
 use crate::present::doing::Prompts;
 
@@ -145,7 +145,7 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Clean { consent } => act::clean(&logged(options, environment)?, &consent),
         Command::Undo { entry, beside, consent } => {
-            let place = if beside { Place::Beside } else { Place::Own };
+            let place = if beside { RestoreTo::Beside } else { RestoreTo::Origin };
             act::undo(&logged(options, environment)?, entry, place, &consent)
         }
         Command::Journal { json, prune: false, .. } => journal::run(&logged(options, environment)?, json),

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use claimtop::core::model::Key;
 use claimtop::testing::act::{ActionError, Answer, Look, Patience, StateFolder, System};
-use claimtop::testing::core::{Action, Ended, History, Place, Request};
+use claimtop::testing::core::{Action, Ended, History, Request, RestoreTo};
 use rustix::io::Errno;
 
 use crate::faulty::{Fault, FaultyDisk};
@@ -147,7 +147,7 @@ impl Scene {
         let request = match self.test_action {
             TestAction::Release | TestAction::Migrate | TestAction::End => self.forward(),
             TestAction::UndoRelease | TestAction::UndoMigrate | TestAction::UndoEnd => {
-                Request::Undo { entry: 1, place: Place::Own }
+                Request::Undo { entry: 1, to: RestoreTo::Origin }
             }
         };
         let mut observer = self.stage.observer_of(&["home/shop"]);

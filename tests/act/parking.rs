@@ -9,7 +9,7 @@ use std::process::Command;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Preview, Receipt, StateFolder, System, prune,
 };
-use claimtop::testing::core::{Action, Ended, History, Place, Request};
+use claimtop::testing::core::{Action, Ended, History, Request, RestoreTo};
 use jiff::SignedDuration;
 
 use crate::faulty::{Fault, FaultyDisk};
@@ -57,7 +57,7 @@ fn released<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path) -> Resu
 }
 
 fn undone<D: Disk>(state: &StateFolder<D>, stage: &Stage, entry: u64) -> Receipt {
-    let undo = Request::Undo { entry, place: Place::Own };
+    let undo = Request::Undo { entry, to: RestoreTo::Origin };
     let receipt = act(state, &mut stage.observer(), &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     receipt
@@ -176,12 +176,12 @@ fn undo_brings_back_what_a_late_writer_has_written_and_says_so() {
 
     let at_once = SignedDuration::from_secs(-1);
     let outdated = hand.outdated(at_once).unwrap();
-    assert_eq!(outdated[0].kept.as_deref(), Some("it was written to after it was parked"));
+    assert_eq!(outdated[0].kept, Some(prune::Kept::Changed));
     assert_eq!(prune::removable(&outdated).count(), 0);
     hand.prune(&outdated, at_once).unwrap();
 
     let report = hand.report();
-    let undo = Request::Undo { entry, place: Place::Own };
+    let undo = Request::Undo { entry, to: RestoreTo::Origin };
     let seen = hand.see(&report, &[undo]).unwrap().remove(0).unwrap();
     let told = format!("{} was written to after it was parked: what is there now comes back", path.display());
     assert!(seen.plan.why.contains(&told), "{:?}", seen.plan.why);
@@ -202,7 +202,7 @@ fn what_somebody_has_open_is_not_pruned_until_they_close_it() {
     let hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let at_once = SignedDuration::from_secs(-1);
     let outdated = hand.outdated(at_once).unwrap();
-    assert_eq!(outdated[0].kept, Some(format!("PID {} has it open", opener.id())));
+    assert_eq!(outdated[0].kept, Some(prune::Kept::Open(opener.id())));
     hand.prune(&outdated, at_once).unwrap();
     assert!(lies.exists());
     opener.kill().unwrap();

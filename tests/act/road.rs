@@ -7,7 +7,7 @@ use claimtop::observe::Observer;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
 };
-use claimtop::testing::core::{Action, Ended, Place, Request};
+use claimtop::testing::core::{Action, Ended, Request, RestoreTo};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -35,7 +35,7 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
     assert!(!path.exists());
     assert_eq!(std::fs::read_dir(stage.state_path().join("parked")).unwrap().count(), 1);
 
-    let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+    let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo.clone(), &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     let after = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
@@ -103,11 +103,12 @@ fn a_taken_place_is_told_and_restored_beside() {
     let key = record(&report(&mut observer), &name).key.clone();
     let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     std::fs::write(&path, "{\"new\":true}").unwrap();
-    let undo = |place| Request::Undo { entry: receipt.entry, place };
-    let taken = act(&state, &mut observer, &stage.rules(), undo(Place::Own), &Answer::Yes).unwrap_err();
+    let undo = |to| Request::Undo { entry: receipt.entry, to };
+    let taken =
+        act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Origin), &Answer::Yes).unwrap_err();
     assert!(matches!(taken, ActionError::Taken(_)), "{taken}");
     assert!(taken.to_string().contains("12 bytes of"), "{taken}");
-    act(&state, &mut observer, &stage.rules(), undo(Place::Beside), &Answer::Yes).unwrap();
+    act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Beside), &Answer::Yes).unwrap();
     let beside = path.with_file_name(format!("{name}.restored"));
     assert_eq!(std::fs::read_to_string(beside).unwrap(), old);
     assert_eq!(std::fs::read_to_string(path).unwrap(), "{\"new\":true}");
@@ -128,7 +129,7 @@ fn a_legacy_record_moves_to_its_window_and_back() {
     let current = stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", agent.id()));
     assert_eq!(std::fs::read_to_string(&current).unwrap(), text);
     assert!(!legacy.exists());
-    let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+    let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!((std::fs::read_to_string(&legacy).unwrap().as_str(), current.exists()), (text, false));
@@ -166,7 +167,7 @@ fn an_entire_session_ends_in_place_and_back() {
         ended,
         text.replace(r#""phase":"idle""#, r#""phase":"ended","ended_at":"2026-11-20T11:00:00Z""#)
     );
-    let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+    let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -198,7 +199,7 @@ fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
         assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
         assert!(std::fs::read_to_string(&path).unwrap().contains(r#""phase":"ended""#));
         assert_eq!(given(&path), before);
-        let undo = Request::Undo { entry: receipt.entry, place: Place::Own };
+        let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
         let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
         assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
         assert_eq!(given(&path), before);
@@ -341,7 +342,7 @@ fn an_entry_that_cannot_be_undone_says_why() {
     let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let undo = |hand: &mut Executor, entry| {
         let report = hand.report();
-        hand.see(&report, &[Request::Undo { entry, place: Place::Own }]).unwrap().remove(0)
+        hand.see(&report, &[Request::Undo { entry, to: RestoreTo::Origin }]).unwrap().remove(0)
     };
     let seen = undo(&mut hand, undone.entry).unwrap();
     let undoing = hand.carry_out(seen, &Answer::Yes).unwrap().receipt.entry;

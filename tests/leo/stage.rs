@@ -12,7 +12,7 @@ use claimtop::testing::act::{
     ActionError, Answer, Completed, Look, Patience, Postgres, Preview, Receipt, Rules, StateFolder, System,
     follow_up,
 };
-use claimtop::testing::core::{Action, INITIAL_PID_NAMESPACE, Place, Request};
+use claimtop::testing::core::{Action, INITIAL_PID_NAMESPACE, Request, RestoreTo};
 use claimtop::testing::observe::Collector;
 use claimtop::testing::source::clock;
 use jiff::{SignedDuration, Timestamp};
@@ -170,7 +170,7 @@ impl Claimtop {
         let now = self.eyes.now();
         let report = self.eyes.report();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Preview::of(&lock, &report, Request::Undo { entry, place: Place::Own }, &self.rules, now)
+        Preview::of(&lock, &report, Request::Undo { entry, to: RestoreTo::Origin }, &self.rules, now)
     }
 }
 

@@ -11,7 +11,7 @@ use claimtop::source::places::Places;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Lock, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
 };
-use claimtop::testing::core::{Action, Confirmation, Place, Request, Step, plan_for};
+use claimtop::testing::core::{Action, Confirmation, Request, RestoreTo, Step, plan_for};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -149,7 +149,7 @@ impl Stage {
         entry: u64,
         observer: &mut impl Look,
     ) -> Result<Receipt, ActionError> {
-        self.act(state, observer, Request::Undo { entry, place: Place::Own })
+        self.act(state, observer, Request::Undo { entry, to: RestoreTo::Origin })
     }
 
     fn act<D: Disk>(
@@ -185,7 +185,7 @@ impl Stage {
     pub(crate) fn undo_words<D: Disk>(&self, state: &StateFolder<D>, entry: u64) -> Vec<String> {
         let now = self.eyes().now();
         let lock = state.lock(Patience::Wait, now).unwrap();
-        let seen = self.see(&lock, Request::Undo { entry, place: Place::Own }, now).unwrap();
+        let seen = self.see(&lock, Request::Undo { entry, to: RestoreTo::Origin }, now).unwrap();
         let words = |step: &Step| match step {
             Step::Row { table, id, change, .. } => format!("{table} {id}: {change}"),
             Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::EndEntireSession { .. } => {

@@ -9,7 +9,7 @@ use claimtop::core::model::{Code, Generation, Key, Location, RecordView, Report,
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, Side, StateFolder,
 };
-use claimtop::testing::core::{Action, Confirmation, Ended, Outcome, Place, Request};
+use claimtop::testing::core::{Action, Confirmation, Ended, Outcome, Request, RestoreTo};
 
 use crate::disk::{DiskFault, SimDisk};
 use crate::files::{Belief, USER};
@@ -145,8 +145,8 @@ fn choose(scheduler: &Scheduler, state: &StateFolder<SimDisk>, report: &Report) 
             let done = history.entries.iter().filter(|entry| entry.can_be_undone());
             let done: Vec<u64> = done.map(|entry| entry.number).collect();
             scheduler.with(|world| {
-                let place = if world.rng.happens(500) { Place::Own } else { Place::Beside };
-                world.rng.pick(&done).map(|entry| Request::Undo { entry: *entry, place })
+                let to = if world.rng.happens(500) { RestoreTo::Origin } else { RestoreTo::Beside };
+                world.rng.pick(&done).map(|entry| Request::Undo { entry: *entry, to })
             })
         }
     }

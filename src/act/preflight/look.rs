@@ -14,7 +14,7 @@ use crate::act::preflight::preview::{FollowUp, Preview};
 use crate::act::rules::Rules;
 use crate::act::undo;
 use crate::core::history::journal::History;
-use crate::core::model::{Action, Place, Plan, Report, Request};
+use crate::core::model::{Action, Plan, Report, Request, RestoreTo};
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
 
@@ -64,9 +64,9 @@ impl Preview {
                 };
                 Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
             }
-            Request::Undo { entry, place } => {
-                let (mut plan, prepared) = undo::plan(lock, *entry, *place, now)?;
-                let follow_ups = follow_ups(of_entry(&lock.history, *entry, *place));
+            Request::Undo { entry, to } => {
+                let (mut plan, prepared) = undo::plan(lock, *entry, *to, now)?;
+                let follow_ups = follow_ups(of_entry(&lock.history, *entry, *to));
                 plan.follows = follow_ups.iter().filter_map(FollowUp::plan).cloned().collect();
                 Ok(Self { follow_ups, ..Self::new(plan, request, rules, prepared, None) })
             }
@@ -88,10 +88,10 @@ fn of_plan(plan: &Plan, action: Action) -> Vec<(String, Request)> {
 }
 
 /// Names what followed an entry, to be undone with it.
-fn of_entry(history: &History, number: u64, place: Place) -> Vec<(String, Request)> {
+fn of_entry(history: &History, number: u64, to: RestoreTo) -> Vec<(String, Request)> {
     let requests = history.followers(number).map(|entry| {
         let title = format!("undo entry {}: {}", entry.number, entry.intent.title);
-        (title, Request::Undo { entry: entry.number, place })
+        (title, Request::Undo { entry: entry.number, to })
     });
     requests.collect()
 }

@@ -7,7 +7,7 @@ pub(crate) use self::targets::{meant, name, requests};
 pub(crate) use self::write::write;
 use super::msg::{Confirmed, Effect, Press};
 use crate::core::model::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Report, Request,
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Report, Request, RestoreTo,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -144,7 +144,7 @@ impl Sheet {
     pub(crate) fn takes_beside(&self) -> bool {
         let is_taken = |offer: &Offer| {
             matches!(&offer.plan, Err(why) if why.kind == ErrorKind::Taken)
-                && matches!(offer.request, Request::Undo { place: Place::Own, .. })
+                && matches!(offer.request, Request::Undo { to: RestoreTo::Origin, .. })
         };
         self.stage == Stage::Asking && self.offers.iter().any(is_taken)
     }
@@ -226,8 +226,8 @@ impl Sheet {
     /// Asks once more for an undo, beside what has come to its place.
     pub(crate) fn beside(&mut self) -> Vec<Effect> {
         for request in &mut self.requests {
-            if let Request::Undo { place, .. } = request {
-                *place = Place::Beside;
+            if let Request::Undo { to, .. } = request {
+                *to = RestoreTo::Beside;
             }
         }
         self.stage = Stage::Looking;

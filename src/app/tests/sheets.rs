@@ -6,7 +6,7 @@ use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::history::journal::History;
 use crate::core::model::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Record, Request,
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Record, Request, RestoreTo,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -63,7 +63,7 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
     update(&mut state, Msg::Finished);
     let text = panel_text(&state);
     assert!(text.contains("Done: park it") && text.contains("z undoes the last one"), "{text}");
-    let undo = Request::Undo { entry: 7, place: Place::Own };
+    let undo = Request::Undo { entry: 7, to: RestoreTo::Origin };
     assert_eq!(press(&mut state, "z"), [Effect::Offer(vec![undo]), Effect::Redraw]);
 }
 
@@ -101,7 +101,7 @@ fn a_sheet_in_which_nothing_was_done_undoes_nothing() {
 
 #[test]
 fn what_was_only_seen_is_not_undone_but_the_newest_entry() {
-    let undo = Request::Undo { entry: 1, place: Place::Own };
+    let undo = Request::Undo { entry: 1, to: RestoreTo::Origin };
     let asked = [Effect::Offer(vec![undo]), Effect::Redraw];
     let mut state = seen(testing::busy());
     let mut later = testing::quiet();
@@ -279,13 +279,13 @@ fn the_history_is_listed_and_its_entries_are_undone() {
     press(&mut state, "5");
     assert_eq!(state.table.rows.len(), 1);
     let effects = update(&mut state, Msg::Pressed(Press::Char('z')));
-    let undo = Request::Undo { entry: 1, place: Place::Own };
+    let undo = Request::Undo { entry: 1, to: RestoreTo::Origin };
     assert_eq!(effects, [Effect::Offer(vec![undo.clone()]), Effect::Redraw]);
     let text = "the place is taken: there is a file".to_owned();
     let taken = Err(Obstacle { kind: ErrorKind::Taken, text });
     update(&mut state, Msg::Offered(vec![Offer { request: undo, plan: taken }]));
     let effects = update(&mut state, Msg::Pressed(Press::Char('b')));
-    let beside = Request::Undo { entry: 1, place: Place::Beside };
+    let beside = Request::Undo { entry: 1, to: RestoreTo::Beside };
     assert_eq!(effects, [Effect::Offer(vec![beside]), Effect::Redraw]);
 }
 

@@ -26,7 +26,7 @@ use crate::cli::look;
 use crate::config::Access;
 use crate::core::model::text::shown;
 use crate::core::model::{
-    Action, Code, Confirmation, Format, Key, Place, RecordKind, RecordView, Remedy, Report, Request,
+    Action, Code, Confirmation, Format, Key, RecordKind, RecordView, Remedy, Report, Request, RestoreTo,
     VerdictState,
 };
 use crate::core::plan::about::Known;
@@ -161,7 +161,7 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
 ///
 /// # Errors
 /// There is none, or acting is refused or fails.
-pub(crate) fn undo(settings: &Settings, entry: Option<u64>, place: Place, consent: &Consent) -> Outcome {
+pub(crate) fn undo(settings: &Settings, entry: Option<u64>, to: RestoreTo, consent: &Consent) -> Outcome {
     let mut executor = opened(settings, consent)?;
     let history = executor.history().map_err(of_action)?;
     let newest = || history.newest_undoable().map(|entry| entry.number);
@@ -170,7 +170,7 @@ pub(crate) fn undo(settings: &Settings, entry: Option<u64>, place: Place, consen
             .hint("claimtop journal lists what was done")
     })?;
     let report = executor.report();
-    carry_out(settings, &mut executor, &report, &[Request::Undo { entry, place }], consent)
+    carry_out(settings, &mut executor, &report, &[Request::Undo { entry, to }], consent)
 }
 
 fn opened(settings: &Settings, consent: &Consent) -> Result<Executor, Failure> {

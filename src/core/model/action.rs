@@ -41,15 +41,15 @@ pub enum Request {
         /// Its number.
         entry: u64,
         /// Where its files go.
-        place: Place,
+        to: RestoreTo,
     },
 }
 
 /// Where a file is restored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RestoreTo {
     /// Where it was.
-    Own,
+    Origin,
     /// Beside whatever lies there, under a name of its own.
     Beside,
 }
@@ -191,10 +191,17 @@ impl Plan {
         }
     }
 
-    /// Returns whether a plan of a newer look is about the same, unchanged thing.
+    /// Returns whether a plan of a newer look is about the same, unchanged thing, and asks a person
+    /// about it in the same words.
     pub(crate) fn is_same_as(&self, newer: &Self) -> bool {
-        (&self.what, &self.name, &self.steps) == (&newer.what, &newer.name, &newer.steps)
-            && (&self.confirmation, self.written_at) == (&newer.confirmation, newer.written_at)
+        let are_same = |own: &[Self], newer: &[Self]| {
+            own.len() == newer.len() && own.iter().zip(newer).all(|(one, other)| one.is_same_as(other))
+        };
+        (&self.subject, &self.record) == (&newer.subject, &newer.record)
+            && (&self.what, &self.name) == (&newer.what, &newer.name)
+            && (&self.steps, self.written_at) == (&newer.steps, newer.written_at)
+            && self.confirmation == newer.confirmation
+            && are_same(&self.follows, &newer.follows)
     }
 }
 

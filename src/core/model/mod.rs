@@ -38,7 +38,7 @@ pub(crate) mod work;
 pub(crate) mod work_item;
 
 pub(crate) use self::action::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Place, Plan, Request, Step,
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
 pub use self::claim::{ClaimStatus, ClaimView, Releasable};
 pub use self::code::{Code, Severity};
