@@ -94,20 +94,8 @@ fn the_library_is_large_and_states_the_story_of_every_collision_in_it() {
 
 /// Every cause that a story can have.
 const CAUSES: [&str; 16] = [
-    "ppid-fallback",
-    "project-slot",
-    "port-only-terminal",
-    "dead-inheritance",
-    "marker-lost",
-    "pointer-split",
-    "pid-reuse",
-    "resumed-session",
-    "shared-worktree",
-    "shared-checkpoint",
-    "adopted-by-conflict",
-    "session-id-in-use",
-    "shared-environment",
-    "double-claim",
-    "unknown-id",
+    "ppid-fallback", "project-slot", "port-only-terminal", "dead-inheritance", "marker-lost",
+    "pointer-split", "pid-reuse", "resumed-session", "shared-worktree", "shared-checkpoint",
+    "adopted-by-conflict", "session-id-in-use", "shared-environment", "double-claim", "unknown-id",
     "global-legacy",
 ];

@@ -53,30 +53,14 @@ fn build() {
     assert!(run("cc", &["-O2", "-static", "-o", &nothing.to_string_lossy(), &source.to_string_lossy()], &[]));
     let target = folder().to_string_lossy().into_owned();
     let musl = [
-        "build",
-        "--profile",
-        "dist",
-        "--quiet",
-        "--bin",
-        "claimtop",
-        "--target",
-        "x86_64-unknown-linux-musl",
-        "--target-dir",
-        &target,
+        "build", "--profile", "dist", "--quiet", "--bin", "claimtop", "--target",
+        "x86_64-unknown-linux-musl", "--target-dir", &target,
     ];
     if !run("cargo", &musl, &[]) {
         println!("no musl target here: measuring a static program of the machine's own target");
         let own = [
-            "build",
-            "--profile",
-            "dist",
-            "--quiet",
-            "--bin",
-            "claimtop",
-            "--target",
-            "x86_64-unknown-linux-gnu",
-            "--target-dir",
-            &target,
+            "build", "--profile", "dist", "--quiet", "--bin", "claimtop", "--target",
+            "x86_64-unknown-linux-gnu", "--target-dir", &target,
         ];
         assert!(run("cargo", &own, &[("RUSTFLAGS", "-C target-feature=+crt-static")]));
     }

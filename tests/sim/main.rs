@@ -135,17 +135,8 @@ fn a_recovery_that_finds_work_twice_is_found_out() {
 fn everything_that_can_happen_does() {
     let (tally, _) = run_all(0..COMMON_SEEDS, Manner::Real(ScanMode::Whole), 1);
     for what in [
-        "release: Done",
-        "release: Changed",
-        "release: never",
-        "migrate: Done",
-        "park: Done",
-        "undo: Done",
-        "tombstones",
-        "given away",
-        "dated ahead",
-        "dated by another clock",
-        "written under another owner",
+        "release: Done", "release: Changed", "release: never", "migrate: Done", "park: Done", "undo: Done",
+        "tombstones", "given away", "dated ahead", "dated by another clock", "written under another owner",
         "written on another machine",
     ] {
         assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());

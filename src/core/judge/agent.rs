@@ -86,17 +86,8 @@ const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "pypy"];
 
 /// Their options that take the next argument with them (node(1), `bun --help`, python(1)).
 const WITH_VALUE: [&str; 11] = [
-    "-r",
-    "--require",
-    "--import",
-    "--loader",
-    "--experimental-loader",
-    "-C",
-    "--conditions",
-    "--env-file",
-    "--preload",
-    "-W",
-    "-X",
+    "-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file",
+    "--preload", "-W", "-X",
 ];
 
 /// What comes before the script or package in `bun run`, `bun x` and `deno run`.

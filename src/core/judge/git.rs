@@ -12,13 +12,7 @@ const KIN: [&str; 6] = ["lazygit", "tig", "jj", "gix", "ein", "sl"];
 
 /// Subcommands that take no lock of a repository, and may run for as long as a pager or an editor.
 const HARMLESS: [&str; 8] = [
-    "blame",
-    "cat-file",
-    "credential-cache--daemon",
-    "daemon",
-    "fsmonitor--daemon",
-    "log",
-    "show",
+    "blame", "cat-file", "credential-cache--daemon", "daemon", "fsmonitor--daemon", "log", "show",
     "upload-pack",
 ];
 

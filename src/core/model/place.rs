@@ -6,13 +6,7 @@ use crate::core::model::Untrusted;
 
 /// The environment variables that say where a process is.
 pub const VARIABLES: [&str; 8] = [
-    "TMUX",
-    "TMUX_PANE",
-    "ZELLIJ_SESSION_NAME",
-    "ZELLIJ_PANE_ID",
-    "STY",
-    "WINDOW",
-    "TERM_PROGRAM",
+    "TMUX", "TMUX_PANE", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "STY", "WINDOW", "TERM_PROGRAM",
     "SSH_CONNECTION",
 ];
 

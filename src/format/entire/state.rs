@@ -17,9 +17,7 @@ const STUCK_AFTER_SECONDS: i64 = 3_600;
 const KEPT_SECONDS: i64 = 7 * 86_400;
 /// Keys that only older code wrote.
 const DEPRECATED: [&str; 4] = [
-    "condensed_transcript_lines",
-    "transcript_lines_at_start",
-    "concurrent_warning_shown",
+    "condensed_transcript_lines", "transcript_lines_at_start", "concurrent_warning_shown",
     "should_reset_shadow_branch",
 ];
 

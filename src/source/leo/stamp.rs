@@ -36,10 +36,7 @@ fn hashed(table: &str) -> &'static [&'static str] {
 
 /// The times of which a newer one matters.
 const TIMES: [&str; 5] = [
-    "updated_at",
-    "heartbeat_at",
-    "process_alive_at",
-    "expected_silence_until",
+    "updated_at", "heartbeat_at", "process_alive_at", "expected_silence_until",
     "current_tool_expected_end_at",
 ];
 

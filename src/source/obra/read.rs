@@ -128,32 +128,13 @@ struct Reader<'a> {
 }
 
 const SESSIONS: &[&str] = &[
-    "id",
-    "session_id",
-    "project_id",
-    "milestone_id",
-    "task_id",
-    "started_at",
-    "ended_at",
-    "status",
-    "total_tokens",
-    "total_turns",
-    "created_at",
-    "updated_at",
+    "id", "session_id", "project_id", "milestone_id", "task_id", "started_at", "ended_at", "status",
+    "total_tokens", "total_turns", "created_at", "updated_at",
 ];
 
 const TASKS: &[&str] = &[
-    "id",
-    "project_id",
-    "title",
-    "status",
-    "task_type",
-    "retry_count",
-    "started_at",
-    "completed_at",
-    "created_at",
-    "updated_at",
-    "is_deleted",
+    "id", "project_id", "title", "status", "task_type", "retry_count", "started_at", "completed_at",
+    "created_at", "updated_at", "is_deleted",
 ];
 
 impl Reader<'_> {

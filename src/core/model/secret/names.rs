@@ -2,18 +2,8 @@
 
 /// Words that say so wherever they stand in a name.
 const WORDS: [&str; 12] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "apikey",
-    "credential",
-    "credentials",
-    "authorization",
-    "cookie",
-    "jwt",
-    "bearer",
+    "token", "secret", "password", "passwd", "passphrase", "apikey", "credential", "credentials",
+    "authorization", "cookie", "jwt", "bearer",
 ];
 
 /// Words that say so only as the last of several.
@@ -21,28 +11,9 @@ const LAST: [&str; 4] = ["auth", "pass", "pwd", "pat"];
 
 /// Words of which `key` is a secret one.
 const KEYS: [&str; 22] = [
-    "api",
-    "access",
-    "private",
-    "secret",
-    "auth",
-    "signing",
-    "encryption",
-    "account",
-    "master",
-    "service",
-    "deploy",
-    "license",
-    "openai",
-    "anthropic",
-    "gemini",
-    "google",
-    "aws",
-    "azure",
-    "github",
-    "gitlab",
-    "stripe",
-    "xai",
+    "api", "access", "private", "secret", "auth", "signing", "encryption", "account", "master", "service",
+    "deploy", "license", "openai", "anthropic", "gemini", "google", "aws", "azure", "github", "gitlab",
+    "stripe", "xai",
 ];
 
 /// Last words by which a name is that of something about a secret, and not of the secret.

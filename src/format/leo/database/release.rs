@@ -15,16 +15,8 @@ pub(crate) const OURS: &str = "claimtop";
 pub(crate) fn relevant(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &[
-            "session_id",
-            "sd_key",
-            "sd_id",
-            "track",
-            "status",
-            "claimed_at",
-            "worktree_path",
-            "worktree_branch",
-            "released_reason",
-            "released_at",
+            "session_id", "sd_key", "sd_id", "track", "status", "claimed_at", "worktree_path",
+            "worktree_branch", "released_reason", "released_at",
         ],
         DIRECTIVES => &["sd_key", "status", "claiming_session_id", "active_session_id", "is_working_on"],
         QUICK_FIXES => &["id", "status", "claiming_session_id", "pr_url", "commit_sha"],
@@ -38,13 +30,8 @@ pub(crate) const UPDATED_AT: &str = "updated_at";
 /// What a session's row says of its life, and when it was last written: by that a process which
 /// is younger is told from the one that wrote it.
 pub(crate) const SIGNS: &[&str] = &[
-    "heartbeat_at",
-    "process_alive_at",
-    "last_tool_at",
-    "expected_silence_until",
-    "current_tool_expected_end_at",
-    "is_alive",
-    UPDATED_AT,
+    "heartbeat_at", "process_alive_at", "last_tool_at", "expected_silence_until",
+    "current_tool_expected_end_at", "is_alive", UPDATED_AT,
 ];
 
 /// Returns what a row is after its release; `None` when it holds nothing that could be let go.

@@ -131,28 +131,9 @@ const NAMES: [(&str, &str); 17] = [
 ];
 
 const FIELDS: [&str; 22] = [
-    "session_id",
-    "sessionId",
-    "terminal_id",
-    "pid",
-    "cc_pid",
-    "cc_parent_pid",
-    "tick_pid",
-    "sd_key",
-    "sd_id",
-    "claimed_at",
-    "heartbeat_at",
-    "created_at",
-    "metadata",
-    "hostname",
-    "machine_id",
-    "at",
-    "timestamp",
-    "protected_by",
-    "marked_by_session",
-    "display_name",
-    "sse_port",
-    "createdAt",
+    "session_id", "sessionId", "terminal_id", "pid", "cc_pid", "cc_parent_pid", "tick_pid", "sd_key",
+    "sd_id", "claimed_at", "heartbeat_at", "created_at", "metadata", "hostname", "machine_id", "at",
+    "timestamp", "protected_by", "marked_by_session", "display_name", "sse_port", "createdAt",
 ];
 
 proptest::proptest! {

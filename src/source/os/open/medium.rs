@@ -109,26 +109,9 @@ mod linux {
     /// File systems on which only the kernel of one machine writes: ext, XFS, Btrfs, bcachefs, F2FS, ZFS,
     /// tmpfs, ramfs, overlayfs, aufs, eCryptfs, JFS, ReiserFS, NILFS, UBIFS, JFFS2, UFS, proc.
     const LOCAL: [u64; 20] = [
-        0xef53,
-        0x5846_5342,
-        0x9123_683e,
-        0xca45_1a4e,
-        0xf2f5_2010,
-        0x2fc1_2fc1,
-        0x0102_1994,
-        0x8584_58f6,
-        0x794c_7630,
-        0x6175_6673,
-        0xf15f,
-        0x3153_464a,
-        0x5265_4973,
-        0x3434,
-        0x2405_1905,
-        0x72b6,
-        0x0001_1954,
-        0x9fa0,
-        0x6265_6572,
-        0x6462_6720,
+        0xef53, 0x5846_5342, 0x9123_683e, 0xca45_1a4e, 0xf2f5_2010, 0x2fc1_2fc1, 0x0102_1994, 0x8584_58f6,
+        0x794c_7630, 0x6175_6673, 0xf15f, 0x3153_464a, 0x5265_4973, 0x3434, 0x2405_1905, 0x72b6, 0x0001_1954,
+        0x9fa0, 0x6265_6572, 0x6462_6720,
     ];
 
     /// File systems that show what lies on others under devices and inodes of their own: overlayfs, aufs

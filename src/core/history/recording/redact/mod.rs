@@ -27,18 +27,8 @@ use crate::core::model::{
 
 /// The facts whose values are a system's own words or numbers.
 const PLAIN_FACTS: [&str; 12] = [
-    "status",
-    "source",
-    "phase",
-    "kind",
-    "terminal ID",
-    "stale when",
-    "watches itself",
-    "tick pid",
-    "version",
-    "colour",
-    "entrypoint",
-    "last start",
+    "status", "source", "phase", "kind", "terminal ID", "stale when", "watches itself", "tick pid",
+    "version", "colour", "entrypoint", "last start",
 ];
 
 /// Replaces what could tell of a person or a machine, the same by the same.
