@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::layers::Layer;
-use super::{Access, ColorChoice, Glyphs, Mouse, Notify, Retention, Switch, Theme};
+use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
 pub(crate) use crate::core::model::LineError as FileError;
 use crate::core::model::Secret;
@@ -43,7 +43,7 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         theme: keys.theme,
         glyphs: keys.ascii.map(|is| if is { Glyphs::Ascii } else { Glyphs::Unicode }),
         color: keys.color,
-        mouse: keys.mouse.map(|is| if is { Mouse::On } else { Mouse::Off }),
+        mouse: keys.mouse.map(Switch::from_truth),
         access: keys.read_only.map(|is| if is { Access::ReadOnly } else { Access::Full }),
         roots: all_absolute(text, &keys.roots, "a root", home)?,
         obra_databases: all_absolute(text, &keys.obra_databases, "a database", home)?,
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(layer.theme, Some(Theme::ColorBlind));
         assert_eq!(layer.glyphs, Some(Glyphs::Ascii));
         assert_eq!(layer.color, Some(ColorChoice::Never));
-        assert_eq!(layer.mouse, Some(Mouse::On));
+        assert_eq!(layer.mouse, Some(Switch::On));
         assert_eq!(layer.access, Some(Access::ReadOnly));
         assert_eq!(layer.retention, Some(Retention { days: 7 }));
         assert_eq!((layer.title, layer.bell), (Some(Switch::Off), Some(Switch::On)));

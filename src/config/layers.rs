@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Access, ColorChoice, Config, Glyphs, Mouse, Notify, Retention, Switch, Theme};
+use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
 
@@ -40,7 +40,7 @@ pub(crate) struct Layer {
     /// Whether colours are used.
     pub(crate) color: Option<ColorChoice>,
     /// Whether the mouse is captured.
-    pub(crate) mouse: Option<Mouse>,
+    pub(crate) mouse: Option<Switch>,
     /// Whether every action is refused.
     pub(crate) access: Option<Access>,
     /// Folders to look in; those of all layers count.
@@ -133,12 +133,12 @@ mod tests {
 
     #[test]
     fn the_last_layer_that_says_something_wins() {
-        let file = Layer { theme: Some(Theme::Light), mouse: Some(Mouse::On), ..Layer::default() };
+        let file = Layer { theme: Some(Theme::Light), mouse: Some(Switch::On), ..Layer::default() };
         let options = Layer { theme: Some(Theme::Ansi), ..Layer::default() };
         let effective =
             Effective::default().covered_by(file, Origin::File).covered_by(options, Origin::Option);
         assert_eq!((effective.config.theme, effective.origins.theme), (Theme::Ansi, Origin::Option));
-        assert_eq!((effective.config.mouse, effective.origins.mouse), (Mouse::On, Origin::File));
+        assert_eq!((effective.config.mouse, effective.origins.mouse), (Switch::On, Origin::File));
         assert_eq!((effective.config.color, effective.origins.color), (ColorChoice::Auto, Origin::Default));
     }
 

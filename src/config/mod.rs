@@ -20,8 +20,8 @@ pub struct Config {
     pub(crate) glyphs: Glyphs,
     /// Whether colours are used.
     pub(crate) color: ColorChoice,
-    /// Whether the mouse is captured.
-    pub(crate) mouse: Mouse,
+    /// Whether the mouse is captured; capturing breaks copying, so it is off.
+    pub(crate) mouse: Switch,
     /// Whether every action is refused.
     pub(crate) access: Access,
     /// Folders and repositories to look in, besides those of live windows.
@@ -136,16 +136,6 @@ named! {
     }
 }
 
-/// Whether the mouse is captured; capturing breaks copying, so it is off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mouse {
-    /// The terminal keeps it.
-    #[default]
-    Off,
-    /// Clicks select.
-    On,
-}
-
 /// Whether claimtop may act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
@@ -175,16 +165,6 @@ impl Glyphs {
         match self {
             Self::Unicode => false,
             Self::Ascii => true,
-        }
-    }
-}
-
-impl Mouse {
-    /// Returns whether the mouse is captured.
-    pub(crate) fn is_on(self) -> bool {
-        match self {
-            Self::Off => false,
-            Self::On => true,
         }
     }
 }

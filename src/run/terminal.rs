@@ -19,7 +19,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 
 use super::sequences::{RESTORE_TITLE, SAVE_TITLE};
-use crate::config::{Mouse, Switch};
+use crate::config::Switch;
 
 /// Room for one whole frame of a large terminal.
 const BUFFER: usize = 64 * 1024;
@@ -42,13 +42,13 @@ static IS_TITLE_SAVED: AtomicBool = AtomicBool::new(false);
 pub(super) struct Guard {
     backend: CrosstermBackend<BufWriter<Stdout>>,
     shown: Buffer,
-    mouse: Mouse,
+    mouse: Switch,
     title: Switch,
 }
 
 impl Guard {
     /// Enters raw mode and the alternate screen, and makes sure that a panic leaves them.
-    pub(super) fn enter(mouse: Mouse, title: Switch) -> io::Result<Self> {
+    pub(super) fn enter(mouse: Switch, title: Switch) -> io::Result<Self> {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout()));
         leave_on_panic();
         let guard = Self { backend, shown: Buffer::default(), mouse, title };
@@ -111,7 +111,7 @@ impl Drop for Guard {
     }
 }
 
-fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
+fn set_up(mouse: Switch, title: Switch) -> io::Result<()> {
     enable_raw_mode()?;
     if title == Switch::On && !IS_TITLE_SAVED.swap(true, Ordering::SeqCst) {
         execute!(stdout(), Print(SAVE_TITLE))?;
@@ -120,8 +120,8 @@ fn set_up(mouse: Mouse, title: Switch) -> io::Result<()> {
     // Without it pasted text would come as keys, and keys act.
     execute!(stdout(), EnterAlternateScreen, Hide, EnableBracketedPaste)?;
     match mouse {
-        Mouse::On => execute!(stdout(), EnableMouseCapture),
-        Mouse::Off => Ok(()),
+        Switch::On => execute!(stdout(), EnableMouseCapture),
+        Switch::Off => Ok(()),
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn drawing_panics_where_it_is_wanted() {
         if std::env::var_os(VARIABLE).is_some() {
-            let mut guard = Guard::enter(Mouse::On, Switch::On).unwrap();
+            let mut guard = Guard::enter(Switch::On, Switch::On).unwrap();
             guard.draw(frame).unwrap();
             guard.draw(|| panic!("broken on purpose")).unwrap();
         }
