@@ -11,14 +11,14 @@ pub(crate) fn bounds() -> Vec<Bound> {
     let bound = |what, most: String| Bound { what, most };
     vec![
         bound("watched folders", watch::MAX_FOLDERS.to_string()),
-        bound("watched processes", watch::MAX_PROCESSES.to_string()),
+        bound("watched PIDs", watch::MAX_PROCESSES.to_string()),
         bound("repositories", source::REPOS.to_string()),
-        bound("files kept unread", source::KEPT_FILES.to_string()),
-        bound("one record's file", size(file::MAX_BYTES)),
+        bound("files kept", source::KEPT_FILES.to_string()),
+        bound("a record's file", size(file::MAX_BYTES)),
         bound("notes of hooks", source::NOTES.to_string()),
         bound("rows of a table", source::ROWS.to_string()),
-        bound("changes in memory", timeline::MOST.to_string()),
-        bound("one recording", size(tape::LIMIT)),
+        bound("changes kept", timeline::MOST.to_string()),
+        bound("a recording", size(tape::LIMIT)),
         bound("the log", size(log::LIMIT)),
     ]
 }
