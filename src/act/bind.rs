@@ -30,7 +30,7 @@ pub(crate) fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Res
     let mut file = disk.create(from).map_err(ActionError::at("make", &path))?;
     let written = disk.write(&mut file, bytes.as_bytes());
     written.and_then(|()| replace(disk, from, to)).map_err(|errno| {
-        // What is left of an own draft helps nobody.
+        // A leftover draft of ours is useless.
         let _ = disk.remove(from);
         ActionError::at("write", &path)(errno)
     })

@@ -49,7 +49,7 @@ pub struct StateFolder<D: Disk> {
     pub stores: Stores,
     /// How long an action waits while another claimtop is at work.
     pub patience: Patience,
-    /// Whom to tell at once that another claimtop is at work.
+    /// Called at once when another claimtop is at work.
     pub(crate) on_wait: Option<OnWait>,
 }
 
@@ -117,7 +117,7 @@ impl<D: Disk> StateFolder<D> {
         self.lock(self.patience, now)
     }
 
-    /// Takes the lock. Whoever has to wait is told so at once.
+    /// Takes the lock. If it has to wait, it says so at once.
     fn guard(&self, patience: Patience) -> Result<D::Lock, ActionError> {
         let (path, spot) = (self.path.join(LOCK), (&self.folder, OsStr::new(LOCK)));
         let held = match (patience, &self.on_wait) {

@@ -27,10 +27,10 @@ impl<'a> RowUpdate<'a> {
         }
     }
 
-    /// Does it if `agrees` says so while nobody else can write.
+    /// Does it if `agrees` says so while no other process can write.
     ///
     /// # Errors
-    /// Nothing was changed, and no copy is left; or nobody knows ([`ActionError::Unsure`]).
+    /// Nothing was changed, and no copy is left; or the outcome is unknown ([`ActionError::Unsure`]).
     pub(crate) fn carry_out<D: Disk>(
         &self,
         files: &Files<'_, D>,
@@ -71,7 +71,7 @@ impl<'a> RowUpdate<'a> {
         rows.map_or_else(|_| String::new(), |rows| rows.told(self.database, self.changes))
     }
 
-    /// Reads back how it ended that was cut off; `None` while that cannot be told.
+    /// Reads back how an interrupted update ended; `None` while that is unknown.
     ///
     /// # Errors
     /// The copy of a database that was not changed cannot be removed.

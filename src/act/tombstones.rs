@@ -52,7 +52,7 @@ fn change<D: Disk>(
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
     let draft = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
     write(disk, (&opened, OsStr::new(&draft)), text.as_bytes(), (&opened, name)).map_err(|errno| {
-        // What is left of an own draft helps nobody.
+        // A leftover draft of ours is useless.
         let _ = disk.remove((&opened, OsStr::new(&draft)));
         ActionError::at("write", path)(errno)
     })

@@ -78,8 +78,8 @@ fn why_not(entry: &Entry) -> String {
     }
 }
 
-/// Plans to bring back what is parked, as it is now: whoever had it open could still write into it,
-/// which is told in `late`.
+/// Plans to bring back what is parked, as it is now: a process that had it open may still have
+/// written to it, which `late` reports.
 fn restore<D: Disk>(
     files: &Files<'_, D>,
     parked: &Parked,

@@ -9,7 +9,7 @@ use crate::core::model::{Report, Watched};
 /// Another machine belongs here and not among the sources of facts: only a machine itself can
 /// judge its processes. What merges several of these is one itself, so that nothing above it changes.
 pub trait ReportSource {
-    /// Returns the report of this moment. It may take its time: nobody waits for it.
+    /// Returns the report of this moment. It may take its time: nothing waits for it.
     fn next_report(&mut self) -> Arc<Report>;
 
     /// Returns whether a process has come or changed since, at next to no cost; then it is worth a

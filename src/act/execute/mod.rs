@@ -198,7 +198,7 @@ enum Progress {
     Moved,
 }
 
-/// Reverses what was done, newest first, and tells the outcome.
+/// Reverses what was done, newest first, and returns the outcome.
 fn undone<D: Disk>(files: &Files<'_, D>, done: &[&Movement], trouble: &ActionError) -> Outcome {
     let stuck: Vec<String> = done
         .iter()

@@ -75,7 +75,7 @@ pub trait Disk {
     /// Returns the common directory of the repository that a folder lies in, if it lies in one.
     fn common_dir(&self, folder: &Path) -> Option<PathBuf>;
 
-    /// Returns a number that nobody can guess.
+    /// Returns an unpredictable number.
     fn random(&self) -> u64;
 
     /// Returns a process that has a file open, as far as can be seen.
@@ -158,7 +158,7 @@ pub trait Disk {
     fn remove(&self, spot: Spot<'_, Self::Folder>) -> Result<(), Errno>;
 
     /// Appends to a file, for the owner only, and makes it if need be. What is brought to the disk
-    /// reserves room for more than this first, so that a full disk is told before anything is touched.
+    /// reserves room for more than this first, so that a full disk is noticed before anything is touched.
     ///
     /// # Errors
     /// The system refuses, or the disk is full.

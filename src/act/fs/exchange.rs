@@ -102,7 +102,7 @@ impl<D: Disk> Files<'_, D> {
         fill().map_err(|error| self.without(beside, &at.path.with_file_name(beside.1), error))
     }
 
-    /// Removes new content that is not in use, after an error, and tells where it is when even
+    /// Removes new content that is not in use, after an error, and says where it is when even
     /// that fails.
     fn without(&self, new: Spot<'_, D::Folder>, path: &Path, error: ActionError) -> ActionError {
         match self.disk.remove(new) {

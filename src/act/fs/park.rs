@@ -88,7 +88,7 @@ impl<D: Disk> Files<'_, D> {
         )))
     }
 
-    /// Returns whether nobody's files are looked for in a folder.
+    /// Returns whether no system looks for its files in a folder.
     fn is_quiet(&self, folder: &Path) -> bool {
         !format::is_listed(folder) && self.disk.common_dir(folder).is_none()
     }

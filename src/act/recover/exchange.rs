@@ -11,7 +11,7 @@ use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, back_name, shown};
 use crate::core::history::journal::{Movement, Parked, Print};
 
-/// Undoes an exchange that was cut off; a note when somebody has written meanwhile.
+/// Undoes an interrupted exchange; returns a note if the file was written meanwhile.
 pub(crate) fn unexchange<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,

@@ -32,7 +32,7 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
     }
 }
 
-/// Returns whether nobody knows yet how an entry ended.
+/// Returns whether it is still unknown how an entry ended.
 pub(crate) fn is_open(entry: &Entry) -> bool {
     entry.outcome.as_ref().is_none_or(|outcome| outcome.ended == Ended::Unknown)
 }

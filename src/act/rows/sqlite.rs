@@ -17,7 +17,7 @@ use crate::format::obra;
 use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::{self, alone, guard, uri};
 
-/// How long to wait for whoever is writing: 2 s.
+/// How long to wait for another writer: 2 s.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Obra's databases.

@@ -21,10 +21,10 @@ pub trait Rows: Send + Sync {
     fn back_up(&self, database: &str, to: &Path) -> Result<(), ActionError>;
 
     /// Changes rows in one transaction, only if every one of them is as it was seen, and
-    /// `agrees` says so while nobody else can write.
+    /// `agrees` says so while no other process can write.
     ///
     /// # Errors
-    /// Nothing was changed; or, after [`ActionError::Unsure`], nobody knows.
+    /// Nothing was changed; or, after [`ActionError::Unsure`], the outcome is unknown.
     fn apply(
         &self,
         database: &str,

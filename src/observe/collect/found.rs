@@ -112,7 +112,7 @@ impl Found {
             .collect()
     }
 
-    /// Tells of repositories that were left out.
+    /// Reports repositories that were left out.
     pub(crate) fn overflow(&self) -> Option<SourceHealth> {
         let why = format!("more than {MAX_REPOS} repositories; the others were not read");
         self.has_more.then(|| health::partial("repos", why))
@@ -127,7 +127,7 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Adds the repositories of all roots, and tells of roots that have none.
+    /// Adds the repositories of all roots, and reports roots that have none.
     pub(crate) fn find(
         &mut self,
         roots: &[PathBuf],

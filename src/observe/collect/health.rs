@@ -7,7 +7,7 @@ use crate::core::model::{Format, ProcessTable, Repo, SourceHealth, SourceState, 
 use crate::source::homes::MAX_FOLLOWED;
 use crate::source::os::open::error::OpenError;
 
-/// How many failures of one source are told word by word.
+/// How many failures of one source are listed in full.
 const TOLD: usize = 3;
 
 /// How the files of each format fared.

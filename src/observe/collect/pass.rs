@@ -44,7 +44,7 @@ pub(crate) struct Pass<'a> {
     hints: Hints,
     homes: Vec<HomeFolder>,
     pub(crate) records: Vec<Arc<Record>>,
-    /// How many records have told where they work.
+    /// How many records have named their working folder.
     asked: usize,
     broken: Vec<BrokenFile>,
     pub(crate) tallies: Tallies,

@@ -28,7 +28,7 @@ pub(crate) struct Deaths {
     notice: Notice,
     /// `None` when the system has none for us.
     waiter: Option<Waiter>,
-    /// `None` for one that has exited and was told.
+    /// `None` for one whose exit was reported.
     waiting: HashMap<ProcessId, Option<OwnedFd>>,
 }
 

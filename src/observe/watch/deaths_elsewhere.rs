@@ -1,4 +1,4 @@
-//! Systems without pidfds: nobody is waited for, and looking now and then finds the dead.
+//! Systems without pidfds: exits are found by polling.
 
 use crate::core::model::ProcessId;
 use crate::observe::watch::notice::Notice;
@@ -6,7 +6,7 @@ use crate::observe::watch::notice::Notice;
 /// The most processes that are waited for.
 pub(crate) const MAX_PROCESSES: usize = 0;
 
-/// Nobody.
+/// Watches no process.
 pub(crate) struct Deaths;
 
 impl Deaths {
@@ -21,6 +21,6 @@ impl Deaths {
         0
     }
 
-    /// Waits for nobody.
+    /// Watches no process.
     pub(crate) fn follow(&mut self, _processes: &[ProcessId]) {}
 }

@@ -11,7 +11,7 @@ pub enum Hint {
     Process(ProcessId),
     /// A program of an agent's was opened: some process may become an agent now, without a fork.
     Program,
-    /// Somebody waits for a look.
+    /// A look was asked for.
     Asked,
     /// Changes were or will be missed; why, in words. Looking now and then helps.
     Lost(String),

@@ -10,7 +10,7 @@ use crate::format;
 use crate::format::git;
 use crate::source::names::Names;
 
-/// Names in a git common directory that tell of branches and working trees.
+/// Names in a git common directory that change with branches and working trees.
 const GIT: [&str; 3] = ["HEAD", "packed-refs", "worktrees"];
 
 /// What matters in one folder.

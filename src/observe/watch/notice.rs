@@ -1,4 +1,4 @@
-//! From the watching threads to the channel, without ever waiting for whoever receives.
+//! From the watching threads to the channel, without ever waiting for the receiver.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::SyncSender;

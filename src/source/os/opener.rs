@@ -21,7 +21,7 @@ use crate::source::os::processes::own::own_pid;
 /// How much of what the kernel says of a descriptor is read, in bytes.
 const INFO: usize = 4 << 10;
 
-/// How long it is believed that nobody has a file open: 2 min.
+/// For how long "no process has it open" is trusted: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
 
 pub(crate) struct File {
@@ -253,7 +253,7 @@ mod tests {
         std::fs::remove_file(&linked).unwrap();
     }
 
-    /// Starts Python with a file open, and looks for whoever has it.
+    /// Starts Python with a file open, and looks for the process that has it.
     fn check_by_threads(script: &str) {
         let (file, meta) = a_file();
         let open = std::fs::File::open(file.path()).unwrap();

@@ -13,7 +13,7 @@ use crate::source::postgres::given::{Given, TargetError, check_scheme};
 pub enum Tls {
     /// Never.
     Disable,
-    /// If the server can; nobody's certificate is looked at.
+    /// If the server can; its certificate is not checked.
     Prefer,
     /// Always; the certificate is only looked at where a root was given, as libpq does.
     Require,

@@ -72,7 +72,7 @@ impl Reader {
         let known = match known {
             Some(known) if locks.is_empty() && known.locks.is_empty() && !is_good(&known) => return,
             None if locks.is_empty() => return,
-            // Git itself is told by its name.
+            // Git itself is recognized by its name.
             _ if lockers(table).next().is_some() => return,
             Some(known) if known.locks == locks && is_good(&known) => known,
             earlier => {
@@ -100,7 +100,7 @@ fn locks(repo: &Repo, records: &[Arc<Record>]) -> Locks {
 /// What is asked of every process.
 struct Asked {
     places: Vec<Place>,
-    /// The users who can have made the locks; `None` where the file system does not tell.
+    /// The users who can have made the locks; `None` where the file system does not say.
     owners: Option<BTreeSet<u32>>,
     /// The names of the places in each mount namespace.
     names: HashMap<CString, Option<Vec<PathBuf>>>,

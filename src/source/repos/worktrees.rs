@@ -64,7 +64,7 @@ fn one(admin: &Path, name: &OsStr, fence: &Fence) -> Option<Worktree> {
     Some(Worktree {
         id: id(name),
         branch: branch(&admin.join("HEAD")),
-        // Outside the fence nobody looks.
+        // Nothing outside the fence is read.
         exists: !fence.allows(&path) || path.is_dir(),
         locked: locked(&admin.join("locked")),
         path,

@@ -115,7 +115,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::other(format!("{}: {error}", crate::core::model::Untrusted::from_path(path)))
 }
 
-/// Removes the copies that nobody uses: their claimtop was ended before it could.
+/// Removes unused copies: their claimtop was ended before it could.
 fn sweep(folder: &Path) {
     let left = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let ours = left.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)));

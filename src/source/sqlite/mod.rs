@@ -1,4 +1,4 @@
-//! Opens SQLite databases strictly for reading, beside whoever writes them.
+//! Opens SQLite databases strictly for reading, beside their writers.
 
 pub(crate) mod copies;
 pub(crate) mod files;
@@ -78,7 +78,7 @@ pub(crate) struct Database {
     connection: Connection,
     /// Where the copy lies that is read instead; it goes with this value.
     _copy: Option<Arc<Copy>>,
-    /// Nobody reads its bytes meanwhile. Let go of last.
+    /// No thread reads its bytes meanwhile. Dropped last.
     _alone: RwLockReadGuard<'static, ()>,
 }
 
@@ -151,7 +151,7 @@ fn connect(path: &Path, mode: &str, access: OpenFlags) -> Result<Connection, Rea
     Ok(connection)
 }
 
-/// Reads a copy of a database that nobody writes.
+/// Reads a copy of a database that has no writer.
 fn open_copy(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
     let files = Files::of(path).ok_or(ReadError::Interrupted)?;
     let copy = match copies.kept(path, &files) {

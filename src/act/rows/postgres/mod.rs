@@ -137,7 +137,7 @@ fn stand(session: &Session, changes: &[RowChange]) -> Result<RowsState, ActionEr
     Ok(state.unwrap_or(RowsState::Before))
 }
 
-/// Tells what a row says by now.
+/// Describes what a row says by now.
 fn tell(change: &RowChange, now: Option<Columns>) -> String {
     let Some(now) = now else { return format!("{} has gone", name(change)) };
     let column = match change.table.as_str() {
@@ -152,7 +152,7 @@ fn tell(change: &RowChange, now: Option<Columns>) -> String {
     format!("{}.{column} of {} {says}", change.table, shown(&change.id))
 }
 
-/// What is told of a session's row that LEO's own function has let go.
+/// Describes a session's row that LEO's own function has released.
 const TOUCHED: &str =
     " (LEO's own release_sd writes to this row: it is idle now, and its heartbeat was put back as it was)";
 

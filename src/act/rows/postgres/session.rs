@@ -19,7 +19,7 @@ use crate::source::postgres::{self, Allowance, Connected, Target};
 /// How long one statement may take, answer included: 10 s.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// How long to wait for whoever holds a lock: 3 s.
+/// How long to wait for a lock that another session holds: 3 s.
 const PATIENCE: &str = "3s";
 
 /// One connection. Dropped, it is closed, and the server forgets what was not committed.
@@ -45,7 +45,7 @@ impl Session {
             let Connected { client, connection, allowance } =
                 postgres::connect(target).await.map_err(refused)?;
             let driver = tokio::spawn(async move {
-                // What ended it is told by the query that it interrupts.
+                // The interrupted query reports what ended it.
                 let _ = connection.await;
             });
             let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
@@ -92,7 +92,7 @@ impl Session {
     /// transaction.
     ///
     /// # Errors
-    /// Somebody holds one for too long.
+    /// Another session holds one for too long.
     pub(crate) fn lock(&self, changes: &[RowChange]) -> Result<(), ActionError> {
         for key in keys(changes) {
             self.query("SELECT pg_advisory_xact_lock(hashtext($1))::text", &[Some(key.to_owned())])?;
@@ -178,7 +178,7 @@ impl Session {
     /// Commits.
     ///
     /// # Errors
-    /// The server refuses, and nothing was changed; or nobody knows.
+    /// The server refuses, and nothing was changed; or the outcome is unknown.
     pub(crate) fn commit(&self) -> Result<(), ActionError> {
         match self.wait(self.client.batch_execute("COMMIT")) {
             Ok(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! Linux: inotify itself, told only of what changes. notify subscribes to opens too, which every
+//! Linux: inotify itself, subscribed to changes only. notify subscribes to opens too, which every
 //! look of ours would raise, and costs a hundred times more in a storm of writes.
 
 use std::collections::{HashMap, HashSet};
@@ -34,7 +34,7 @@ type Paths = Arc<Mutex<Watches>>;
 struct Watches {
     /// The folder of each.
     by_number: HashMap<i32, PathBuf>,
-    /// Folders whose watch the kernel has ended, and that were not told yet.
+    /// Folders whose watch the kernel has ended, not reported yet.
     ended: HashSet<PathBuf>,
 }
 

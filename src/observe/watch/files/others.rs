@@ -44,7 +44,7 @@ impl Watcher {
         })
     }
 
-    /// Returns no folder: notify does not tell whose watch has ended.
+    /// Returns no folder: notify does not report which watch has ended.
     pub(crate) fn ended(&mut self) -> HashSet<PathBuf> {
         HashSet::new()
     }

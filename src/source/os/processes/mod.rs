@@ -1,4 +1,4 @@
-//! Reads the process table: everybody cheaply, and whoever matters in detail.
+//! Reads the process table: every process cheaply, and those that matter in detail.
 
 pub(crate) mod homes;
 #[cfg(target_os = "linux")]

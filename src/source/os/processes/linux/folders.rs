@@ -40,7 +40,7 @@ pub(crate) fn view_of(id: ProcessId) -> Option<View> {
 }
 
 impl View {
-    /// Returns what tells it from other views.
+    /// Returns what distinguishes it from other views.
     pub(crate) fn id(&self) -> ViewId {
         self.id.clone()
     }

@@ -1,4 +1,4 @@
-//! Linux: straight from `/proc`, with pidfds for whoever matters.
+//! Linux: straight from `/proc`, with pidfds for the processes that matter.
 
 pub(crate) mod chain;
 pub(crate) mod closer;
