@@ -55,7 +55,7 @@ fn detail(state: &State) -> Option<Page> {
         return None;
     }
     let mut page = Page::new(state.size.detail_width(state.table.rows.len()), state.told_at());
-    write_evidence(&mut page, state, state.selected()?);
+    write_evidence(&mut page, state, state.subject()?);
     Some(page)
 }
 

@@ -10,6 +10,7 @@ use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
 use super::view::View;
 use crate::core::model::{Action, Keeper, Key, Location, Request, RestoreTo};
+use crate::core::model::need::NeedKind;
 use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::safe;
 use crate::present::words;
@@ -61,12 +62,12 @@ fn show(state: &mut State, view: View) -> Vec<Effect> {
     state.refresh();
     match view {
         View::History => vec![Effect::ReadHistory, Effect::Redraw],
-        View::Windows | View::Sessions | View::Claims | View::Problems => vec![Effect::Redraw],
+        View::Now | View::Windows | View::Sessions | View::Claims | View::Problems => vec![Effect::Redraw],
     }
 }
 
 fn open_evidence(state: &mut State) {
-    if let Some(key) = state.selected().cloned() {
+    if let Some(key) = state.subject().cloned() {
         state.layers.push(Layer::Evidence { key, scroll: 0 });
     }
 }
@@ -97,7 +98,8 @@ fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
     let Some(index) = state.index.clone() else { return Vec::new() };
     let chosen: Vec<Key> = match state.layers.last() {
         None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
-        None | Some(_) => state.subject().cloned().into_iter().collect(),
+        None => state.selected().cloned().into_iter().collect(),
+        Some(_) => state.subject().cloned().into_iter().collect(),
     };
     let requests = sheet::requests(&index, &chosen, action);
     if requests.is_empty() {
@@ -175,6 +177,13 @@ fn jump(state: &mut State) -> Vec<Effect> {
 /// Copies what names the thing best.
 fn copy(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
+    let need = state.selected().filter(|_| state.layers.is_empty()).and_then(|key| index.need(key));
+    if let Some(NeedKind::Died(left)) = need.map(|need| &need.kind)
+        && let Some(command) = left.resume()
+    {
+        state.message = Some(format!("Copied {}", safe(&command)));
+        return vec![Effect::Copy(command), Effect::Redraw];
+    }
     let told = state.entry(key).map(|entry| entry.intent.title.as_str());
     let text = match told.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str())) {
         Some(told) => safe(told),

@@ -230,7 +230,12 @@ impl State {
     /// Returns the thing that keys act on: what is open, or what is selected.
     pub(crate) fn subject(&self) -> Option<&Key> {
         let open = self.layers.iter().rev().find_map(Layer::evidence);
-        open.or_else(|| self.selected())
+        open.or_else(|| Some(self.target(self.selected()?)))
+    }
+
+    /// Returns what keys act on where a row is selected: what a need is about, or the row's thing.
+    fn target<'k>(&'k self, key: &'k Key) -> &'k Key {
+        self.index.as_ref().map_or(key, |index| index.target(key))
     }
 
     pub(crate) fn visible(&self) -> &[Row] {

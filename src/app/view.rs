@@ -1,13 +1,15 @@
-//! The five views and what a person has set in each.
+//! The views and what a person has set in each.
 
 use super::order::Sort;
 use crate::core::model::Key;
 
-/// One of the five views.
+/// One of the views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum View {
-    /// Every running agent.
+    /// What needs a person, and what each window is doing.
     #[default]
+    Now,
+    /// Every running agent.
     Windows,
     /// Every session record.
     Sessions,
@@ -19,12 +21,13 @@ pub(crate) enum View {
 
 impl View {
     /// Every view, in the order of the tabs.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Windows, Self::Sessions, Self::Claims, Self::Problems, Self::History];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Now, Self::Windows, Self::Sessions, Self::Claims, Self::Problems, Self::History];
 
     /// Returns the name on the tab.
     pub(crate) fn title(self) -> &'static str {
         match self {
+            Self::Now => "Now",
             Self::Windows => "Windows",
             Self::Sessions => "Sessions",
             Self::Claims => "Claims",
@@ -36,18 +39,20 @@ impl View {
     /// Returns the view on the right, or the first after the last.
     pub(crate) fn next(self) -> Self {
         match self {
+            Self::Now => Self::Windows,
             Self::Windows => Self::Sessions,
             Self::Sessions => Self::Claims,
             Self::Claims => Self::Problems,
             Self::Problems => Self::History,
-            Self::History => Self::Windows,
+            Self::History => Self::Now,
         }
     }
 
     /// Returns the view on the left, or the last before the first.
     pub(crate) fn previous(self) -> Self {
         match self {
-            Self::Windows => Self::History,
+            Self::Now => Self::History,
+            Self::Windows => Self::Now,
             Self::Sessions => Self::Windows,
             Self::Claims => Self::Sessions,
             Self::Problems => Self::Claims,
@@ -70,6 +75,7 @@ pub(crate) struct Place {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
+    now: Place,
     windows: Place,
     sessions: Place,
     claims: Place,
@@ -80,6 +86,7 @@ pub(crate) struct Places {
 impl Places {
     pub(crate) fn of(&self, view: View) -> &Place {
         match view {
+            View::Now => &self.now,
             View::Windows => &self.windows,
             View::Sessions => &self.sessions,
             View::Claims => &self.claims,
@@ -91,6 +98,7 @@ impl Places {
     /// Returns the place in a view for changing it.
     pub(crate) fn of_mut(&mut self, view: View) -> &mut Place {
         match view {
+            View::Now => &mut self.now,
             View::Windows => &mut self.windows,
             View::Sessions => &mut self.sessions,
             View::Claims => &mut self.claims,

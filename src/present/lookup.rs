@@ -3,9 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::core::model::{
-    ClaimView, Finding, Key, KeyKind, Location, ProcessId, RecordView, Report, WindowView,
-};
+use crate::core::model::claim::ClaimView;
+use crate::core::model::finding::Finding;
+use crate::core::model::judged::RecordView;
+use crate::core::model::key::{Key, KeyKind};
+use crate::core::model::need::{Need, NeedKind};
+use crate::core::model::process::ProcessId;
+use crate::core::model::record::location::Location;
+use crate::core::model::report::Report;
+use crate::core::model::window::WindowView;
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone, of_window};
 
@@ -79,6 +85,24 @@ impl Index {
         self.claims.first(&self.report.claims, key, |claim| &claim.key)
     }
 
+    /// Returns something that needs a person.
+    pub(crate) fn need(&self, key: &Key) -> Option<&Need> {
+        self.report.needs.iter().find(|need| need.key == *key)
+    }
+
+    /// Returns what keys act on where this is selected: what a need is about, or the thing itself.
+    pub(crate) fn target<'k>(&'k self, key: &'k Key) -> &'k Key {
+        let Some(need) = self.need(key) else { return key };
+        match &need.kind {
+            NeedKind::Collision { code, subjects, .. } => {
+                let is_its = |finding: &Finding| finding.code == *code && finding.subjects == *subjects;
+                let at = self.report.findings.iter().position(|finding| is_its(finding));
+                at.and_then(|at| self.keys_of_findings.get(at)).unwrap_or(&need.subject)
+            }
+            NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => &need.subject,
+        }
+    }
+
     pub(crate) fn finding(&self, key: &Key) -> Option<&Finding> {
         let at = self.findings.all(key, |at| get(&self.keys_of_findings, at)).first()?;
         get(&self.report.findings, *at).map(Arc::as_ref)
@@ -94,6 +118,7 @@ impl Index {
             || self.record(key).is_some()
             || self.claim(key).is_some()
             || self.finding(key).is_some()
+            || self.need(key).is_some()
     }
 
     /// Returns the claims that a record states.

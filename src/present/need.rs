@@ -40,7 +40,7 @@ pub(crate) fn said(need: &Need, window: Option<&WindowView>, now: Timestamp) -> 
                 keys: vec![("J", "go there")],
             }
         }
-        NeedKind::Collision { code: _, message } => Said {
+        NeedKind::Collision { code: _, message, subjects: _ } => Said {
             mark: Mark::Collision,
             tone: Tone::Bad,
             who: String::new(),

@@ -44,7 +44,7 @@ fn lines(state: &State, room: usize) -> Vec<Line> {
     let problems = report.findings.len();
     if problems > 0 {
         let told = format!(" shows {}.", count(problems, "problem"));
-        lines.push(Line::new("4", Tone::Key).then(&told, Tone::Dim));
+        lines.push(Line::new("5", Tone::Key).then(&told, Tone::Dim));
     }
     lines.push(Line::default());
     lines.extend(sources(report));
@@ -66,7 +66,7 @@ fn history(room: usize) -> Vec<Line> {
 
 fn nothing(view: View) -> &'static str {
     match view {
-        View::Windows => "No agent window is running.",
+        View::Now | View::Windows => "No agent window is running.",
         View::Sessions => "No session record was found.",
         View::Claims => "Nothing is claimed.",
         View::Problems => "No problems.",
@@ -77,7 +77,7 @@ fn nothing(view: View) -> &'static str {
 /// Returns what a view tells about.
 fn topic(view: View) -> Topic {
     match view {
-        View::Windows => Topic::Windows,
+        View::Now | View::Windows => Topic::Windows,
         View::Sessions | View::Claims => Topic::Records,
         View::Problems | View::History => Topic::All,
     }
@@ -86,7 +86,7 @@ fn topic(view: View) -> Topic {
 /// Says that a view is empty and there may be something all the same.
 fn unknown(view: View) -> &'static str {
     match view {
-        View::Windows => "It is not known whether an agent window is running.",
+        View::Now | View::Windows => "It is not known whether an agent window is running.",
         View::Sessions => "It is not known whether there are session records.",
         View::Claims => "It is not known whether anything is claimed.",
         View::Problems => "It is not known whether there is a problem.",

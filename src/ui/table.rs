@@ -21,7 +21,12 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let top = state.place().top;
     for (line, (at, row)) in (area.y + 1..area.bottom()).zip(state.visible().iter().enumerate()) {
         let area = Rect { y: line, height: 1, ..area };
-        draw_row(painter, area, row, &slots, gap);
+        match &row.line {
+            Some(line) => {
+                _ = painter.line(area.x + GUTTER, area.y, area.width.saturating_sub(GUTTER + 1), line)
+            }
+            None => draw_row(painter, area, row, &slots, gap),
+        }
         gutter(painter, area, top + at == state.place().at, sign(state, &row.key));
     }
 }

@@ -42,6 +42,7 @@ fn tab(state: &State, at: usize, view: View) -> Line {
 
 fn total(report: &Report, view: View) -> Option<usize> {
     match view {
+        View::Now => Some(report.needs.len()),
         View::Windows => Some(report.windows.len()),
         View::Sessions => Some(report.records.len()),
         View::Claims => Some(report.claims.len()),

@@ -37,7 +37,7 @@ pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     ];
     let also = outside(Some(&claim.record.title));
     let severity = worst(&findings).map(|finding| finding.severity);
-    Row { key: claim.key.clone(), cells, severity, also }
+    Row { key: claim.key.clone(), cells, line: None, severity, also }
 }
 
 /// Names the window that holds it, or what the record says about one.

@@ -76,7 +76,7 @@ fn of_entry(entry: &Entry, now: Timestamp) -> Row {
         Cell::text(&entry.intent.title, Tone::Plain),
         undo(entry),
     ];
-    Row { key: Key::typed(&entry.number.to_string()), cells, severity: None, also: String::new() }
+    Row { key: Key::typed(&entry.number.to_string()), cells, severity: None, line: None, also: String::new() }
 }
 
 fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
@@ -88,7 +88,7 @@ fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
         Cell::text(&past.told, Tone::Plain),
         Cell::default(),
     ];
-    Row { key: key_of(number), cells, severity: None, also: String::new() }
+    Row { key: key_of(number), cells, severity: None, line: None, also: String::new() }
 }
 
 /// Returns how an entry ended, with its sign.

@@ -2,6 +2,7 @@
 
 pub(crate) mod claims;
 pub(crate) mod history;
+pub(crate) mod now;
 pub(crate) mod problems;
 pub(crate) mod row;
 pub(crate) mod sessions;
@@ -17,7 +18,7 @@ use super::order::{Direction, Sort};
 pub(crate) fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
     let columns = source.columns();
     let mut widths = vec![0; columns.len()];
-    let mut rows = Vec::new();
+    let (mut pinned, mut rows) = (Vec::new(), Vec::new());
     for (at, row) in (0..source.len()).filter_map(|at| Some((at, source.row(at)?))) {
         if !filter.keeps(&row) {
             continue;
@@ -25,10 +26,15 @@ pub(crate) fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
         for (widest, cell) in widths.iter_mut().zip(&row.cells) {
             *widest = cell.span.width().max(*widest);
         }
+        if at < source.pinned() {
+            pinned.push(Entry { key: row.key, severity: row.severity, at });
+            continue;
+        }
         let rank = (sort.rank(&row), source.rank(at, &row));
         rows.push((rank, Entry { key: row.key, severity: row.severity, at }));
     }
-    Table { columns, rows: arrange(rows, sort.direction), widths, unfiltered: source.len() }
+    pinned.extend(arrange(rows, sort.direction));
+    Table { columns, rows: pinned, widths, unfiltered: source.len() }
 }
 
 fn arrange<R: Ord>(mut ranked: Vec<(R, Entry)>, direction: Direction) -> Vec<Entry> {

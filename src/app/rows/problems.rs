@@ -25,5 +25,5 @@ pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
         Cell::text(&remedy.unwrap_or_default(), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];
-    Row { key: key.clone(), cells, severity: Some(finding.severity), also: String::new() }
+    Row { key: key.clone(), cells, severity: Some(finding.severity), line: None, also: String::new() }
 }

@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{Finding, Key, Severity};
-use crate::present::tone::{Span, Tone, of_severity};
+use crate::core::model::code::Severity;
+use crate::core::model::finding::Finding;
+use crate::core::model::key::Key;
+use crate::present::tone::{Line, Span, Tone, of_severity};
 use crate::present::{age, text};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +82,8 @@ pub(crate) struct Row {
     pub(crate) key: Key,
     /// One cell for each column.
     pub(crate) cells: Vec<Cell>,
+    /// What is shown instead of cells, across all columns.
+    pub(crate) line: Option<Line>,
     /// The worst finding about it.
     pub(crate) severity: Option<Severity>,
     /// What else the filter finds it by.

@@ -47,6 +47,7 @@ pub(crate) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
         key: record.key.clone(),
         cells,
         severity: worst(&findings).map(|finding| finding.severity),
+        line: None,
         also: String::new(),
     }
 }

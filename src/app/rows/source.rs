@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::history::{self, Item};
 use super::row::{Column, Row, badness};
-use super::{claims, problems, sessions, windows};
+use super::{claims, now, problems, sessions, windows};
 use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
     ) -> Self {
         let told = match view {
             View::History => history::items(journal, timeline, now),
-            View::Windows | View::Sessions | View::Claims | View::Problems => Vec::new(),
+            View::Now | View::Windows | View::Sessions | View::Claims | View::Problems => Vec::new(),
         };
         Self { index, view, now, told }
     }
@@ -38,6 +38,7 @@ impl<'a> Source<'a> {
     pub(crate) fn len(&self) -> usize {
         let report = &self.index.report;
         match self.view {
+            View::Now => report.needs.len() + report.windows.len(),
             View::Windows => report.windows.len(),
             View::Sessions => report.records.len(),
             View::Claims => report.claims.len(),
@@ -46,11 +47,20 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Returns how many of them stand first, in their own order, whatever a person sorts by.
+    pub(crate) fn pinned(&self) -> usize {
+        if self.view == View::Now { self.index.report.needs.len() } else { 0 }
+    }
+
     /// Makes the row of one of them.
     pub(crate) fn row(&self, at: usize) -> Option<Row> {
         let (index, now) = (self.index, self.now);
         let report = &index.report;
         Some(match self.view {
+            View::Now => match at.checked_sub(report.needs.len()) {
+                None => now::need(index, report.needs.get(at)?, now),
+                Some(at) => now::window(index, report.windows.get(at)?, now),
+            },
             View::Windows => windows::row(index, report.windows.get(at)?, now),
             View::Sessions => sessions::row(index, report.records.get(at)?, now),
             View::Claims => claims::row(index, report.claims.get(at)?, now),
@@ -61,6 +71,7 @@ impl<'a> Source<'a> {
 
     pub(crate) fn columns(&self) -> &'static [Column] {
         match self.view {
+            View::Now => now::COLUMNS,
             View::Windows => windows::COLUMNS,
             View::Sessions => sessions::COLUMNS,
             View::Claims => claims::COLUMNS,
@@ -79,7 +90,7 @@ impl<'a> Source<'a> {
             // Whoever looks at claims wants to know which of them can be let go.
             View::Claims => [standing, badness],
             View::Sessions => [badness, standing],
-            View::Windows | View::Problems | View::History => [badness, None],
+            View::Now | View::Windows | View::Problems | View::History => [badness, None],
         };
         match self.index.report.findings.get(at).filter(|_| self.view == View::Problems) {
             Some(finding) => (by, Some(finding.code), counting(&finding.message.brief())),

@@ -49,6 +49,7 @@ pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
         key: window.key.clone(),
         cells,
         severity: worst(&findings).map(|finding| finding.severity),
+        line: None,
         also: String::new(),
     }
 }

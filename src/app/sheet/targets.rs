@@ -1,6 +1,11 @@
 //! What an action on the chosen things is about.
 
-use crate::core::model::{Action, Code, Finding, Key, Remedy, Request, WindowView};
+use crate::core::model::action::{Action, Request};
+use crate::core::model::code::Code;
+use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::key::Key;
+use crate::core::model::need::NeedKind;
+use crate::core::model::window::WindowView;
 use crate::core::plan::left::left_by;
 use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;
@@ -14,6 +19,11 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
     let act = |key: Key| Request::Act { key, action };
     let mut requests = Vec::new();
     for key in chosen {
+        if let Some(of) = of_need(index, key, action) {
+            requests.push(Request::Left { of });
+            continue;
+        }
+        let key = index.target(key);
         if let Some(of) = left(index, key, action) {
             requests.push(Request::Left { of });
             continue;
@@ -28,6 +38,13 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
         requests.extend(new);
     }
     requests
+}
+
+/// Returns one of the records that a dead window has left, where that it died is chosen.
+fn of_need(index: &Index, key: &Key, action: Action) -> Option<Key> {
+    let need = index.need(key).filter(|_| matches!(action, Action::Release | Action::Park))?;
+    let NeedKind::Died(left) = &need.kind else { return None };
+    (!left.claims.is_empty()).then(|| need.subject.clone())
 }
 
 /// Returns one of several records that an ended window has left, where a window or a finding about

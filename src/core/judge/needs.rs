@@ -52,7 +52,11 @@ fn collisions(findings: &[Arc<Finding>]) -> impl Iterator<Item = Need> {
     };
     let collisions = findings.iter().filter(|finding| finding.severity == Severity::Collision);
     collisions.filter(move |finding| !worse(finding)).filter_map(|finding| {
-        let kind = NeedKind::Collision { code: finding.code, message: finding.message.clone() };
+        let kind = NeedKind::Collision {
+            code: finding.code,
+            message: finding.message.clone(),
+            subjects: finding.subjects.clone(),
+        };
         let began = finding.story.as_ref().and_then(|story| story.events.last()?.at);
         Some(need(finding.subjects.first()?, &all_of(finding), kind, began))
     })

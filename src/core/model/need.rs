@@ -58,6 +58,8 @@ pub enum NeedKind {
         code: Code,
         /// What it says.
         message: Sentence,
+        /// Everything that it is about.
+        subjects: Vec<Key>,
     },
     /// A window died and left something.
     Died(Left),
