@@ -4,9 +4,18 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use crate::core::model::{
-    BrokenFile, Code, FileImage, Format, Location, Ownership, Problem, Record, RecordKind, Row, Untrusted,
-};
+use crate::core::model::code::Code;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::file::FileImage;
+use crate::core::model::record::Record;
+use crate::core::model::record::claim::{ResourceKind, StatedClaim};
+use crate::core::model::record::format::Format;
+use crate::core::model::record::kind::RecordKind;
+use crate::core::model::record::location::{Location, Row};
+use crate::core::model::record::ownership::Ownership;
+use crate::core::model::record::problem::Problem;
+use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::text::Untrusted;
 use crate::format::json;
 use crate::format::reading::Reading;
 
@@ -75,6 +84,22 @@ pub(super) fn temporary(
     }
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
+}
+
+/// Drafts the lock of a session, which stands for the session itself.
+pub(super) fn session_lock(
+    format: Format,
+    id: Untrusted,
+    surface: &'static str,
+    file: &FileImage,
+    reading: &Reading<'_>,
+) -> Record {
+    let mut lock = record(format, RecordKind::Lock, file, reading);
+    lock.title = id.clone();
+    lock.session_id = Some(id.clone()).filter(|id| is_valid_id(id.raw()));
+    lock.claims = vec![StatedClaim::new(ResourceKind::Session, id, surface, None)];
+    lock.problems = json::ownership_problems(file, reading, None);
+    lock
 }
 
 /// Shares a record that is filled in, without the secrets that people leave in prompts and titles.

@@ -3,11 +3,12 @@
 //! A format is a folder here with its `SPEC`, its line in [`spec`], and its row in
 //! [`Format`](crate::core::model::Format), which the compiler asks for.
 
-pub(crate) mod agent_locks;
 pub(crate) mod agent_mail;
 pub(crate) mod beads;
 pub(crate) mod cells;
 pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod copilot;
 pub mod described;
 mod draft;
 pub(crate) mod entire;
@@ -20,7 +21,6 @@ pub(crate) mod maia;
 pub(crate) mod obra;
 pub(crate) mod observability;
 pub(crate) mod opencode;
-
 pub(crate) mod place;
 pub(crate) mod qwen;
 pub(crate) mod reading;
@@ -53,8 +53,8 @@ pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
         Format::Git => &git::SPEC,
         Format::Beads => &beads::SPEC,
         Format::AgentMail => &agent_mail::SPEC,
-        Format::Codex => &agent_locks::CODEX,
-        Format::Copilot => &agent_locks::COPILOT,
+        Format::Codex => &codex::SPEC,
+        Format::Copilot => &copilot::SPEC,
         Format::Gemini => &gemini::SPEC,
         Format::Qwen => &qwen::SPEC,
         Format::OpenCode => &opencode::SPEC,

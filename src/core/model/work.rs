@@ -58,6 +58,8 @@ pub struct Doing {
     pub model: Option<Untrusted>,
     /// How full its context is.
     pub context: Option<ContextFill>,
+    /// Since when it compacts its context.
+    pub compacting: Option<Timestamp>,
     /// The agent's version.
     pub version: Option<Untrusted>,
     /// How its agent asks for permission, such as `plan`.

@@ -22,6 +22,9 @@ use crate::format::time;
 /// How many characters of a prompt, a command or a task are kept.
 const SHOWN: usize = 400;
 
+/// The most bytes of a path (`PATH_MAX`).
+const MOST_PATH: usize = 4096;
+
 /// How a format's session files are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adapter {
@@ -90,6 +93,7 @@ impl Draft {
     pub(crate) fn turns(&mut self, state: TurnState, since: Option<Timestamp>) {
         self.doing.turn = Turn { state, since };
         self.doing.calls.clear();
+        self.doing.compacting = None;
     }
 
     /// The agent goes on: it works, since the prompt where that is known.
@@ -117,10 +121,7 @@ impl Draft {
 
     /// A file was edited. A path that is not absolute stands in the folder that the line names.
     pub(crate) fn edits(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
-        let path = match folder.filter(|_| !path.starts_with('/')) {
-            Some(folder) => format!("{}/{path}", folder.trim_end_matches('/')).into(),
-            None => Untrusted::from(path),
-        };
+        let Some(path) = absolute(path, folder) else { return };
         let latest = self.edits.entry(path).or_default();
         *latest = at.or(*latest);
         if self.edits.len() > MOST_FILES {
@@ -150,6 +151,16 @@ pub(crate) fn first_line(text: &str) -> Untrusted {
     line
 }
 
+/// Returns a path as it stands in a folder, where that is known; `None` if it can be none.
+pub(crate) fn absolute(path: &str, folder: Option<&str>) -> Option<Untrusted> {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let path = match folder.filter(|_| !path.is_empty() && !path.starts_with('/')) {
+        Some(folder) => format!("{}/{path}", folder.trim_end_matches('/')).into(),
+        None => Untrusted::from(path),
+    };
+    (1..MOST_PATH).contains(&path.raw().len()).then_some(path)
+}
+
 /// Returns what a tool works on, by the names that the agents' tools give their inputs.
 pub(crate) fn target(input: &Object<'_>) -> Option<Target> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.text(name));
@@ -162,4 +173,39 @@ pub(crate) fn target(input: &Object<'_>) -> Option<Target> {
         .or_else(|| line(&["pattern", "query"]).map(Target::Search))
         .or_else(|| line(&["description", "task_name"]).map(Target::Agent))
         .or_else(|| text(&["path", "dir_path"]).map(Target::File))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, folder: Option<&str>, expected: Option<&str>) {
+        assert_eq!(absolute(path, folder).as_ref().map(Untrusted::raw), expected);
+    }
+
+    #[test]
+    fn a_path_stands_in_its_folder() {
+        check("a.rs", Some("/src/"), Some("/src/a.rs"));
+        check("a.rs", None, Some("a.rs"));
+        check("/b/a.rs", Some("/src"), Some("/b/a.rs"));
+        check("file:///b/a.rs", Some("/src"), Some("/b/a.rs"));
+        check("", Some("/src"), None);
+        check(&"a".repeat(MOST_PATH), None, None);
+    }
+
+    #[test]
+    fn only_the_newest_files_and_calls_are_kept() {
+        let mut draft = Draft::default();
+        for second in 0..1_000 {
+            let at = Timestamp::from_second(second).ok();
+            draft.edits(&format!("/src/{second}.rs"), None, at);
+            draft.calls(&second.to_string(), "Edit", None, at);
+        }
+        let doing = draft.doing();
+        assert_eq!((doing.edits.len(), doing.calls.len()), (MOST_FILES, MOST_CALLS));
+        let oldest = doing.edits.iter().filter_map(|edit| edit.at).min();
+        assert_eq!(oldest.map(Timestamp::as_second), Some(1_000 - 256));
+        assert_eq!(doing.calls.last().map(|call| call.id.raw()), Some("999"));
+    }
 }

@@ -1,5 +1,7 @@
 //! Checks that every adapter's tests share.
 
+use crate::core::model::work::{Call, Doing};
+use crate::format::draft::sample::fixture;
 use crate::format::work::{Adapter, Draft};
 
 /// Reads a text whole.
@@ -28,4 +30,49 @@ pub(crate) fn check_tails(adapter: Adapter, text: &str) -> usize {
         }
     }
     lines.len()
+}
+
+/// Checks that a line which breaks off, wherever that is, is counted and says nothing.
+#[track_caller]
+pub(crate) fn check_torn(adapter: Adapter, lines: &[&str]) {
+    for (line, end) in lines.iter().flat_map(|line| (1..line.len()).map(move |end| (line, end))) {
+        let mut draft = Draft::default();
+        draft.line(adapter, &line.as_bytes()[..end]);
+        assert_eq!((draft.skipped, draft.doing()), (1, Doing::default()), "the first {end} bytes of {line}");
+    }
+}
+
+/// Checks the tails of real files, where they exist, and that each file is enough as a whole. Returns
+/// what each says at its end.
+#[track_caller]
+pub(crate) fn check_fixtures<const N: usize>(adapter: Adapter, names: [&str; N]) -> Option<[Doing; N]> {
+    let mut found = names.map(|_| Doing::default());
+    for (doing, name) in found.iter_mut().zip(names) {
+        let text = fixture(&format!("work/{name}"))?;
+        let text = String::from_utf8_lossy(&text);
+        check_tails(adapter, &text);
+        let draft = whole(adapter, &text);
+        assert!((adapter.is_settled)(&draft), "{name}");
+        assert_eq!(draft.skipped, 0, "{name}");
+        *doing = draft.doing();
+    }
+    Some(found)
+}
+
+/// Returns the open calls: each tool, and what it works on.
+pub(crate) fn calls(doing: &Doing) -> Vec<(&str, &str)> {
+    fn pair(call: &Call) -> (&str, &str) {
+        (call.tool.raw(), call.target.as_ref().map_or("", |target| target.text().raw()))
+    }
+    doing.calls.iter().map(pair).collect()
+}
+
+/// Returns the paths of the edited files.
+pub(crate) fn edits(doing: &Doing) -> Vec<&str> {
+    doing.edits.iter().map(|edit| edit.path.raw()).collect()
+}
+
+/// Returns the last prompt.
+pub(crate) fn prompt(doing: &Doing) -> Option<&str> {
+    doing.prompt.as_ref().map(|prompt| prompt.text.raw())
 }

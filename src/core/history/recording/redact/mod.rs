@@ -293,6 +293,7 @@ impl Redactor {
         self.file(path);
         let Doing {
             title,
+            compacting: _,
             prompt,
             turn: _,
             calls,
