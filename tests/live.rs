@@ -192,7 +192,7 @@ fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
         world.register(agent.id(), start_ticks(agent.id()));
         let mut screen = world.screen(columns, rows);
         screen.wait_for("claimtop");
-        screen.press("3");
+        screen.press("4");
         screen.wait_for("held");
         agent.kill().unwrap();
         agent.wait().unwrap();
@@ -207,7 +207,7 @@ fn a_late_and_a_vanishing_folder_are_followed() {
     let maia = world.path("home/.maia/sessions");
     let mut screen = world.screen(100, 30);
     screen.wait_for("claimtop");
-    screen.press("2");
+    screen.press("3");
     std::fs::create_dir_all(&maia).unwrap();
     let text = r#"{"current_agent":"late_agent","session_start":"2026-11-20T21:40:34.370794"}"#;
     std::fs::write(maia.join("swarm_session_99.json"), text).unwrap();
@@ -258,12 +258,12 @@ fn the_screen_shows_an_old_shell_that_becomes_an_agent() {
     command.env("PATH", on_path(&world));
     let mut screen = Screen::start(command, 120, 30);
     screen.wait_for("claimtop");
-    screen.press("2");
+    screen.press("3");
     screen.wait_for("early_agent");
     // What was written after one look is in another one, and between them everything was followed.
     write_record(&world, "later_agent");
     screen.wait_for("later_agent");
-    screen.press("1");
+    screen.press("2");
     assert!(!screen.shows("becoming"), "{}", screen.picture());
     become_agent(&mut shell);
     screen.wait_for("becoming");
@@ -364,7 +364,7 @@ fn hostile_names_and_texts_reach_no_terminal() {
     }
     let mut screen = world.screen(120, 30);
     screen.wait_for("claimtop");
-    screen.press("2");
+    screen.press("3");
     screen.wait_for("\\x1B[31mred");
     assert_eq!(screen.end(), 0);
 }

@@ -286,7 +286,7 @@ fn a_recording_of_the_live_demo_replays_to_the_same_frames() {
     let file = kept.path().join("demo.jsonl");
     let file = file.to_str().unwrap();
     // Every view, evidence, help, the filter, and the story of each collision.
-    let keys = "2jj3j\n\u{1b}4j\n\u{1b}jjj\n\u{1b}jjjj\n\u{1b}5t\u{1b}?\u{1b}1/shop\n";
+    let keys = "3jj4j\n\u{1b}5j\n\u{1b}jjj\n\u{1b}jjjj\n\u{1b}6t\u{1b}?\u{1b}2/shop\n";
     let live = claimtop(tmp.path(), &["demo", "--once", "--record", file, "--frames", keys]);
     let again = claimtop(tmp.path(), &["replay", file, "--frames", keys]);
     assert!(live.stdout.len() > 100_000, "{} bytes of frames", live.stdout.len());

@@ -128,7 +128,7 @@ mod tests {
             codex_goes(report);
             report.claims.retain(|claim| claim.resource.id.raw() != "SD-099");
         });
-        press(&mut state, "5");
+        press(&mut state, "6");
         let shown = |state: &State| state.table.rows.len();
         assert_eq!(shown(&state), 2);
         press(&mut state, "/SD-099\n");

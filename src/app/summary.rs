@@ -4,7 +4,9 @@ use super::layer::Layer;
 use super::rows::row::worst;
 use super::state::State;
 use super::view::View;
-use crate::core::model::{Finding, Remedy};
+use crate::core::model::finding::{Finding, Remedy};
+use crate::present::need::{said, sentence};
+use crate::present::text::count;
 use crate::present::tone::{Line, Mark, Tone, of_severity};
 use crate::present::words;
 
@@ -42,13 +44,36 @@ pub(crate) fn summary(state: &State) -> Summary {
     if state.sheet().is_some() || state.subject().is_none() || state.view == View::History {
         return Summary::default();
     }
+    if let Some(need) = need_here(state) {
+        return need;
+    }
     match worst(&findings_here(state)) {
         Some(finding) => trouble(finding, state),
         None => Summary {
-            what: Line::default().then_marked(Mark::Alive, "Nothing wrong found here", Tone::Good),
+            what: Line::default().then_marked(Mark::Alive, &calm(state), Tone::Good),
             hint: marked(state),
         },
     }
+}
+
+/// Says that nothing is wrong here; in the first view, that nothing needs a person.
+fn calm(state: &State) -> String {
+    match state.report().filter(|report| state.view == View::Now && report.needs.is_empty()) {
+        Some(report) => format!("{}, nothing needs you", count(report.windows.len(), "window")),
+        None => "Nothing wrong found here".to_owned(),
+    }
+}
+
+/// Says what the selected row needs.
+fn need_here(state: &State) -> Option<Summary> {
+    let index = state.index.as_ref().filter(|_| state.layers.is_empty())?;
+    let need = index.need(state.selected()?)?;
+    let said = said(need, index.window(&need.subject), state.told_at());
+    let what = Line::default().then_marked(said.mark, &sentence(&said), said.tone);
+    let hint = said.keys.first().map_or_else(Line::default, |(key, does)| {
+        Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim)
+    });
+    Some(Summary { what, hint })
 }
 
 fn trouble(finding: &Finding, state: &State) -> Summary {

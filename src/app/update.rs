@@ -213,14 +213,22 @@ fn typed(state: &mut State, press: Press) -> bool {
     true
 }
 
+/// Returns which of the visible rows is drawn in a line of the screen: those that stand above the
+/// names of the columns have a line less before them.
+fn row_at(state: &State, line: usize) -> Option<usize> {
+    let above = state.visible().iter().take_while(|row| row.line.is_some()).count();
+    let line = line.checked_sub(usize::from(TOP))?;
+    let row =
+        if line < above { line } else { line.checked_sub(usize::from(HEAD)).filter(|row| *row >= above)? };
+    (row < state.visible().len()).then_some(row)
+}
+
 fn pointed(state: &mut State, pointer: Pointer) -> Vec<Effect> {
     match pointer {
         Pointer::WheelUp => navigate::go(state, Motion::Up),
         Pointer::WheelDown => navigate::go(state, Motion::Down),
         Pointer::Click { line, .. } if state.layers.is_empty() => {
-            let row =
-                line.checked_sub(TOP + HEAD).map(usize::from).filter(|row| *row < state.visible().len());
-            if let Some(row) = row {
+            if let Some(row) = row_at(state, usize::from(line)) {
                 navigate::select(state, state.place().top + row);
             }
         }

@@ -18,7 +18,7 @@ pub(crate) enum Prompts {
 pub(crate) fn of_window(window: &WindowView, prompts: Prompts) -> String {
     match (&window.waiting, &window.work) {
         (Some(waiting), work) => question(waiting, folder(window, work.as_ref())),
-        (None, Some(work)) => of_work(work, folder(window, Some(work)), prompts),
+        (None, Some(work)) => of_work(window, work, prompts),
         (None, None) => String::new(),
     }
 }
@@ -30,7 +30,9 @@ fn folder<'a>(window: &'a WindowView, work: Option<&'a Work>) -> Option<&'a Path
     tree.or(cwd).map(|folder| Path::new(folder.raw()))
 }
 
-fn of_work(work: &Work, folder: Option<&Path>, prompts: Prompts) -> String {
+/// Says what a window's session does, whatever it waits for.
+pub(crate) fn of_work(window: &WindowView, work: &Work, prompts: Prompts) -> String {
+    let folder = folder(window, Some(work));
     let agents = match work.agents.len() {
         0 => String::new(),
         1 => " · 1 sub-agent".to_owned(),

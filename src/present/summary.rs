@@ -34,6 +34,8 @@ impl Number {
 pub(crate) struct Summary {
     /// Agents whose process lives.
     pub(crate) windows: Number,
+    /// Windows that wait for a person.
+    pub(crate) waiting: usize,
     pub(crate) claims: Number,
     /// Findings that are collisions.
     pub(crate) collisions: usize,
@@ -59,6 +61,7 @@ impl Summary {
         let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);
         Self {
             windows: Number::new(windows.count(), sources, Topic::Windows),
+            waiting: report.windows.iter().filter(|window| window.waiting.is_some()).count(),
             claims: Number::new(report.claims.len(), sources, Topic::Records),
             collisions: findings(Severity::Collision),
             warnings: findings(Severity::Warning),
@@ -67,6 +70,11 @@ impl Summary {
             failed_sources: failed.len(),
             partial_sources: partial.len(),
         }
+    }
+
+    /// Says how many windows wait for a person: `1 waits`, `2 wait`.
+    pub(crate) fn waits(self) -> String {
+        if self.waiting == 1 { "1 waits".to_owned() } else { format!("{} wait", self.waiting) }
     }
 
     /// Returns the counts in words, those of trouble only where there is some.
@@ -81,7 +89,8 @@ impl Summary {
             trouble.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
         // Without any claim that is seen, nobody would know that there may be some.
         let claims = (self.claims.seen == 0 && self.claims.is_open).then(|| self.claims.words("claim"));
-        std::iter::once(self.windows.words("window")).chain(claims).chain(trouble).collect()
+        let waiting = (self.waiting > 0).then(|| self.waits());
+        std::iter::once(self.windows.words("window")).chain(claims).chain(waiting).chain(trouble).collect()
     }
 }
 

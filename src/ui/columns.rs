@@ -91,7 +91,7 @@ mod tests {
     fn check(is_right: impl Fn(&Table, &[Slot]) -> bool) {
         let mut state = State::new(Options::default(), Size { width: 200, height: 50 }, testing::now());
         update(&mut state, Msg::Looked(Arc::new(testing::busy())));
-        for view in "1234".chars() {
+        for view in "12345".chars() {
             update(&mut state, Msg::Pressed(Press::Char(view)));
             for room in 10..200 {
                 let slots = fit(&state.table, None, room, 2);

@@ -47,7 +47,8 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
     let Some(report) = state.report() else {
         return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
     };
-    let Summary { windows, claims, dead_claims: dead, collisions, warnings, notes, .. } = Summary::of(report);
+    let summary = Summary::of(report);
+    let Summary { windows, waiting, claims, dead_claims: dead, collisions, warnings, notes, .. } = summary;
     let mut parts = vec![
         name,
         (6, Line::new(&report.host.name, Tone::Dim)),
@@ -62,6 +63,7 @@ fn parts(state: &State) -> Vec<(u8, Line)> {
             parts.push((rank, Line::default().then_marked(mark, &text, tone)));
         }
     };
+    trouble(1, waiting, Mark::Waiting, Tone::Notice, summary.waits());
     trouble(1, collisions, Mark::Collision, Tone::Bad, count(collisions, "collision"));
     trouble(2, dead, Mark::Dead, Tone::Warning, count(dead, "dead claim"));
     trouble(3, warnings, Mark::Warning, Tone::Warning, count(warnings, "warning"));

@@ -3,12 +3,12 @@
 use ratatui::layout::Rect;
 
 use super::columns::{Slot, fit};
-use super::paint::Painter;
+use super::paint::{Painter, columns};
 use crate::app::order::Direction;
 use crate::app::rows::row::Row;
 use crate::app::state::State;
-use crate::core::model::Key;
-use crate::present::tone::{Mark, Span, Tone};
+use crate::core::model::key::Key;
+use crate::present::tone::{Line, Mark, Span, Tone};
 
 /// Columns on the left for the selection bar and the mark.
 const GUTTER: u16 = 2;
@@ -17,14 +17,16 @@ const GUTTER: u16 = 2;
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let gap = if area.width < 100 { 1 } else { 2 };
     let slots = fit(&state.table, state.place().sort.by, area.width.saturating_sub(GUTTER + 1), gap);
-    head(painter, area, state, &slots, gap);
+    let visible = state.visible();
+    // What is no row of the table stands above the names of its columns.
+    let above = columns(visible.iter().take_while(|row| row.line.is_some()).count());
+    head(painter, Rect { y: area.y + above, ..area }, state, &slots, gap);
+    let lines = (area.top()..area.bottom()).filter(|line| *line != area.y + above);
     let top = state.place().top;
-    for (line, (at, row)) in (area.y + 1..area.bottom()).zip(state.visible().iter().enumerate()) {
+    for (line, (at, row)) in lines.zip(visible.iter().enumerate()) {
         let area = Rect { y: line, height: 1, ..area };
         match &row.line {
-            Some(line) => {
-                _ = painter.line(area.x + GUTTER, area.y, area.width.saturating_sub(GUTTER + 1), line)
-            }
+            Some(line) => draw_line(painter, area, line),
             None => draw_row(painter, area, row, &slots, gap),
         }
         gutter(painter, area, top + at == state.place().at, sign(state, &row.key));
@@ -46,6 +48,14 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
         painter.aligned(x, area.y, slot.width, &Span::new(&title, tone), slot.align);
         x += slot.width + gap;
     }
+}
+
+/// Draws a line across all columns; what stands on its right is whole.
+fn draw_line(painter: &mut Painter<'_>, area: Rect, (left, right): &(Line, Line)) {
+    let room = area.width.saturating_sub(GUTTER + 1);
+    let keys = columns(right.width()).min(room);
+    painter.line(area.x + GUTTER, area.y, room.saturating_sub(keys + 2), left);
+    painter.line(area.x + GUTTER + room - keys, area.y, keys, right);
 }
 
 fn draw_row(painter: &mut Painter<'_>, area: Rect, row: &Row, slots: &[Slot], gap: u16) {

@@ -18,12 +18,13 @@ use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
 /// Each view, each panel, the filter, marks and a frozen picture.
-const KEYS: [&str; 12] = ["", "2", "3 ", "4", "5", "\n", "3jr", "?", "/zzz", "f", "t", "v"];
+const KEYS: [&str; 13] = ["", "1", "3", "4 ", "5", "6", "\n", "4jr", "?", "/zzz", "f", "t", "v"];
 
 fn state(report: Report, (width, height): (u16, u16), keys: &str) -> State {
     let mut state = State::new(Options::default(), Size { width, height }, testing::now());
     update(&mut state, Msg::Looked(Arc::new(report)));
-    for c in keys.chars() {
+    // The windows, unless another view is asked for.
+    for c in std::iter::once('2').chain(keys.chars()) {
         let press = if c == '\n' { Press::Enter } else { Press::Char(c) };
         update(&mut state, Msg::Pressed(press));
     }
@@ -59,7 +60,7 @@ fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
 fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
-     1 Windows  2 Sessions  3 Claims  4 Problems  5 History
+     1 Now 2 Windows 3 Sessions 4 Claims 5 Problems 6 History
       State     Window            PID Problem            Claims
     ▌ ● running cart api         4711 ◆ same worktree +1      1
       ◐ waiting cart tests       4890 ◆ same worktree         1
@@ -80,7 +81,7 @@ fn a_small_screen_has_what_matters() {
 fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
     insta::assert_snapshot!(screen(testing::busy(), (80, 24), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 3 warnings        [entire failed]
-     1 Windows 6  2 Sessions 5  3 Claims 7  4 Problems 6  5 History
+     1 Now 0  2 Windows 6  3 Sessions 5  4 Claims 7  5 Problems 6  6 History
       State     Window          PID Problem            Claims Branch            Age
     ▌ ● running cart api       4711 ◆ same worktree +1      1 feature/cart      2 h
       ◐ waiting cart tests     4890 ◆ same worktree         1 feature/cart   31 min
@@ -118,7 +119,7 @@ fn a_large_screen_has_more_columns_and_the_evidence_on_the_right() {
 #[test]
 fn a_screen_that_is_not_wide_enough_for_both_has_the_evidence_below() {
     for size in [(120, 30), (140, 34)] {
-        check(size, "4", &["two live windows work in /home/dev/", "── Evidence"]);
+        check(size, "5", &["two live windows work in /home/dev/", "── Evidence"]);
     }
 }
 
@@ -129,23 +130,23 @@ fn the_map_keeps_its_columns_and_collisions_on_a_narrow_screen() {
 
 #[test]
 fn each_view_has_its_words() {
-    check((80, 24), "2", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
-    check((80, 24), "3", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
-    check((80, 24), "4", &["◆ collision", "dead-holder", "r release", "m migrate"]);
-    check((80, 24), "5", &["Nothing has been done yet", "journal"]);
-    check((60, 15), "5", &["nothing has changed.", "when, why, and whether it can be undone."]);
+    check((80, 24), "3", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
+    check((80, 24), "4", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
+    check((80, 24), "5", &["◆ collision", "dead-holder", "r release", "m migrate"]);
+    check((80, 24), "6", &["Nothing has been done yet", "journal"]);
+    check((60, 15), "6", &["nothing has changed.", "when, why, and whether it can be undone."]);
 }
 
 #[test]
 fn the_key_that_helps_is_never_cut() {
     for size in [(60, 15), (80, 24), (200, 50)] {
-        check(size, "2j", &["r shows how to release", "r release"]);
+        check(size, "3j", &["r shows how to release", "r release"]);
     }
 }
 
 /// Opens the sheet of a live window's claim, which asks for a name, and scrolls it to its end.
 fn asking((width, height): (u16, u16)) -> String {
-    let mut state = state(testing::busy(), (width, height), "3/reviewer\nr");
+    let mut state = state(testing::busy(), (width, height), "4/reviewer\nr");
     let request = state.sheet().unwrap().requests[0].clone();
     let Request::Act { key, action } = &request else { panic!("no undo") };
     let plan = plan_for(state.report().unwrap(), key, *action);
@@ -159,7 +160,7 @@ fn asking((width, height): (u16, u16)) -> String {
 fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
     insta::assert_snapshot!(asking((60, 15)), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
-     1 Windows  2 Sessions  3 Claims  4 Problems  5 History
+     1 Now 2 Windows 3 Sessions 4 Claims 5 Problems 6 History
     ── Plan: release ───────────────────────────────────────────
       ▲ A live window holds this: cart tests (PID 4890) in
         /home/dev/src/shop-cart, waiting: permission prompt.
@@ -181,7 +182,7 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
 #[test]
 fn the_key_that_quits_is_never_cut() {
     for width in 40..=120 {
-        for keys in ["", "2j", "3 ", "4", "\n", "3jr", "f", "/a\n"] {
+        for keys in ["", "3j", "4 ", "5", "\n", "4jr", "f", "/a\n"] {
             let screen = screen(testing::busy(), (width, 24), keys);
             let last = screen.lines().last().unwrap_or_default();
             assert!(last.ends_with("q quit"), "{last:?} on {width} columns after {keys:?}");
@@ -230,11 +231,11 @@ fn a_view_without_rows_leads_to_the_problems_and_says_what_was_not_read() {
     let mut report = testing::busy();
     report.windows.clear();
     report.sources[0].state = SourceState::Failed;
-    let screen = screen(report, (80, 24), "1");
+    let screen = screen(report, (80, 24), "2");
     for part in [
         "It is not known whether an agent window is running.",
         "Not everything could be read.",
-        "4 shows 6 problems.",
+        "5 shows 6 problems.",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
@@ -334,7 +335,7 @@ fn the_selected_row_is_on_the_screen_and_counted_at_any_size() {
         for (keys, at) in [("", 1), ("G", 200), ("Gkk", 198), ("Ggj", 2)] {
             let screen = screen(report.clone(), size, keys);
             assert_eq!(screen.matches('▌').count(), 1, "at {size:?} {keys:?}:\n{screen}");
-            assert!(screen.contains(&format!("1 Windows {at}/200")), "at {size:?} {keys:?}:\n{screen}");
+            assert!(screen.contains(&format!("2 Windows {at}/200")), "at {size:?} {keys:?}:\n{screen}");
         }
     }
 }

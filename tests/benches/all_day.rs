@@ -394,7 +394,7 @@ fn records() {
     let screen = Screen::open(world.claimtop());
     screen.outputs(Duration::from_secs(4));
     let full = screen.resident_mib();
-    screen.master.take_writer().unwrap().write_all(b"2").unwrap();
+    screen.master.take_writer().unwrap().write_all(b"3").unwrap();
     screen.outputs(Duration::from_secs(2));
     let listed = screen.resident_mib();
     println!(

@@ -31,7 +31,7 @@ fn shown(arguments: &[&str], environment: &[(&str, &str)]) -> Vec<u8> {
     screen.close("Keys that are active now");
     screen.close("maia alpha_agent");
     screen.close("/alpha");
-    screen.press("4");
+    screen.press("5");
     screen.wait_for("corrupt-record");
     screen.press("q");
     assert_eq!(screen.wait_for_exit(|_| ()), 0);

@@ -74,9 +74,9 @@ fn a_window_among_thousands_of_processes_is_seen_and_followed() {
     let mut screen = world.open(160, 40);
     let mut agent = world.agent();
     world.register(agent.id(), "in_the_crowd");
-    screen.press("1");
+    screen.press("2");
     screen.wait_for("in_the_crowd");
-    screen.press("3");
+    screen.press("4");
     screen.wait_for("held");
     agent.end();
     screen.wait_until("a dead claim", |screen| screen.shows("dead") && !screen.shows("held"));

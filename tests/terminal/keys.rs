@@ -23,13 +23,13 @@ fn selected(screen: &Screen) -> String {
 fn every_view_has_its_key() {
     let world = World::new();
     let mut screen = world.open(100, 15);
-    check(&mut screen, "5", HISTORY);
-    check(&mut screen, "4", "What is wrong");
-    check(&mut screen, "3", "Holds");
-    check(&mut screen, "2", "Session of");
-    screen.press("1");
+    check(&mut screen, "6", HISTORY);
+    check(&mut screen, "5", "What is wrong");
+    check(&mut screen, "4", "Holds");
+    check(&mut screen, "3", "Session of");
+    screen.press("2");
     screen.wait_until("the windows", |screen| !screen.shows("Session of"));
-    check(&mut screen, "5", HISTORY);
+    check(&mut screen, "6", HISTORY);
     check(&mut screen, "\u{1b}[Z", "What is wrong");
     check(&mut screen, "\t\t\t", "Session of");
     assert_eq!(screen.end(), 0);
@@ -92,7 +92,7 @@ fn a_frozen_picture_stays_until_it_lives_again() {
     check(&mut screen, "f", "[frozen");
     world.write("home/.maia/sessions/swarm_session_late.json", r#"{"current_agent":"late_agent"}"#);
     // Goes through all views meanwhile: none of them takes the newer look.
-    for (key, shown) in [("5", HISTORY), ("2", "alpha_agent")] {
+    for (key, shown) in [("6", HISTORY), ("3", "alpha_agent")] {
         check(&mut screen, key, shown);
     }
     assert!(!screen.shows("late_agent"), "{}", screen.picture());

@@ -47,7 +47,7 @@ fn replay(world: &World, file: &str, more: &[&str]) -> Screen {
     let arguments = [&["replay", file][..], more].concat();
     let mut screen = Screen::start(world.command(&arguments, &[]), 160, 40);
     screen.wait_for("[replay ");
-    screen.press("2");
+    screen.press("3");
     screen.wait_for("alpha_agent");
     screen
 }

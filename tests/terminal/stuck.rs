@@ -116,7 +116,7 @@ fn a_terminal_that_is_read_again_shows_how_things_are_by_then() {
     let mut unread = Unread::start(&world, cells(200, 100));
     let mut parser = unread.read_one_frame();
     let mut keys = unread.master.take_writer().unwrap();
-    keys.write_all(b"2").unwrap();
+    keys.write_all(b"3").unwrap();
     unread.read_until(&mut parser, "alpha_agent");
     fill_by(&unread, &mut keys);
     for number in 0..20 {

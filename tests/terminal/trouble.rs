@@ -45,7 +45,7 @@ fn transcripts_and_records_of_a_gibibyte_are_not_read() {
     for name in ["late_agent", "later_agent"] {
         check_goes_on(&world, &mut screen, name);
     }
-    screen.press("4");
+    screen.press("5");
     screen.wait_for("swarm_session_huge.json");
     let status = std::fs::read_to_string(format!("/proc/{}/status", screen.child.process_id().unwrap()));
     let status = status.unwrap();

@@ -134,7 +134,7 @@ impl Screen {
     #[track_caller]
     pub(crate) fn wait_for_sessions(&mut self) {
         self.wait_for("claimtop");
-        self.press("2");
+        self.press("3");
         self.wait_for("alpha_agent");
     }
 

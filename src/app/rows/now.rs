@@ -29,14 +29,16 @@ const NEARLY_FULL: u64 = 85;
 /// Makes the row of something that needs a person: its sign, who, what, and the keys that help.
 pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let said = said(need, index.window(&need.subject), now);
-    let mut line = Line::default().then_marked(said.mark, "", said.tone);
+    let mut line = Line::default().then_marked(said.mark, " ", said.tone);
     if !said.who.is_empty() {
         line = line.then(&format!("{} ", said.who), Tone::Strong);
     }
-    for (key, does) in &said.keys {
-        line = line.then(key, Tone::Key).then(&format!(" {does}  "), Tone::Dim);
-    }
     let line = line.then(&said.what, Tone::Plain);
+    let key = |keys: Line, (key, does): &(&str, &str)| {
+        let gap = if keys.0.is_empty() { "" } else { "  " };
+        keys.then(gap, Tone::Dim).then(key, Tone::Key).then(&format!(" {does}"), Tone::Dim)
+    };
+    let keys = said.keys.iter().fold(Line::default(), key);
     let severity = match need.kind {
         NeedKind::Collision { .. } => Some(Severity::Collision),
         NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => Some(Severity::Warning),
@@ -45,7 +47,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     Row {
         key: need.key.clone(),
         cells: vec![Cell::default(); COLUMNS.len()],
-        line: Some(line),
+        line: Some((line, keys)),
         severity,
         also,
     }
@@ -55,7 +57,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
 pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let ((mark, tone, word), activity) = index.standing(window);
     let work = window.work.as_ref();
-    let doing = doing::of_window(window, Prompts::Shown);
+    let doing = work.map_or(String::new(), |work| doing::of_work(window, work, Prompts::Shown));
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
     let cells = vec![
         Cell { span: Span::marked(mark, word, tone), ..Cell::default() },

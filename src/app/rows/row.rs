@@ -82,8 +82,8 @@ pub(crate) struct Row {
     pub(crate) key: Key,
     /// One cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// What is shown instead of cells, across all columns.
-    pub(crate) line: Option<Line>,
+    /// What is shown above the columns instead of cells: on the left, and never cut on the right.
+    pub(crate) line: Option<(Line, Line)>,
     /// The worst finding about it.
     pub(crate) severity: Option<Severity>,
     /// What else the filter finds it by.

@@ -20,32 +20,32 @@ fn check_evidence(keys: &str, parts: &[&str]) {
 fn the_evidence_names_facts_values_sources_and_moments() {
     check_evidence("\n", &["same-worktree", "/proc/4711/cwd, 10:00:00Z", "Context ID", "SD-101", "2 h ago"]);
     check_evidence(
-        "2j\n",
+        "3j\n",
         &["no-process", "/proc/3999/stat", "dead-holder", "r shows how to release", "/tmp/gamma"],
     );
-    check_evidence("3\n", &["two live holders", "unread", "typed confirmation", "same-process"]);
-    check_evidence("4\n", &["two live windows", "About cart api 4711", "About cart tests 4890"]);
+    check_evidence("4\n", &["two live holders", "unread", "typed confirmation", "same-process"]);
+    check_evidence("5\n", &["two live windows", "About cart api 4711", "About cart tests 4890"]);
 }
 
 #[test]
 fn what_is_not_stale_is_told_with_what_would_be() {
-    check_evidence("2\n", &["Stale           no; stale means: heartbeat older than 900 s"]);
+    check_evidence("3\n", &["Stale           no; stale means: heartbeat older than 900 s"]);
     let mut report = testing::busy();
     for record in &mut report.records {
         Arc::make_mut(&mut Arc::make_mut(record).record).expiry = None;
     }
     let mut state = seen(report);
-    press(&mut state, "2\n");
+    press(&mut state, "3\n");
     assert!(panel_text(&state).contains("Stale           no: its system has no time limit for it"));
 }
 
 #[test]
 fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
-    check_evidence("2\n", &["Holder          PID 4711 (the agent's)"]);
+    check_evidence("3\n", &["Holder          PID 4711 (the agent's)"]);
     let mut report = testing::busy();
     Arc::make_mut(&mut report.records[0]).role = Role::Shell;
     let mut state = seen(report);
-    press(&mut state, "2\n");
+    press(&mut state, "3\n");
     assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process shows)"));
     assert_eq!(Evidence::pid(4711, Role::Shell).value.raw(), "4711 (a shell's)");
 }
@@ -58,7 +58,7 @@ fn whose_a_pid_is_and_why_its_end_proves_nothing_agree() {
         record.role = role;
         record.verdict.reason = Reason::WrongRole;
         let mut state = seen(report);
-        press(&mut state, "2\n");
+        press(&mut state, "3\n");
         let text = panel_text(&state);
         assert!(text.contains(role.whose()) && text.contains("may be a helper's"), "{text}");
     }
@@ -139,15 +139,15 @@ fn check_summary(keys: &str, what: &str, hint: &str) {
 #[test]
 fn one_sentence_says_what_is_wrong_and_which_key_helps() {
     check_summary(
-        "2j",
+        "3j",
         "dead-holder: PID 3999 is gone since 3 min and still holds SD-099",
         "r shows how to release",
     );
     check_summary("jj", "suspended-holder: PID 5333 is stopped and keeps its claims", "Enter shows why");
     check_summary("jjjj", "Nothing wrong found here", "");
     check_summary("J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
-    check_summary("4J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
-    check_summary("4jJ", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
+    check_summary("5J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
+    check_summary("5jJ", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("z", "There is nothing to undo", "");
 }
 
@@ -155,14 +155,14 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
 fn copying_takes_what_names_the_thing() {
     let mut state = seen(testing::busy());
     assert_eq!(press(&mut state, "y")[0], Effect::Copy("4711".to_owned()));
-    assert_eq!(press(&mut state, "2jy")[0], Effect::Copy("/tmp/gamma".to_owned()));
-    assert_eq!(press(&mut state, "3y")[0], Effect::Copy("c-SD-101".to_owned()));
-    assert_eq!(press(&mut state, "4y")[0], Effect::Copy("4711".to_owned()), "whom the problem is about");
+    assert_eq!(press(&mut state, "3jy")[0], Effect::Copy("/tmp/gamma".to_owned()));
+    assert_eq!(press(&mut state, "4y")[0], Effect::Copy("c-SD-101".to_owned()));
+    assert_eq!(press(&mut state, "5y")[0], Effect::Copy("4711".to_owned()), "whom the problem is about");
     let mut later = testing::busy();
     later.windows.retain(|window| window.pid != 5120);
     look(&mut state, later);
     assert_eq!(
-        press(&mut state, "5y")[0],
+        press(&mut state, "6y")[0],
         Effect::Copy("codex 5120 in /home/dev/src/shop-docs (w-5120)".to_owned())
     );
 }
@@ -170,7 +170,7 @@ fn copying_takes_what_names_the_thing() {
 #[test]
 fn the_help_lists_the_keys_that_are_active_and_no_others() {
     let mut state = seen(testing::busy());
-    press(&mut state, "5?");
+    press(&mut state, "6?");
     let text = panel_text(&state);
     assert!(text.contains("Quit") && text.contains("Windows, Sessions"));
     assert!(!text.contains("filter") && !text.contains("Evidence"));

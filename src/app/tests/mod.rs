@@ -17,10 +17,11 @@ use super::testing::{self, key, now};
 use super::update;
 use crate::core::model::{Key, Report};
 
-/// A state that has seen a report, at 80x24.
+/// A state that has seen a report and shows its windows, at 80x24.
 fn seen(report: Report) -> State {
     let mut state = State::new(Options::default(), Size { width: 80, height: 24 }, now());
     look(&mut state, report);
+    press(&mut state, "2");
     state
 }
 

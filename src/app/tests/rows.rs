@@ -7,7 +7,7 @@ use crate::core::model::Finding;
 #[test]
 fn every_view_shows_its_things() {
     let mut state = seen(testing::busy());
-    for (keys, rows) in [("1", 6), ("2", 5), ("3", 7), ("4", 6), ("5", 0)] {
+    for (keys, rows) in [("2", 6), ("3", 5), ("4", 7), ("5", 6), ("6", 0)] {
         press(&mut state, keys);
         assert_eq!(state.table.rows.len(), rows, "view {keys}");
     }
@@ -16,7 +16,7 @@ fn every_view_shows_its_things() {
 #[test]
 fn claims_that_may_be_let_go_stand_above_those_that_are_held() {
     let mut state = seen(testing::busy());
-    press(&mut state, "3");
+    press(&mut state, "4");
     let sorted =
         ["c-SD-101", "c-SD-099", "c-feature/old", "c-entire.lock", "c-lock", "c-search", "c-reviewer"];
     assert_eq!(shown(&state), sorted);
@@ -27,13 +27,13 @@ fn among_sessions_with_equal_trouble_the_dead_come_first() {
     let mut report = testing::busy();
     report.records.reverse();
     let mut state = seen(report);
-    press(&mut state, "2");
+    press(&mut state, "3");
     assert_eq!(shown(&state), ["r-alpha", "r-gamma", "r-delta", "r-beta", "r-epsilon"]);
 }
 
 #[track_caller]
 fn check_cell(row: &str, column: &str, expected: &str) {
-    let view = if row.starts_with("c-") { "3" } else { "1" };
+    let view = if row.starts_with("c-") { "4" } else { "2" };
     let mut state = seen(testing::busy());
     press(&mut state, view);
     let at = state.table.columns.iter().position(|own| own.title == column).unwrap();
@@ -64,7 +64,7 @@ fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
         report.findings.insert(3, Arc::new(finding));
     }
     let mut state = seen(report);
-    press(&mut state, "4");
+    press(&mut state, "5");
     let sentence = |row: &crate::app::rows::row::Row| row.cells[2].span.text().to_owned();
     let sentences: Vec<String> = state.visible().iter().map(sentence).collect();
     let told = ["dead-1: gone", "dead-2: gone", "dead-10: gone"];
@@ -74,7 +74,7 @@ fn problems_of_one_kind_are_in_the_order_of_their_sentences() {
 #[test]
 fn the_filter_finds_a_claim_by_its_record_too() {
     let mut state = seen(testing::busy());
-    press(&mut state, "3/beta\n");
+    press(&mut state, "4/beta\n");
     assert_eq!(shown(&state), ["c-search", "c-reviewer"]);
 }
 

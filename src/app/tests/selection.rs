@@ -63,11 +63,11 @@ fn a_neighbour_is_selected_when_the_thing_vanishes() {
 #[test]
 fn each_view_keeps_its_own_selection() {
     let mut state = seen(testing::busy());
-    press(&mut state, "jj3j\t");
+    press(&mut state, "jj4j\t");
     assert_eq!(state.view, View::Problems);
-    press(&mut state, "1");
+    press(&mut state, "2");
     assert_eq!(state.selected(), Some(&key("w-5333")));
-    press(&mut state, "3");
+    press(&mut state, "4");
     assert_eq!(state.selected(), Some(&key("c-SD-099")));
 }
 

@@ -14,9 +14,9 @@ use crate::core::plan::left::plan_left;
 #[test]
 fn marks_are_kept_by_key_and_planned_together() {
     let mut state = seen(testing::busy());
-    press(&mut state, "3j  1");
+    press(&mut state, "4j  1");
     assert_eq!(state.marks.len(), 2);
-    press(&mut state, "3r");
+    press(&mut state, "4r");
     let asked = |name: &str| Request::Act { key: key(name), action: Action::Release };
     let sheet = state.sheet().unwrap();
     assert_eq!(sheet.requests, [asked("c-SD-099"), asked("c-feature/old")]);
@@ -41,7 +41,7 @@ fn offered(state: &State, code: Option<&str>) -> Msg {
 
 #[test]
 fn a_sheet_shows_the_plan_and_y_asks_for_it() {
-    let (mut state, effects) = sheet_of("3j");
+    let (mut state, effects) = sheet_of("4j");
     assert!(matches!(effects.as_slice(), [Effect::Offer(_), Effect::Redraw]));
     assert!(panel_text(&state).contains("Looking at the files"));
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), [], "nothing is offered yet");
@@ -79,7 +79,7 @@ fn a_sheet_in_which_nothing_was_done_undoes_nothing() {
     for (action, ended) in
         [(Action::Release, None), (Action::Release, Some(Ended::Changed)), (Action::Undo, Some(Ended::Done))]
     {
-        let (mut state, _) = sheet_of("3j");
+        let (mut state, _) = sheet_of("4j");
         update(&mut state, journal());
         let msg = offered(&state, None);
         update(&mut state, msg);
@@ -108,7 +108,7 @@ fn what_was_only_seen_is_not_undone_but_the_newest_entry() {
     later.taken_at += SignedDuration::from_secs(5);
     look(&mut state, later);
     update(&mut state, journal());
-    press(&mut state, "5g");
+    press(&mut state, "6g");
     assert!(state.selected().unwrap().as_str().starts_with("h-"));
     assert_eq!(press(&mut state, "z"), asked);
     press(&mut state, "\u{1b}G\n");
@@ -118,7 +118,7 @@ fn what_was_only_seen_is_not_undone_but_the_newest_entry() {
 
 #[test]
 fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
-    let (mut state, _) = sheet_of("3j");
+    let (mut state, _) = sheet_of("4j");
     let msg = offered(&state, Some("aq7"));
     let Msg::Offered(mut offers) = msg else { unreachable!() };
     for offer in &mut offers {
@@ -141,7 +141,7 @@ fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
 fn sheet_of_two() -> State {
     let mut state = seen(testing::busy());
     state.marks.extend(["c-SD-101", "c-reviewer"].map(key));
-    press(&mut state, "3r");
+    press(&mut state, "4r");
     let msg = offered(&state, Some("SD-101"));
     update(&mut state, msg);
     state
@@ -171,7 +171,7 @@ fn one_typed_text_confirms_one_plan_and_the_next_is_asked_for_by_itself() {
 fn a_sheet_of_several_begins_with_what_becomes_of_each() {
     let mut state = seen(testing::busy());
     state.marks.extend(["c-SD-099", "c-reviewer", "c-lock", "c-SD-101"].map(key));
-    press(&mut state, "3r");
+    press(&mut state, "4r");
     let Msg::Offered(mut offers) = offered(&state, None) else { unreachable!() };
     for offer in &mut offers {
         let Ok((plan, code)) = &mut offer.plan else { unreachable!() };
@@ -215,7 +215,7 @@ fn what_is_called_off_asks_for_nothing_more() {
 
 #[test]
 fn the_plans_of_a_closed_sheet_are_not_shown_in_the_next() {
-    let (mut state, _) = sheet_of("3j");
+    let (mut state, _) = sheet_of("4j");
     let late = offered(&state, None);
     press(&mut state, "\u{1b}gr");
     update(&mut state, late);
@@ -233,7 +233,7 @@ fn a_long_text_is_cut_and_no_key_of_it_acts() {
 
 #[test]
 fn a_sheet_disables_itself_when_the_world_moves() {
-    let (mut state, _) = sheet_of("3j");
+    let (mut state, _) = sheet_of("4j");
     let msg = offered(&state, None);
     update(&mut state, msg);
     look(&mut state, testing::quiet());
@@ -249,7 +249,7 @@ fn a_sheet_disables_itself_when_its_record_is_rewritten() {
         |record| record.written_at += SignedDuration::from_millis(1),
     ];
     for change in changes {
-        let (mut state, _) = sheet_of("3j");
+        let (mut state, _) = sheet_of("4j");
         let msg = offered(&state, None);
         update(&mut state, msg);
         look(&mut state, testing::busy());
@@ -266,7 +266,7 @@ fn a_sheet_disables_itself_when_its_record_is_rewritten() {
 fn read_only_shows_and_does_nothing() {
     let mut state = seen(testing::busy());
     state.options.access = Access::ReadOnly;
-    press(&mut state, "3j");
+    press(&mut state, "4j");
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('r'))), [Effect::Redraw]);
     assert!(panel_text(&state).contains("read-only"));
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), []);
@@ -276,7 +276,7 @@ fn read_only_shows_and_does_nothing() {
 fn the_history_is_listed_and_its_entries_are_undone() {
     let mut state = seen(testing::busy());
     update(&mut state, journal());
-    press(&mut state, "5");
+    press(&mut state, "6");
     assert_eq!(state.table.rows.len(), 1);
     let effects = update(&mut state, Msg::Pressed(Press::Char('z')));
     let undo = Request::Undo { entry: 1, to: RestoreTo::Origin };
@@ -321,9 +321,9 @@ fn what_is_selected_is_meant_and_of_a_finding_whoever_is_told_to_yield() {
     for (pid, name, claim) in [("4711", "cart api", "c-cart"), ("4890", "cart tests", "c-tests")] {
         let state = seen(testing::contested());
         let row = state.visible().iter().position(|row| row.key == key(&format!("w-{pid}"))).unwrap();
-        assert_eq!(pointed_at("1", row), (asked(claim), text(name), text(pid)));
+        assert_eq!(pointed_at("2", row), (asked(claim), text(name), text(pid)));
     }
-    assert_eq!(pointed_at("4", 0), (asked("c-cart"), text("cart api"), text("c-cart")));
+    assert_eq!(pointed_at("5", 0), (asked("c-cart"), text("cart api"), text("c-cart")));
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn a_sheet_that_takes_from_the_living_says_from_whom_and_asks_for_a_name_of_its_
         ["cart api/SD-SHOP-014", "cart tests/SD-SHOP-014"]
     );
     let mut state = seen(report);
-    press(&mut state, "4g");
+    press(&mut state, "5g");
     press(&mut state, "r");
     let msg = offered(&state, Some("cart api/SD-SHOP-014"));
     update(&mut state, msg);
@@ -355,7 +355,7 @@ fn of_a_window_that_has_ended_all_that_it_has_left_is_meant() {
     let read = Arc::make_mut(&mut other.record);
     (read.session_id, read.has_ended) = (session, false);
     let mut state = seen(report);
-    press(&mut state, "4g");
+    press(&mut state, "5g");
     let row = state.visible().iter().position(|row| row.key.as_str().starts_with('p')).unwrap();
     let dead = (row..state.visible().len()).find(|_| {
         press(&mut state, "r");

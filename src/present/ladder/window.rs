@@ -1,18 +1,85 @@
 //! Everything about a window.
 
-use crate::core::model::{Strength, WindowView};
+use crate::core::model::session::Strength;
+use crate::core::model::window::WindowView;
+use crate::core::model::work::{Committed, Edit, Work};
+use crate::present::doing::{self, Prompts};
 use crate::present::lookup::Index;
 use crate::present::page::Page;
-use crate::present::text::outside;
-use crate::present::tone::{Tone, of_verdict};
-use crate::present::words;
+use crate::present::text::{outside, safe};
+use crate::present::tone::{Mark, Tone, of_verdict};
+use crate::present::{age, words};
 
 pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     super::finding::write_near(page, index, &window.key);
     page.gap();
+    if let Some(work) = &window.work {
+        doing(page, window, work);
+        page.gap();
+    }
     facts(page, index, window);
     claims(page, index, window);
     records(page, index, window);
+}
+
+/// How many edited files are told one by one, the newest first.
+const MOST_FILES: usize = 12;
+
+/// Writes what its session does, as its agent's own file says.
+fn doing(page: &mut Page, window: &WindowView, work: &Work) {
+    let doing = &work.doing;
+    if let Some(waiting) = &window.waiting {
+        page.sign("Waits", (Mark::Waiting, Tone::Notice, ""), &doing::question(waiting, None));
+        page.moment("Since", waiting.since);
+    }
+    page.field("Doing", &doing::of_work(window, work, Prompts::Hidden), Tone::Plain);
+    if let Some(prompt) = &doing.prompt {
+        page.field("Prompt", &safe(prompt.text.raw()), Tone::Plain);
+        page.moment("Given", prompt.at);
+    }
+    for agent in &work.agents {
+        let call = agent.call.as_ref().map(|call| format!(": {}", doing::call(call, None)));
+        let task = outside(agent.task.as_ref());
+        page.field("Sub-agent", &format!("{task}{}", call.unwrap_or_default()), Tone::Plain);
+    }
+    if let Some(todo) = &doing.todo {
+        page.field("To do", &outside(Some(todo)), Tone::Plain);
+    }
+    files(page, window, work);
+    if let Some(context) = doing.context {
+        let model = doing.model.as_ref().map(|model| format!(" · {}", outside(Some(model))));
+        page.field(
+            "Context",
+            &format!("{} tokens{}", doing::fill(context), model.unwrap_or_default()),
+            Tone::Plain,
+        );
+    }
+    page.field("Told by", &outside(Some(work.path.text())), Tone::Dim);
+    page.moment("Written", Some(work.written_at));
+}
+
+/// Writes the files that it has edited, the newest first; what a shell command wrote is not seen.
+fn files(page: &mut Page, window: &WindowView, work: &Work) {
+    let tree = window.repo.as_ref().map(|repo| std::path::Path::new(repo.worktree.raw()));
+    let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
+    for edit in edits.iter().take(MOST_FILES) {
+        let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::between(page.now(), at)));
+        let by = edit.by.as_ref().map_or(String::new(), |by| format!(", by sub-agent {}", outside(Some(by))));
+        let committed = match edit.committed {
+            Committed::Yes => ", committed",
+            Committed::No => ", not committed",
+            Committed::Unknown => "",
+        };
+        page.field("Edited", &format!("{}{at}{committed}{by}", doing::short(&edit.path, tree)), Tone::Plain);
+    }
+    let more = edits.len().saturating_sub(MOST_FILES);
+    if more > 0 {
+        page.field("Edited", &format!("and {more} more"), Tone::Dim);
+    }
+    if let Some(since) = work.doing.edits_since {
+        page.moment("Edits since", Some(since));
+    }
 }
 
 /// Writes what is known of the process itself.
