@@ -31,7 +31,7 @@ fn every_view_has_its_key() {
     screen.wait_until("the windows", |screen| !screen.shows("Session of"));
     check(&mut screen, "6", HISTORY);
     check(&mut screen, "\u{1b}[Z", "What is wrong");
-    check(&mut screen, "\t\t\t", "Session of");
+    check(&mut screen, "\t\t\t\t", "Session of");
     assert_eq!(screen.end(), 0);
 }
 
@@ -122,7 +122,7 @@ fn keys_that_mean_nothing_do_nothing() {
     let world = World::new();
     let mut screen = world.open(100, 30);
     screen.press("\u{1b}OP\u{1b}[15~\u{1b}[200~pasted\u{1b}[201~\u{0}\u{1}ü€\u{1b}[<0;1;1M\u{1b}[I\u{1b}[O");
-    check(&mut screen, "\u{1b}\u{c}5", HISTORY);
+    check(&mut screen, "\u{1b}\u{c}6", HISTORY);
     assert_eq!(screen.end(), 0);
 }
 
@@ -132,7 +132,7 @@ fn each_plan_that_asks_for_a_code_is_done_by_its_own_alone() {
     let files = ["home/.maia/sessions/swarm_session_alpha.json", "tmp/maia_active_swarm_session.json"];
     let left = || files.iter().filter(|file| world.path(file).exists()).count();
     let mut screen = world.open(120, 40);
-    check(&mut screen, "2  x", "1 of 2: ");
+    check(&mut screen, "3  x", "1 of 2: ");
     while screen.shows("s ago: wait") {
         screen.close("Plan: ");
         check(&mut screen, "x", "1 of 2: ");

@@ -22,7 +22,7 @@ impl Screen {
 }
 
 /// Goes through everything that can be opened, and out again.
-const TOUR: &str = "12345\t\r\u{1b}jkgG\r\u{4}\u{15}\u{1b}r\u{1b}?j\u{1b}/al\r\u{1b}ffsSnN \u{c}2";
+const TOUR: &str = "123456\t\r\u{1b}jkgG\r\u{4}\u{15}\u{1b}r\u{1b}?j\u{1b}/al\r\u{1b}ffsSnN \u{c}3";
 
 #[test]
 fn common_sizes_show_sessions_and_keys() {

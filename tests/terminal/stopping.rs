@@ -29,7 +29,7 @@ fn while_drawing_anew(screen: &mut Screen, what: impl FnOnce(&mut Screen)) {
     let (rows, columns) = screen.parser.screen().size();
     let known = std::mem::replace(&mut screen.parser, vt100::Parser::new(rows, columns, 0));
     what(screen);
-    for text in ["claimtop", "2 Sessions", "alpha_agent", "omega_agent", "quit"] {
+    for text in ["claimtop", "3 Sessions", "alpha_agent", "omega_agent", "quit"] {
         assert!(known.screen().contents().contains(text) || !known.screen().alternate_screen());
         screen.wait_for(text);
     }

@@ -1,7 +1,7 @@
 //! What needs a person: who waits, who is in whose way, and what the dead left.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -25,10 +25,7 @@ pub(crate) fn needs(
 ) -> Vec<Need> {
     let mut waits: Vec<Need> = windows.iter().filter_map(waits).collect();
     waits.sort_by_key(|need| (need.since.is_none(), need.since));
-    let mut dead = dead(world, records, claims);
-    dead.sort_by_key(|need| Reverse(need.since));
-    let more = dead.split_off(dead.len().min(MOST_DEAD));
-    waits.into_iter().chain(collisions(findings)).chain(dead).chain(merged(&more)).collect()
+    waits.into_iter().chain(collisions(findings)).chain(died(world, records, claims)).collect()
 }
 
 fn need(subject: &Key, what: &str, kind: NeedKind, since: Option<Timestamp>) -> Need {
@@ -68,73 +65,98 @@ fn all_of(finding: &Finding) -> String {
     std::iter::once(finding.code.name()).chain(subjects).collect::<Vec<_>>().join(" ")
 }
 
-/// Tells which windows have gone and left something, each once, whatever records speak of it.
-fn dead(world: &World<'_>, records: &[Judged], claims: &[ClaimView]) -> Vec<Need> {
-    let living: BTreeSet<&Untrusted> = records
-        .iter()
-        .filter(|record| record.verdict.state != VerdictState::Dead || record.lives_in.is_some())
-        .filter_map(|record| record.session_id.as_ref())
-        .collect();
-    let mut windows: BTreeMap<&Untrusted, Vec<&Judged>> = BTreeMap::new();
-    let is_dead = |record: &&Judged| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
-    for record in records.iter().filter(is_dead) {
-        let who = record.session_id.as_ref().or(record.context_id.as_ref());
-        if let Some(who) = who.filter(|who| !living.contains(who)) {
-            windows.entry(who).or_default().push(record);
-        }
-    }
-    let mut held: BTreeMap<&Key, Vec<&ClaimView>> = BTreeMap::new();
-    for claim in claims.iter().filter(|claim| claim.status == ClaimStatus::Dead) {
-        held.entry(&claim.record.key).or_default().push(claim);
-    }
-    windows.into_iter().filter_map(|(who, records)| died(world, who, &records, &held)).collect()
+/// What is known of the dead: there can be thousands, so nothing is built for one that is not told.
+struct Dead<'a> {
+    /// The records of those of whom nothing lives, in the order of whose they are.
+    records: Vec<(&'a Untrusted, &'a Judged)>,
+    /// The claims that can be released, in the order of their records' keys.
+    claims: Vec<&'a ClaimView>,
 }
 
-fn died(
-    world: &World<'_>,
-    who: &Untrusted,
-    records: &[&Judged],
-    held: &BTreeMap<&Key, Vec<&ClaimView>>,
-) -> Option<Need> {
-    let rank = |record: &&&Judged| (record.kind != RecordKind::Session, Reverse(record.written_at));
-    let told: &RecordView = records.iter().min_by_key(rank)?;
-    let claims: Vec<Key> = records
-        .iter()
-        .filter_map(|record| held.get(&record.key))
-        .flatten()
-        .map(|claim| claim.key.clone())
-        .collect();
-    let work = world.snapshot.work.iter().find(|work| work.session == *who);
-    let uncommitted = work.map_or(0, uncommitted);
-    if claims.is_empty() && uncommitted == 0 {
-        return None;
+/// A window that has gone and left something.
+struct Gone<'a> {
+    records: &'a [(&'a Untrusted, &'a Judged)],
+    work: Option<&'a Work>,
+    since: Option<Timestamp>,
+}
+
+impl<'a> Dead<'a> {
+    fn new(records: &'a [Judged], claims: &'a [ClaimView]) -> Self {
+        let is_dead =
+            |record: &RecordView| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
+        let living = records.iter().filter(|record| !is_dead(record));
+        let living: BTreeSet<&Untrusted> = living.filter_map(|record| record.session_id.as_ref()).collect();
+        let whose = |record: &'a Judged| {
+            let who = record.session_id.as_ref().or(record.context_id.as_ref())?;
+            (is_dead(record) && !living.contains(who)).then_some((who, record))
+        };
+        let mut records: Vec<_> = records.iter().filter_map(whose).collect();
+        records.sort_by_key(|(who, _)| *who);
+        let mut claims: Vec<_> = claims.iter().filter(|claim| claim.status == ClaimStatus::Dead).collect();
+        claims.sort_by_key(|claim| &claim.record.key);
+        Self { records, claims }
     }
-    let left = Left {
-        name: told.title.clone(),
-        session: told.session_id.clone(),
-        format: told.format.name(),
-        cwd: told.cwd.as_ref().map(|cwd| cwd.text().clone()),
-        claims,
-        uncommitted,
-    };
-    // When it was proven dead, or the last that it wrote.
-    let proven = world.tombstone_of(who).map(|stone| stone.proven_at);
-    let last = records.iter().map(|record| record.heartbeat_at.unwrap_or(record.written_at)).max();
-    Some(need(&told.key, "died", NeedKind::Died(left), proven.or(last)))
+
+    /// Returns every window that has left something, the newest first.
+    fn gone(&self, world: &World<'a>) -> Vec<Gone<'_>> {
+        let work: HashMap<&Untrusted, &Work> =
+            world.snapshot.work.iter().map(|work| (&work.session, work)).collect();
+        let groups = self.records.chunk_by(|(one, _), (other, _)| one == other);
+        let gone = groups.filter_map(|records| {
+            let (who, _) = *records.first()?;
+            let work = work.get(who).copied();
+            // When it was proven dead, or the last that it wrote.
+            let last = records.iter().map(|(_, record)| record.heartbeat_at.unwrap_or(record.written_at));
+            let since = world.tombstone_of(who).map(|stone| stone.proven_at).or_else(|| last.max());
+            let gone = Gone { records, work, since };
+            (self.claims_of(&gone).next().is_some() || uncommitted(work) > 0).then_some(gone)
+        });
+        let mut gone: Vec<_> = gone.collect();
+        gone.sort_by_key(|gone| Reverse(gone.since));
+        gone
+    }
+
+    fn claims_of(&self, gone: &Gone<'_>) -> impl Iterator<Item = &'a ClaimView> {
+        gone.records.iter().flat_map(|(_, record)| {
+            let from = self.claims.partition_point(|claim| claim.record.key < record.key);
+            let rest = self.claims.get(from..).unwrap_or_default().iter().copied();
+            rest.take_while(|claim| claim.record.key == record.key)
+        })
+    }
+
+    fn need(&self, gone: &Gone<'_>) -> Option<Need> {
+        let rank = |record: &&Judged| (record.kind != RecordKind::Session, Reverse(record.written_at));
+        let told: &RecordView = gone.records.iter().map(|(_, record)| *record).min_by_key(rank)?;
+        let left = Left {
+            name: told.title.clone(),
+            session: told.session_id.clone(),
+            format: told.format.name(),
+            cwd: told.cwd.as_ref().map(|cwd| cwd.text().clone()),
+            claims: self.claims_of(gone).map(|claim| claim.key.clone()).collect(),
+            uncommitted: uncommitted(gone.work),
+        };
+        Some(need(&told.key, "died", NeedKind::Died(left), gone.since))
+    }
 }
 
-fn uncommitted(work: &Work) -> usize {
-    work.doing.edits.iter().filter(|edit| edit.committed == Committed::No).count()
+/// Tells which windows have gone and left something, each once, whatever records speak of it; all but
+/// the newest in one sentence.
+fn died(world: &World<'_>, records: &[Judged], claims: &[ClaimView]) -> Vec<Need> {
+    let dead = Dead::new(records, claims);
+    let gone = dead.gone(world);
+    let (told, more) = gone.split_at(gone.len().min(MOST_DEAD));
+    let mut needs: Vec<Need> = told.iter().filter_map(|gone| dead.need(gone)).collect();
+    if let Some((_, first)) = more.first().and_then(|gone| gone.records.first()) {
+        let claims = more.iter().map(|gone| dead.claims_of(gone).count()).sum();
+        let kind = NeedKind::MoreDied { windows: more.len(), claims };
+        needs.push(need(&first.key, "more", kind, more.first().and_then(|gone| gone.since)));
+    }
+    needs
 }
 
-fn merged(more: &[Need]) -> Option<Need> {
-    let first = more.first()?;
-    let claims = more.iter().map(|need| match &need.kind {
-        NeedKind::Died(left) => left.claims.len(),
-        NeedKind::Waits { .. } | NeedKind::Collision { .. } | NeedKind::MoreDied { .. } => 0,
-    });
-    let kind = NeedKind::MoreDied { windows: more.len(), claims: claims.sum() };
-    Some(need(&first.subject, "more", kind, first.since))
+fn uncommitted(work: Option<&Work>) -> usize {
+    let edits = work.into_iter().flat_map(|work| &work.doing.edits);
+    edits.filter(|edit| edit.committed == Committed::No).count()
 }
 
 /// Returns what a window waits for, as its agent's registry says, and the call that it asks about.
