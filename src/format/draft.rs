@@ -237,7 +237,7 @@ pub(super) mod sample {
 
     /// Returns the bytes of a real file, or nothing where the fixtures are absent.
     #[expect(clippy::disallowed_methods, reason = "a test reads files that it knows to be plain")]
-    pub(in crate::format) fn fixture(path: &str) -> Option<Vec<u8>> {
+    pub(crate) fn fixture(path: &str) -> Option<Vec<u8>> {
         let root = std::env::var_os("CLAIMTOP_FIXTURES")
             .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"), PathBuf::from);
         if !root.is_dir() {

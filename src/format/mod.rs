@@ -34,6 +34,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use self::draft::Source;
+#[cfg(test)]
+pub(crate) use self::draft::sample::fixture;
 pub(crate) use self::place::Place;
 pub use self::place::{Base, FileKind};
 pub use self::reading::{Parsed, Reading};

@@ -5,8 +5,8 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{Target, TurnState};
-use crate::format::json::{Object, Value};
+use crate::core::model::{Target, TurnState, Untrusted};
+use crate::format::json::{self, Object, Value};
 use crate::format::time;
 use crate::format::work::{Adapter, Draft, first_line, target};
 
@@ -15,6 +15,21 @@ pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
 
 /// What people do with `!` and `/` stands in lines of the user's, and is no prompt.
 const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-notification>"];
+
+/// What is noted of a sub-agent beside its transcript.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SubAgentNote {
+    /// What it was asked to do.
+    pub(crate) task: Option<Untrusted>,
+    pub(crate) is_finished: bool,
+}
+
+/// Reads the note of a sub-agent; `None` for what is none.
+pub(crate) fn sub_agent(bytes: &[u8]) -> Option<SubAgentNote> {
+    let note = json::parse(bytes).ok()?;
+    let task = note.str("description").map(first_line);
+    Some(SubAgentNote { task, is_finished: note.is_true("finished") })
+}
 
 /// A snapshot names every file that was edited up to its prompt.
 fn is_settled(draft: &Draft) -> bool {

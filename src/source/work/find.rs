@@ -11,27 +11,27 @@ use crate::format::Base;
 use crate::source::interface::Scope;
 use crate::source::os::open::folder::Folder;
 use crate::source::sessions::per_folder::slug;
+use crate::source::work::wanted::Session;
 
 /// The most folders that are searched for a session whose folder is not known.
 const MOST: usize = 2_000;
 
-/// Returns the file of a session that works in a folder.
+/// Returns the file of a session that works in a folder: where it should be, and else `everywhere`.
 pub(crate) fn file_of(
-    format: Format,
-    session: &Untrusted,
+    session: &Session,
     cwd: Option<&Untrusted>,
     scope: &Scope,
+    everywhere: bool,
 ) -> Option<PathBuf> {
-    let session = session.raw();
+    let (format, session) = (session.format, session.id.raw());
     let name = format!("{session}.jsonl");
     let homes = |base| scope.homes.of(base).map(|home| home.path.as_path());
     let found = match format {
-        Format::ClaudeCode => {
-            homes(Base::ClaudeConfig).find_map(|config| below(&config.join("projects"), cwd, "", &name))
-        }
-        Format::Qwen => {
-            homes(Base::Home).find_map(|home| below(&home.join(".qwen/projects"), cwd, "chats", &name))
-        }
+        Format::ClaudeCode => homes(Base::ClaudeConfig)
+            .find_map(|config| below(&config.join("projects"), cwd, "", &name, everywhere)),
+        Format::Qwen => homes(Base::Home)
+            .find_map(|home| below(&home.join(".qwen/projects"), cwd, "chats", &name, everywhere)),
+        Format::Gemini | Format::Codex if !everywhere => None,
         Format::Gemini => {
             let end = format!("-{}.jsonl", session.get(..8)?);
             homes(Base::Home).find_map(|home| {
@@ -61,10 +61,17 @@ pub(crate) fn file_of(
 }
 
 /// Finds a file in the folder that is named after where a session works, or else in any.
-fn below(projects: &Path, cwd: Option<&Untrusted>, inner: &str, name: &str) -> Option<PathBuf> {
+fn below(
+    projects: &Path,
+    cwd: Option<&Untrusted>,
+    inner: &str,
+    name: &str,
+    everywhere: bool,
+) -> Option<PathBuf> {
     let at = |project: PathBuf| project.join(inner).join(name);
     let own = cwd.map(|cwd| at(projects.join(slug(cwd.raw())))).filter(|path| is_there(path));
-    own.or_else(|| folders(projects).into_iter().map(at).find(|path| is_there(path)))
+    let all = || if everywhere { folders(projects) } else { Vec::new() };
+    own.or_else(|| all().into_iter().map(at).find(|path| is_there(path)))
 }
 
 fn is_there(path: &Path) -> bool {

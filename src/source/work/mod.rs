@@ -1,83 +1,102 @@
 //! What sessions do, from their agents' own files: those of windows, and of windows that have gone.
 
+mod agents;
 mod find;
+mod lines;
 mod tail;
+mod wanted;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::agent::Signatures;
-use crate::core::judge::session::session_of;
-use crate::core::judge::world::World;
-use crate::core::model::context::is_valid_id;
-use crate::core::model::{Doing, FilePath, Format, RecordKind, Snapshot, SourceHealth, Untrusted, Work};
+use crate::core::model::{Doing, Format, Medium, Snapshot, SourceHealth, SourceState, Work};
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::open::medium::medium_at;
+use crate::source::work::agents::Agents;
 use crate::source::work::tail::Tail;
+use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
 
-/// The most sessions that are followed: those of windows first, then the newest of the others.
-const MOST: usize = 64;
+/// How long a file that was found nowhere is then only looked for where it should be.
+const SOUGHT: SignedDuration = SignedDuration::from_secs(30);
 
 /// Follows the files of sessions.
 #[derive(Default)]
 pub(crate) struct Reader {
     followed: HashMap<Session, Followed>,
-}
-
-/// A session of an agent.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Session {
-    format: Format,
-    id: Untrusted,
+    /// When a file was looked for everywhere and not found.
+    sought: HashMap<Session, Timestamp>,
+    /// How many lines of all sessions could not be understood.
+    skipped: u64,
 }
 
 /// A file that is followed.
 struct Followed {
     path: PathBuf,
+    medium: Medium,
+    adapter: Adapter,
     tail: Tail,
-}
-
-/// A session whose file is asked for.
-struct Wanted {
-    session: Session,
-    cwd: Option<Untrusted>,
-    /// Where it is, where that is known.
-    path: Option<FilePath>,
+    agents: Option<Agents>,
+    /// When its window started, where that is known.
+    started_at: Option<Timestamp>,
 }
 
 impl Source for Reader {
-    fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, _reading: &Reading<'_>) {
-        let wanted = wanted(snapshot, &scope.signatures);
+    fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
+        let (wanted, uid) = (wanted(snapshot, &scope.signatures), snapshot.host.uid);
         let mut before = std::mem::take(&mut self.followed);
+        let mut sought = std::mem::take(&mut self.sought);
         for one in wanted {
             let Some(adapter) = format::spec(one.session.format).and_then(|spec| spec.sessions) else {
                 continue;
             };
-            let known = before.remove(&one.session);
-            if let Some(followed) = follow(&one, adapter, known, scope, snapshot.host.uid) {
-                self.followed.insert(one.session, followed);
+            let known = before.remove(&one.session).and_then(|known| known.look(uid));
+            let since = sought.remove(&one.session);
+            let is_sought = since.filter(|since| reading.now.duration_since(*since) < SOUGHT);
+            let find = || Followed::find(&one, adapter, scope, is_sought.is_none(), uid);
+            match known.or_else(find) {
+                Some(mut followed) => {
+                    followed.started_at = one.started_at;
+                    if let Some(agents) = &mut followed.agents {
+                        agents.look(adapter, uid, reading.now);
+                    }
+                    self.followed.insert(one.session, followed);
+                }
+                None => drop(self.sought.insert(one.session, is_sought.unwrap_or(reading.now))),
             }
         }
         // A window that has gone leaves what it did.
         let mut gone: Vec<_> = before.into_iter().collect();
-        gone.sort_by_key(|(_, followed)| std::cmp::Reverse(followed.tail.written_at()));
+        gone.sort_by_key(|(_, followed)| Reverse(followed.tail.written_at()));
         gone.truncate(MOST.saturating_sub(self.followed.len()));
         self.followed.extend(gone);
-        let mut work: Vec<Work> = self.followed.iter().map(|(session, one)| view(session, one)).collect();
-        work.sort_by(|one, other| one.path.text().cmp(other.path.text()));
+        self.catch_up();
+        let files = self.followed.iter().map(|(session, one)| one.work(session));
+        let mut work: Vec<Work> = files.collect();
+        work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
+        self.skipped = work.iter().map(|work| work.skipped).sum();
         snapshot.work = work;
     }
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
-        Vec::new()
+        if self.skipped == 0 {
+            return Vec::new();
+        }
+        // No verdict rests on them: what else the files say is told all the same.
+        let detail = format!("lines of session files that could not be understood: {}", self.skipped);
+        let state = SourceState::Ok;
+        vec![SourceHealth { id: "work".to_owned(), state, detail: detail.into() }]
     }
 
     fn hints(&self, _scope: &Scope, hints: &mut Hints) {
         for followed in self.followed.values() {
+            if let Some(agents) = &followed.agents {
+                agents.hints(hints);
+            }
             let Some((folder, name)) = followed.path.parent().zip(followed.path.file_name()) else {
                 continue;
             };
@@ -89,73 +108,59 @@ impl Source for Reader {
     }
 }
 
-fn view(session: &Session, followed: &Followed) -> Work {
-    let draft = followed.tail.draft();
-    Work {
-        format: session.format,
-        session: session.id.clone(),
-        path: followed.path.clone().into(),
-        medium: medium_at(&followed.path),
-        written_at: followed.tail.written_at(),
-        doing: Doing { edits_since: followed.tail.edits_since(), ..draft.doing() },
-        agents: Vec::new(),
-        skipped: draft.skipped,
-    }
-}
-
-fn follow(
-    one: &Wanted,
-    adapter: Adapter,
-    known: Option<Followed>,
-    scope: &Scope,
-    uid: u32,
-) -> Option<Followed> {
-    let read = |path: PathBuf, before| {
-        let tail = Tail::read(&path, adapter, uid, before)?;
-        Some(Followed { path, tail })
-    };
-    if let Some(Followed { path, tail }) = known
-        && let Some(followed) = read(path, Some(tail))
-    {
-        return Some(followed);
-    }
-    let stated = one.path.as_ref().map(|path| Path::to_path_buf(path));
-    let path = stated
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .or_else(|| find::file_of(one.session.format, &one.session.id, one.cwd.as_ref(), scope))?;
-    read(path, None)
-}
-
-/// Returns the sessions of windows, and those of Claude Code's registry whose processes have gone.
-fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
-    let world = World::new(snapshot, signatures);
-    let of_windows = world.windows.iter().filter_map(|window| {
-        let format = format_of(window.agent)?;
-        let id = session_of(window, &world)?.id;
-        let file =
-            snapshot.session_files.iter().find(|file| file.agent == window.agent && file.session == id);
-        let cwd = window.process.details.as_ref().and_then(|details| details.cwd.clone());
-        Some(Wanted { session: Session { format, id }, cwd, path: file.map(|file| file.path.clone()) })
-    });
-    let is_entry = |format, kind| format == Format::ClaudeCode && kind == RecordKind::Session;
-    let entries = snapshot.records.iter().filter(|record| is_entry(record.format, record.kind));
-    let of_entries = entries.filter_map(|record| {
-        let session = Session { format: Format::ClaudeCode, id: record.session_id.clone()? };
-        let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
-        Some(Wanted { session, cwd, path: None })
-    });
-    let mut wanted: Vec<Wanted> = Vec::new();
-    for one in of_windows.chain(of_entries).filter(|one| is_valid_id(one.session.id.raw())) {
-        if wanted.len() < MOST && !wanted.iter().any(|other| other.session == one.session) {
-            wanted.push(one);
+impl Reader {
+    /// Reads one more piece of the file that needs the least to be read from its beginning.
+    fn catch_up(&mut self) {
+        let tails = self.followed.values_mut().flat_map(Followed::tails);
+        let behind = tails.filter_map(|(path, adapter, tail)| Some((tail.behind()?, path, adapter, tail)));
+        if let Some((_, path, adapter, tail)) = behind.min_by_key(|(left, path, ..)| (*left, path.to_owned()))
+        {
+            tail.catch_up(path, adapter);
         }
     }
-    wanted
 }
 
-/// Returns the format of an agent's own files.
-fn format_of(agent: &str) -> Option<Format> {
-    let is_own = |format: &Format| format.name() == agent;
-    let own = Format::ALL.into_iter().find(is_own);
-    own.or_else(|| agent.contains("claude").then_some(Format::ClaudeCode))
+impl Followed {
+    /// Reads the file of a session for the first time.
+    fn find(one: &Wanted, adapter: Adapter, scope: &Scope, everywhere: bool, uid: u32) -> Option<Self> {
+        let stated = one.path.as_ref().map(|path| Path::to_path_buf(path));
+        let path = stated
+            .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+            .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere))?;
+        let tail = Tail::read(&path, adapter, uid, None)?;
+        let agents = (one.session.format == Format::ClaudeCode).then(|| Agents::of(&path));
+        Some(Self { medium: medium_at(&path), path, adapter, tail, agents, started_at: None })
+    }
+
+    /// Reads what is new.
+    fn look(self, uid: u32) -> Option<Self> {
+        let tail = Tail::read(&self.path, self.adapter, uid, Some(self.tail))?;
+        Some(Self { tail, ..self })
+    }
+
+    /// Returns its own transcript and those of its sub-agents.
+    fn tails(&mut self) -> impl Iterator<Item = (&Path, Adapter, &mut Tail)> {
+        let adapter = self.adapter;
+        let own = std::iter::once((self.path.as_path(), &mut self.tail));
+        let all = own.chain(self.agents.iter_mut().flat_map(Agents::tails));
+        all.map(move |(path, tail)| (path, adapter, tail))
+    }
+
+    fn work(&self, session: &Session) -> Work {
+        let draft = self.tail.draft();
+        let mut work = Work {
+            format: session.format,
+            session: session.id.clone(),
+            path: self.path.clone().into(),
+            medium: self.medium,
+            written_at: self.tail.written_at(),
+            doing: Doing { edits_since: self.tail.edits_since(), ..draft.doing() },
+            agents: Vec::new(),
+            skipped: draft.skipped,
+        };
+        if let Some(agents) = &self.agents {
+            agents.join(&mut work, self.started_at);
+        }
+        work
+    }
 }

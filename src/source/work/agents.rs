@@ -1,0 +1,164 @@
+//! The sub-agents of Claude Code's sessions: each has a transcript of its own, and a note that says
+//! what it was asked to do and whether it has finished.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::FileType;
+
+use crate::core::model::work::MOST_FILES;
+use crate::core::model::{Edit, FileMeta, SubAgent, Untrusted, Work};
+use crate::format::claude_code::work::{SubAgentNote, sub_agent};
+use crate::format::work::Adapter;
+use crate::source::interface::Hints;
+use crate::source::os::open::folder::{Folder, look_at};
+use crate::source::os::open::meta::is_sure;
+use crate::source::os::open::plain::small;
+use crate::source::work::tail::Tail;
+
+/// The most sub-agents of a session that are followed, the newest.
+const MOST: usize = 32;
+/// The most names of their folder that are looked at.
+const MOST_NAMES: usize = 2_000;
+/// The largest note that is read, in bytes; about 400 were seen.
+const MOST_NOTE: usize = 64 << 10;
+
+/// The sub-agents of one session.
+pub(crate) struct Agents {
+    folder: PathBuf,
+    /// The folder when it was last listed, and when that was.
+    listed: Option<(FileMeta, Timestamp)>,
+    /// By ID.
+    agents: BTreeMap<Untrusted, Agent>,
+}
+
+struct Agent {
+    path: PathBuf,
+    tail: Option<Tail>,
+    /// The file of the note when it was last read.
+    noted: Option<FileMeta>,
+    note: Option<SubAgentNote>,
+}
+
+impl Agents {
+    /// Prepares to follow those of the session with this transcript.
+    pub(crate) fn of(transcript: &Path) -> Self {
+        let folder = transcript.with_extension("").join("subagents");
+        Self { folder, listed: None, agents: BTreeMap::new() }
+    }
+
+    /// Reads what is new.
+    pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, now: Timestamp) {
+        let Some(meta) = look_at(&self.folder) else { return self.agents.clear() };
+        let is_known = |(known, read_at)| known == meta && is_sure(read_at, meta.touched_at());
+        if !self.listed.is_some_and(is_known) {
+            self.list();
+            self.listed = Some((meta, now));
+        }
+        self.agents.values_mut().for_each(|agent| agent.look(adapter, uid));
+    }
+
+    fn list(&mut self) {
+        let fits = |name: &OsStr| name.to_str().and_then(id_of).is_some();
+        let opened = Folder::open(&self.folder);
+        let listed = opened.and_then(|folder| folder.entries(fits).map(|names| (folder, names)));
+        let Ok((folder, names)) = listed else { return self.agents.clear() };
+        let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
+            let (sort, meta) = folder.look_at(&entry.name)?;
+            let id = entry.name.to_str().and_then(id_of)?;
+            (sort == FileType::RegularFile).then(|| (meta.modified_at, id, folder.path().join(&entry.name)))
+        });
+        let mut seen: Vec<_> = seen.collect();
+        seen.sort_by_key(|(modified_at, ..)| Reverse(*modified_at));
+        seen.truncate(MOST);
+        let mut before = std::mem::take(&mut self.agents);
+        let new = |path| Agent { path, tail: None, noted: None, note: None };
+        let known = |(_, id, path)| {
+            let agent = before.remove(&id).unwrap_or_else(|| new(path));
+            (id, agent)
+        };
+        self.agents = seen.into_iter().map(known).collect();
+    }
+
+    /// Adds what they do to what their session does. One that was last heard of before its window
+    /// started, at `since`, runs no more.
+    pub(crate) fn join(&self, work: &mut Work, since: Option<Timestamp>) {
+        let mut edits: BTreeMap<Untrusted, Edit> = BTreeMap::new();
+        join_edits(&mut edits, std::mem::take(&mut work.doing.edits));
+        for (id, agent, tail) in self.followed() {
+            let doing = tail.draft().doing();
+            if agent.runs() && since.is_none_or(|since| tail.written_at() >= since) {
+                work.agents.push(SubAgent {
+                    id: id.clone(),
+                    task: agent.note.as_ref().and_then(|note| note.task.clone()),
+                    call: doing.calls.last().cloned(),
+                    since: tail.began_at(),
+                });
+            }
+            join_edits(&mut edits, doing.edits.into_iter().map(|edit| Edit { by: Some(id.clone()), ..edit }));
+            work.doing.edits_since = work.doing.edits_since.max(tail.edits_since());
+            work.skipped += tail.draft().skipped;
+        }
+        let mut edits: Vec<Edit> = edits.into_values().collect();
+        edits.sort_by_key(|edit| Reverse(edit.at));
+        edits.truncate(MOST_FILES);
+        edits.sort();
+        work.doing.edits = edits;
+    }
+
+    fn followed(&self) -> impl Iterator<Item = (&Untrusted, &Agent, &Tail)> {
+        self.agents.iter().filter_map(|(id, agent)| Some((id, agent, agent.tail.as_ref()?)))
+    }
+
+    /// Returns their transcripts.
+    pub(crate) fn tails(&mut self) -> impl Iterator<Item = (&Path, &mut Tail)> {
+        self.agents.values_mut().filter_map(|agent| Some((agent.path.as_path(), agent.tail.as_mut()?)))
+    }
+
+    /// Adds what means another look when it changes.
+    pub(crate) fn hints(&self, hints: &mut Hints) {
+        hints.folders.insert(self.folder.clone());
+        let names = ["agent-*.jsonl", "agent-*.meta.json"].map(str::to_owned);
+        hints.names.entry(self.folder.clone()).or_default().extend(names);
+    }
+}
+
+impl Agent {
+    fn look(&mut self, adapter: Adapter, uid: u32) {
+        // The note first: what it calls finished has written all that it will.
+        let path = self.path.with_extension("meta.json");
+        let noted = look_at(&path).filter(|meta| meta.ownership.uid == uid);
+        if noted != self.noted {
+            self.note = noted.and_then(|_| sub_agent(&small(&path, MOST_NOTE).ok()?));
+            self.noted = noted;
+        }
+        self.tail = Tail::read(&self.path, adapter, uid, self.tail.take());
+    }
+
+    /// Returns whether it has not finished, as far as is known.
+    fn runs(&self) -> bool {
+        self.note.as_ref().is_some_and(|note| !note.is_finished)
+    }
+}
+
+/// Returns the ID in the name of a sub-agent's transcript.
+fn id_of(name: &str) -> Option<Untrusted> {
+    name.strip_prefix("agent-")?.strip_suffix(".jsonl").filter(|id| !id.is_empty()).map(Into::into)
+}
+
+/// Keeps who edited a file last.
+fn join_edits(all: &mut BTreeMap<Untrusted, Edit>, more: impl IntoIterator<Item = Edit>) {
+    for edit in more {
+        match all.get(&edit.path) {
+            Some(known) if known.at >= edit.at => {}
+            Some(_) | None => drop(all.insert(edit.path.clone(), edit)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write their own files")]
+mod tests;

@@ -1,0 +1,101 @@
+//! The lines of a file, read one after the other from some place in it.
+
+use std::os::fd::OwnedFd;
+
+use rustix::buffer::spare_capacity;
+use rustix::io::{pread, retry_on_intr};
+
+use crate::format::work::{Adapter, Draft};
+
+/// The longest line that is read, in bytes. Lines of 541 kB were seen.
+pub(crate) const MOST: u64 = 2 << 20;
+/// How many bytes before the place that was read up to tell whether the file was rewritten.
+const MARK: usize = 64;
+
+/// What was read, from the beginning of the file unless it is said otherwise.
+#[derive(Default)]
+pub(crate) struct Lines {
+    /// Up to where the file was read, in bytes.
+    pub(crate) read_to: u64,
+    /// What its lines say.
+    pub(crate) draft: Draft,
+    /// The last bytes that were read.
+    mark: Vec<u8>,
+    /// Whether that is in the middle of a line which is passed over.
+    pub(crate) is_inside: bool,
+}
+
+impl Lines {
+    /// Begins with the first line after a place.
+    pub(crate) fn after(place: u64) -> Self {
+        Self { read_to: place, is_inside: place > 0, ..Self::default() }
+    }
+
+    /// Returns whether the bytes before the place that was read up to are still the same.
+    pub(crate) fn is_as_read(&self, fd: &OwnedFd) -> bool {
+        let length = self.mark.len();
+        bytes(fd, self.read_to.saturating_sub(length as u64), length as u64).as_ref() == Some(&self.mark)
+    }
+
+    /// Reads on up to the end of the last whole line.
+    pub(crate) fn go_on(&mut self, fd: &OwnedFd, size: u64, adapter: Adapter) -> Option<()> {
+        while self.piece(fd, size, MOST, adapter)? {}
+        Some(())
+    }
+
+    /// Reads one piece, or one line that is longer. Returns whether there was anything new in it.
+    pub(crate) fn piece(&mut self, fd: &OwnedFd, size: u64, most: u64, adapter: Adapter) -> Option<bool> {
+        let left = size.saturating_sub(self.read_to);
+        let read = |most: u64| {
+            let text = bytes(fd, self.read_to, left.min(most))?;
+            let end = text.iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+            Some((text, end))
+        };
+        let is_long = |end: Option<usize>| end.is_none() && most < MOST && !self.is_inside;
+        let (text, end) = match read(most)? {
+            (_, end) if is_long(end) => read(MOST)?,
+            piece => piece,
+        };
+        match end {
+            Some(end) => self.take(&text, end, adapter),
+            None if self.is_inside => self.pass(&text),
+            None if text.len() as u64 == MOST => {
+                self.is_inside = true;
+                self.draft.skipped += 1;
+                self.pass(&text);
+            }
+            None => return Some(false),
+        }
+        Some(!text.is_empty())
+    }
+
+    /// Takes over the whole lines of a text, of which the first ends there.
+    fn take(&mut self, text: &[u8], end: usize, adapter: Adapter) {
+        let begin = if self.is_inside { end } else { 0 };
+        self.is_inside = false;
+        let last = text.iter().rposition(|byte| *byte == b'\n').unwrap_or_default();
+        let whole = text.get(..=last).unwrap_or_default();
+        let lines = whole.get(begin..).unwrap_or_default();
+        lines.split(|byte| *byte == b'\n').for_each(|line| self.draft.line(adapter, line));
+        self.pass(whole);
+    }
+
+    fn pass(&mut self, text: &[u8]) {
+        self.read_to += text.len() as u64;
+        self.mark = text.get(text.len().saturating_sub(MARK)..).unwrap_or_default().to_vec();
+    }
+}
+
+/// Reads some bytes of a file, fewer where it has become shorter.
+fn bytes(fd: &OwnedFd, from: u64, length: u64) -> Option<Vec<u8>> {
+    let length = usize::try_from(length).ok()?;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        let at = from + bytes.len() as u64;
+        if retry_on_intr(|| pread(fd, spare_capacity(&mut bytes), at)).ok()? == 0 {
+            break;
+        }
+    }
+    bytes.truncate(length);
+    Some(bytes)
+}

@@ -1,0 +1,68 @@
+//! The sessions whose files are asked for.
+
+use jiff::Timestamp;
+
+use crate::core::judge::agent::Signatures;
+use crate::core::judge::session::session_of;
+use crate::core::judge::world::World;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::{FilePath, Format, RecordKind, Snapshot, Untrusted};
+
+/// The most sessions that are followed: those of windows first, then the newest of the others.
+pub(crate) const MOST: usize = 64;
+
+/// A session of an agent.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Session {
+    pub(crate) format: Format,
+    pub(crate) id: Untrusted,
+}
+
+/// A session whose file is asked for.
+pub(crate) struct Wanted {
+    pub(crate) session: Session,
+    pub(crate) cwd: Option<Untrusted>,
+    /// Where it is, where that is known.
+    pub(crate) path: Option<FilePath>,
+    /// When its window started, where that is known.
+    pub(crate) started_at: Option<Timestamp>,
+}
+
+/// Returns the sessions of windows, and those of Claude Code's registry whose processes have gone.
+pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
+    let world = World::new(snapshot, signatures);
+    let of_windows = world.windows.iter().filter_map(|window| {
+        let format = format_of(window.agent)?;
+        let id = session_of(window, &world)?.id;
+        let file =
+            snapshot.session_files.iter().find(|file| file.agent == window.agent && file.session == id);
+        let cwd = window.process.details.as_ref().and_then(|details| details.cwd.clone());
+        Some(Wanted {
+            session: Session { format, id },
+            cwd,
+            path: file.map(|file| file.path.clone()),
+            started_at: world.started_at(window.process),
+        })
+    });
+    let is_entry = |format, kind| format == Format::ClaudeCode && kind == RecordKind::Session;
+    let entries = snapshot.records.iter().filter(|record| is_entry(record.format, record.kind));
+    let of_entries = entries.filter_map(|record| {
+        let session = Session { format: Format::ClaudeCode, id: record.session_id.clone()? };
+        let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
+        Some(Wanted { session, cwd, path: None, started_at: None })
+    });
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for one in of_windows.chain(of_entries).filter(|one| is_valid_id(one.session.id.raw())) {
+        if wanted.len() < MOST && !wanted.iter().any(|other| other.session == one.session) {
+            wanted.push(one);
+        }
+    }
+    wanted
+}
+
+/// Returns the format of an agent's own files.
+fn format_of(agent: &str) -> Option<Format> {
+    let is_own = |format: &Format| format.name() == agent;
+    let own = Format::ALL.into_iter().find(is_own);
+    own.or_else(|| agent.contains("claude").then_some(Format::ClaudeCode))
+}
