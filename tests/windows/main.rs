@@ -18,6 +18,7 @@ mod pty;
 mod real;
 mod sessions;
 mod tmux;
+mod work;
 #[path = "../cli/world.rs"]
 mod world;
 mod zellij;

@@ -1,0 +1,116 @@
+//! What a window does, from a real process, its registry entry and its session's file.
+
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::program;
+use crate::world::World;
+
+const ID: &str = "68e42426-d304-4174-9fca-9ed786d1582e";
+
+/// A process under Claude Code's name with its entry in the registry, until it is dropped.
+struct Window<'a> {
+    process: Child,
+    world: &'a World,
+}
+
+impl<'a> Window<'a> {
+    fn start(world: &'a World) -> Self {
+        let program = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
+        std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+        program::copy("/bin/sh", &program);
+        let mut command = Command::new(program);
+        command.args(["-c", "read line; exit 0"]).env_clear().stdin(Stdio::piped()).stdout(Stdio::null());
+        Self { process: command.spawn().unwrap(), world }
+    }
+
+    fn registers(&self, status: &Value) {
+        let pid = self.process.id();
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let now = u64::try_from(now).unwrap();
+        let mut entry = json!({ "pid": pid, "sessionId": ID, "cwd": "/src/shop", "startedAt": now, "procStart": ticks,
+            "version": "2.1.330", "kind": "interactive", "name": "shop", "updatedAt": now, "statusUpdatedAt": now });
+        let entry = entry.as_object_mut().unwrap();
+        entry.extend(status.as_object().unwrap().clone());
+        self.world.write(&format!("home/.claude/sessions/{pid}.json"), &json!(entry).to_string());
+    }
+
+    /// Waits until claimtop says this of it.
+    #[track_caller]
+    fn check(&self, arguments: &[&str], expected: impl Fn(&Value) -> bool) {
+        let mut found = Value::Null;
+        for _ in 0..100 {
+            let report: Value = serde_json::from_str(&self.world.run(arguments).out).unwrap();
+            let windows = report["windows"].as_array().unwrap();
+            let own = windows.iter().find(|window| window["pid"] == self.process.id());
+            found = own.cloned().unwrap_or_default();
+            if expected(&found) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{found:#}");
+    }
+}
+
+impl Drop for Window<'_> {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn transcript() -> String {
+    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "Fix the till" },
+        "origin": { "kind": "human" }, "permissionMode": "default", "timestamp": "2026-11-22T11:00:00Z" });
+    let edited = json!({ "type": "file-history-snapshot", "snapshot": { "trackedFileBackups":
+        { "a.rs": { "backupTime": "2026-11-22T10:59:00Z", "realParentDir": "/src/shop" } } } });
+    let call = json!({ "type": "assistant", "message": { "model": "m", "usage": { "input_tokens": 105 }, "content": [
+        { "type": "tool_use", "id": "t1", "name": "Edit", "input": { "file_path": "/src/shop/b.rs" } }] },
+        "timestamp": "2026-11-22T11:00:05Z" });
+    format!("{prompt}\n{edited}\n{call}\n")
+}
+
+#[test]
+fn a_window_says_what_it_does_and_what_it_waits_for() {
+    let world = World::new();
+    let window = Window::start(&world);
+    let path = world.write(&format!("home/.claude/projects/-src-shop/{ID}.jsonl"), &transcript());
+    window.registers(&json!({ "status": "waiting", "waitingFor": "permission prompt" }));
+    window.check(&["ls", "--json"], |found| {
+        let work = &found["work"];
+        let edits: Vec<&Value> =
+            work["edits"].as_array().into_iter().flatten().map(|edit| &edit["path"]).collect();
+        work["calls"][0]["tool"] == "Edit"
+            && work["calls"][0]["target"]["file"] == "/src/shop/b.rs"
+            && edits == ["/src/shop/a.rs"]
+            && work["context"]["tokens"] == 105
+            && work.get("prompt").is_none()
+    });
+    assert!(!world.run(&["ls", "--json"]).out.contains("Fix the till"));
+    window.check(&["ls", "--json", "--with-prompts"], |found| {
+        found["work"]["prompt"]["text"] == "Fix the till"
+    });
+    let now = world.run(&["now"]).out;
+    assert!(now.contains("shop") && now.contains("b.rs") && now.contains("waits"), "{now}");
+    assert!(!now.contains("Fix the till"), "{now}");
+
+    let result = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "tool_use_id": "t1" }] },
+        "toolUseResult": { "filePath": "/src/shop/b.rs", "structuredPatch": [] }, "timestamp": "2026-11-22T11:00:06Z" });
+    std::fs::File::options()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(format!("{result}\n").as_bytes())
+        .unwrap();
+    window.registers(&json!({ "status": "busy" }));
+    window.check(&["ls", "--json"], |found| {
+        let work = &found["work"];
+        work["calls"].as_array().is_some_and(Vec::is_empty) && work["edits"][1]["path"] == "/src/shop/b.rs"
+    });
+}
