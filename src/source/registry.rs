@@ -17,6 +17,6 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
         // What files say of a window is asked only where nothing above names it.
         Box::new(sessions::Reader::new(&copies)),
         // By all of them it is known which session a window runs.
-        Box::new(work::Reader::default()),
+        Box::new(work::Reader::new(&copies)),
     ]
 }

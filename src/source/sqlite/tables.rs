@@ -9,7 +9,7 @@ use rusqlite::{Connection, ToSql};
 use crate::format::cells::Cells;
 use crate::source::sqlite::ReadError;
 
-/// The most characters of one cell that are read.
+/// The most characters of one cell that are read, where nothing else is said.
 const MAX_CELL: usize = 512;
 
 /// Returns the columns that a table has; none where there is no such table.
@@ -49,7 +49,19 @@ pub(crate) struct Rows {
 /// # Errors
 /// It is locked, damaged or cannot be read.
 pub(crate) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Rows, ReadError> {
-    let cells = query.cells.iter().map(|(_, cell)| format!("substr({cell}, 1, {MAX_CELL})"));
+    long_rows(connection, query, MAX_CELL)
+}
+
+/// Reads rows with cells of so many characters.
+///
+/// # Errors
+/// As [`rows`].
+pub(crate) fn long_rows(
+    connection: &Connection,
+    query: &Query<'_>,
+    longest: usize,
+) -> Result<Rows, ReadError> {
+    let cells = query.cells.iter().map(|(_, cell)| format!("substr({cell}, 1, {longest})"));
     let cells = cells.collect::<Vec<_>>().join(", ");
     let sql = format!("SELECT {cells} FROM {} LIMIT {}", query.from, query.most.saturating_add(1));
     let mut statement = connection.prepare(&sql)?;

@@ -3,6 +3,7 @@
 mod agents;
 mod find;
 mod lines;
+mod opencode;
 mod tail;
 mod wanted;
 
@@ -17,6 +18,7 @@ use crate::format::work::Adapter;
 use crate::format::{self, Reading};
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::open::medium::medium_at;
+use crate::source::sqlite::copies::Copies;
 use crate::source::work::agents::Agents;
 use crate::source::work::tail::Tail;
 use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
@@ -25,12 +27,12 @@ use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
 const SOUGHT: SignedDuration = SignedDuration::from_secs(30);
 
 /// Follows the files of sessions.
-#[derive(Default)]
 pub(crate) struct Reader {
     followed: HashMap<Session, Followed>,
     /// When a file was looked for everywhere and not found.
     sought: HashMap<Session, Timestamp>,
-    /// How many lines of all sessions could not be understood.
+    opencode: opencode::Store,
+    /// How many lines and rows of all sessions could not be understood.
     skipped: u64,
 }
 
@@ -48,6 +50,7 @@ struct Followed {
 impl Source for Reader {
     fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
         let (wanted, uid) = (wanted(snapshot, &scope.signatures), snapshot.host.uid);
+        self.opencode.look(&wanted, scope, reading.now);
         let mut before = std::mem::take(&mut self.followed);
         let mut sought = std::mem::take(&mut self.sought);
         for one in wanted {
@@ -76,7 +79,7 @@ impl Source for Reader {
         self.followed.extend(gone);
         self.catch_up();
         let files = self.followed.iter().map(|(session, one)| one.work(session));
-        let mut work: Vec<Work> = files.collect();
+        let mut work: Vec<Work> = files.chain(self.opencode.works().cloned()).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         self.skipped = work.iter().map(|work| work.skipped).sum();
         snapshot.work = work;
@@ -93,6 +96,7 @@ impl Source for Reader {
     }
 
     fn hints(&self, _scope: &Scope, hints: &mut Hints) {
+        self.opencode.hints(hints);
         for followed in self.followed.values() {
             if let Some(agents) = &followed.agents {
                 agents.hints(hints);
@@ -109,6 +113,16 @@ impl Source for Reader {
 }
 
 impl Reader {
+    /// Prepares to read; copies go where it is said.
+    pub(crate) fn new(copies: &Copies) -> Self {
+        Self {
+            followed: HashMap::new(),
+            sought: HashMap::new(),
+            opencode: opencode::Store::new(copies),
+            skipped: 0,
+        }
+    }
+
     /// Reads one more piece of the file that needs the least to be read from its beginning.
     fn catch_up(&mut self) {
         let tails = self.followed.values_mut().flat_map(Followed::tails);

@@ -1,0 +1,245 @@
+//! What opencode's sessions do, from the rows of its one database.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::ToSql;
+
+use crate::core::model::{Doing, Format, Untrusted, Work};
+use crate::format::Base;
+use crate::format::cells::Cells;
+use crate::format::opencode::{Rows, doing};
+use crate::format::time;
+use crate::source::interface::{Hints, Scope};
+use crate::source::os::open::medium::medium_at;
+use crate::source::os::open::meta::is_sure;
+use crate::source::sqlite::copies::Copies;
+use crate::source::sqlite::files::{Files, beside};
+use crate::source::sqlite::tables::{Query, columns, long_rows};
+use crate::source::sqlite::{self, Database, ReadError};
+use crate::source::work::wanted::{MOST, Wanted};
+
+/// The most messages of a session that are read, the newest, beside its newest prompt.
+const MESSAGES: usize = 64;
+/// The most parts of one message that are read.
+const PARTS: usize = 64;
+/// Of how many of a session's parts, the newest, those that name edited files are read.
+const PATCHES: usize = 2_048;
+/// The most items of a list of things to do.
+const TODOS: usize = 256;
+/// The longest document that is read, in characters, without what is left out of it.
+const LONGEST: usize = 256 << 10;
+
+/// A document without what is long and says nothing of what the session does.
+const DOCUMENT: &str = "CASE WHEN json_valid(data) THEN json_replace(json_remove(data, '$.summary', \
+                        '$.system', '$.state.output', '$.state.metadata', '$.state.input.content', \
+                        '$.state.input.oldString', '$.state.input.newString'), \
+                        '$.text', substr(data ->> '$.text', 1, 2000)) ELSE data END";
+/// A cell's name, and the expression that gives it.
+type Cell = (&'static str, &'static str);
+const MESSAGE: [Cell; 3] = [("id", "id"), ("time_created", "time_created"), ("data", DOCUMENT)];
+const PART: [Cell; 4] =
+    [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", DOCUMENT)];
+const TODO: [Cell; 3] = [("content", "content"), ("status", "status"), ("position", "position")];
+const NEWEST: &str = "ORDER BY time_created DESC, id DESC";
+/// What is read of a session's row, where there is such a column.
+const SESSION: [&str; 5] = ["title", "version", "directory", "time_compacting", "time_updated"];
+
+/// The databases of all homes, as they were last read.
+pub(crate) struct Store {
+    copies: Copies,
+    kept: BTreeMap<PathBuf, Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// The files that were read, and when.
+    read: Option<(Files, Timestamp)>,
+    sessions: BTreeSet<Untrusted>,
+    work: BTreeMap<Untrusted, Work>,
+}
+
+impl Store {
+    /// Prepares to read; copies go where it is said.
+    pub(crate) fn new(copies: &Copies) -> Self {
+        Self { copies: copies.clone(), kept: BTreeMap::new() }
+    }
+
+    /// Reads what these sessions do, where the databases have changed.
+    pub(crate) fn look(&mut self, wanted: &[Wanted], scope: &Scope, now: Timestamp) {
+        let own = wanted.iter().filter(|one| one.session.format == Format::OpenCode);
+        let sessions: BTreeSet<Untrusted> = own.map(|one| one.session.id.clone()).collect();
+        if sessions.is_empty() {
+            return;
+        }
+        for home in scope.homes.of(Base::Home) {
+            let path = home.path.join(".local/share/opencode/opencode.db");
+            if scope.fence.reaches(&path)
+                && let Some(files) = Files::of(&path)
+            {
+                let kept = self.kept.entry(path.clone()).or_default();
+                kept.look(&path, files, &sessions, now, &self.copies);
+            }
+        }
+    }
+
+    /// Returns what was read.
+    pub(crate) fn works(&self) -> impl Iterator<Item = &Work> {
+        self.kept.values().flat_map(|kept| kept.work.values())
+    }
+
+    /// Adds what means another look when it changes.
+    pub(crate) fn hints(&self, hints: &mut Hints) {
+        for path in self.kept.keys() {
+            let paths = [path.clone(), beside(path, "-wal")];
+            let names = paths.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+            if let Some(folder) = path.parent() {
+                hints.folders.insert(folder.to_owned());
+                hints.names.entry(folder.to_owned()).or_default().extend(names);
+            }
+        }
+    }
+}
+
+impl Kept {
+    /// What cannot be read now keeps what it said last, and so does a session whose window has gone.
+    fn look(
+        &mut self,
+        path: &Path,
+        files: Files,
+        sessions: &BTreeSet<Untrusted>,
+        now: Timestamp,
+        copies: &Copies,
+    ) {
+        let is_known = |(known, at): &(Files, Timestamp)| *known == files && is_sure(*at, files.touched_at());
+        if self.sessions == *sessions && self.read.as_ref().is_some_and(is_known) {
+            return;
+        }
+        let read = || -> Result<Vec<Work>, ReadError> {
+            let database = sqlite::open(path, copies)?;
+            let all = sessions.iter().map(|session| work(&database, session, path, files));
+            all.filter_map(Result::transpose).collect()
+        };
+        if let Ok(work) = read() {
+            self.read = Some((files, now));
+            self.sessions.clone_from(sessions);
+            self.work.extend(work.into_iter().map(|work| (work.session.clone(), work)));
+            let is_wanted = |work: &Work| sessions.contains(&work.session);
+            while self.work.len() > MOST.max(sessions.len()) {
+                let gone = self.work.values().filter(|work| !is_wanted(work));
+                let oldest = gone.min_by_key(|work| work.written_at).map(|work| work.session.clone());
+                self.work.retain(|session, _| Some(session) != oldest.as_ref());
+            }
+        }
+    }
+}
+
+/// One session of a database that is open.
+struct Session<'a> {
+    database: &'a Database,
+    id: &'a Untrusted,
+}
+
+/// Reads one session; `None` where the database has none of this name, or is of another making.
+fn work(database: &Database, id: &Untrusted, path: &Path, files: Files) -> Result<Option<Work>, ReadError> {
+    let session = Session { database, id };
+    let Some(row) = session.row()? else { return Ok(None) };
+    let (messages, prompt) = session.messages()?;
+    let parts = session.parts(&messages, prompt.as_deref())?;
+    let todos = session.todos()?;
+    let rows = Rows { session: Some(&row), messages: &messages, parts: &parts, todos: &todos };
+    let (told, skipped) = doing(rows);
+    let written_at = row.number("time_updated").and_then(time::epoch_ms);
+    Ok(Some(Work {
+        format: Format::OpenCode,
+        session: id.clone(),
+        path: path.to_path_buf().into(),
+        medium: medium_at(path),
+        written_at: written_at.unwrap_or_else(|| files.touched_at()),
+        doing: Doing { edits_since: session.edits_since()?, ..told },
+        agents: Vec::new(),
+        skipped,
+    }))
+}
+
+impl Session<'_> {
+    fn row(&self) -> Result<Option<Cells>, ReadError> {
+        let has = columns(self.database, "session")?;
+        let is_known = |table| columns(self.database, table).map(|has| has.contains("data"));
+        if !has.contains("id") || !is_known("message")? || !is_known("part")? {
+            return Ok(None);
+        }
+        let cells: Vec<_> =
+            SESSION.into_iter().filter(|name| has.contains(*name)).map(|it| (it, it)).collect();
+        Ok(self.ask(&cells, "session WHERE id = ?1", 1)?.pop())
+    }
+
+    /// Returns the newest messages and the newest prompt's, and the ID of that.
+    fn messages(&self) -> Result<(Vec<Cells>, Option<String>), ReadError> {
+        let newest = |which: &str| format!("message WHERE session_id = ?1 {which} {NEWEST}");
+        let mut messages = self.ask(&MESSAGE, &newest(""), MESSAGES)?;
+        let is_prompt = "AND json_valid(data) AND data ->> '$.role' = 'user'";
+        let prompt = self.ask(&MESSAGE, &newest(is_prompt), 1)?.pop();
+        let id = prompt.as_ref().and_then(|prompt| prompt.text("id")).map(str::to_owned);
+        if !messages.iter().any(|message| message.text("id") == id.as_deref()) {
+            messages.extend(prompt);
+        }
+        Ok((messages, id))
+    }
+
+    /// Returns the prompt, the calls that the newest message runs, and what names edited files.
+    fn parts(&self, messages: &[Cells], prompt: Option<&str>) -> Result<Vec<Cells>, ReadError> {
+        // Of what is long only the length is read.
+        let patches = format!(
+            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {PATCHES}) \
+             AND octet_length(data) <= {LONGEST} AND json_valid(data) AND data ->> '$.type' = 'patch'"
+        );
+        let mut parts = self.ask(&PART, &patches, PATCHES)?;
+        let last = messages.first().and_then(|message| message.text("id"));
+        let runs = "AND json_valid(data) AND data ->> '$.state.status' = 'running'";
+        let is_text = "AND json_valid(data) AND data ->> '$.type' = 'text'";
+        for (message, which) in [(last, runs), (prompt, is_text)] {
+            if let Some(message) = message {
+                let from = format!("part WHERE message_id = ?2 AND session_id = ?1 {which} ORDER BY id");
+                parts.extend(self.ask_of(&PART, &from, &[&self.id.raw(), &message], PARTS)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    fn todos(&self) -> Result<Vec<Cells>, ReadError> {
+        let has = columns(self.database, "todo")?;
+        if !TODO.iter().all(|(name, _)| has.contains(*name)) {
+            return Ok(Vec::new());
+        }
+        self.ask(&TODO, "todo WHERE session_id = ?1 ORDER BY position", TODOS)
+    }
+
+    /// Returns when the last of those parts was written that were not read.
+    fn edits_since(&self) -> Result<Option<Timestamp>, ReadError> {
+        let from = format!(
+            "(SELECT time_created FROM part WHERE session_id = ?1 {NEWEST} LIMIT 1 OFFSET {PATCHES})"
+        );
+        let row = self.ask(&[("at", "time_created")], &from, 1)?.pop();
+        Ok(row.and_then(|row| row.number("at")).and_then(time::epoch_ms))
+    }
+
+    fn ask(&self, cells: &[Cell], from: &str, most: usize) -> Result<Vec<Cells>, ReadError> {
+        self.ask_of(cells, from, &[&self.id.raw()], most)
+    }
+
+    fn ask_of(
+        &self,
+        cells: &[Cell],
+        from: &str,
+        values: &[&dyn ToSql],
+        most: usize,
+    ) -> Result<Vec<Cells>, ReadError> {
+        let query = Query { cells: cells.to_vec(), from, values, most };
+        Ok(long_rows(self.database, &query, LONGEST)?.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests;

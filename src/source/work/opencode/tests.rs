@@ -1,0 +1,150 @@
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::core::model::TurnState;
+
+use super::*;
+
+const ID: &str = "ses_dfcf95c4bffeve2N6nHfB1vg1L";
+const SCHEMA: &str = "PRAGMA journal_mode = wal;
+CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, title TEXT NOT NULL,
+    version TEXT NOT NULL, time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL, time_compacting INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL,
+    time_updated INTEGER NOT NULL, data TEXT NOT NULL);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL,
+    time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL, data TEXT NOT NULL);
+CREATE TABLE todo (session_id TEXT NOT NULL, content TEXT NOT NULL, status TEXT NOT NULL,
+    priority TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (session_id, position));";
+
+/// A database of opencode's that is open for writing, with one session, and what is read of it.
+struct Opencode {
+    folder: TempDir,
+    store: Connection,
+    kept: Kept,
+}
+
+impl Opencode {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let store = Connection::open(folder.path().join("opencode.db")).unwrap();
+        store.execute_batch(SCHEMA).unwrap();
+        let row = "INSERT INTO session VALUES (?1, NULL, '/src', 'Fix it', '1.18.33', 0, 9000, NULL)";
+        store.execute(row, [ID]).unwrap();
+        Self { folder, store, kept: Kept::default() }
+    }
+
+    fn message(&self, id: &str, at: i64, data: &Value) {
+        let row = "INSERT OR REPLACE INTO message VALUES (?1, ?2, ?3, ?3, ?4)";
+        self.store.execute(row, params![id, ID, at, data.to_string()]).unwrap();
+    }
+
+    fn part(&self, id: &str, message: &str, at: i64, data: &str) {
+        let row = "INSERT OR REPLACE INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
+        self.store.execute(row, params![id, message, ID, at, data]).unwrap();
+    }
+
+    fn look(&mut self) -> Work {
+        let path = self.folder.path().join("opencode.db");
+        let copies = Copies::below(&self.folder.path().join("copies"));
+        let files = Files::of(&path).unwrap();
+        let sessions = [ID.into(), "ses_none".into()].into();
+        self.kept.look(&path, files, &sessions, files.touched_at(), &copies);
+        assert_eq!(self.kept.work.len(), 1);
+        self.kept.work[&ID.into()].clone()
+    }
+}
+
+/// A session whose newest answer runs a command.
+fn busy() -> Opencode {
+    let own = Opencode::new();
+    own.message("m1", 1_000, &json!({ "role": "user", "summary": { "diffs": ["x".repeat(LONGEST)] } }));
+    let prompt = json!({ "type": "text", "text": format!("Fix it\n{}", "x".repeat(2 * LONGEST)) });
+    own.part("p1", "m1", 1_000, &prompt.to_string());
+    own.message("m2", 2_000, &json!({ "role": "assistant", "modelID": "m", "time": { "created": 2_000 } }));
+    own.part("p2", "m2", 2_100, &bash("running").to_string());
+    own
+}
+
+fn bash(status: &str) -> Value {
+    let state = json!({ "status": status, "input": { "command": "cargo test", "content": "x".repeat(LONGEST) },
+                        "metadata": { "output": "x".repeat(LONGEST) }, "time": { "start": 2_500 } });
+    json!({ "type": "tool", "tool": "bash", "callID": "c1", "state": state })
+}
+
+fn patch(name: &str) -> String {
+    json!({ "type": "patch", "hash": "h", "files": [format!("/src/{name}")] }).to_string()
+}
+
+#[test]
+fn its_rows_say_what_a_session_does() {
+    let mut own = busy();
+    let todo = "INSERT INTO todo VALUES (?1, 'Write the test', 'in_progress', 'high', 0)";
+    own.store.execute(todo, [ID]).unwrap();
+    let work = own.look();
+    let Work { doing, skipped, .. } = &work;
+    assert_eq!(doing.prompt.as_ref().map(|prompt| prompt.text.raw()), Some("Fix it"));
+    assert_eq!(doing.turn.state, TurnState::Working);
+    assert_eq!(doing.calls.iter().map(|call| call.tool.raw()).collect::<Vec<_>>(), ["bash"]);
+    assert_eq!(
+        (doing.title.as_ref(), doing.todo.as_ref()),
+        (Some(&"Fix it".into()), Some(&"Write the test".into()))
+    );
+    assert_eq!((doing.edits_since, *skipped, work.written_at), (None, 0, time::epoch_ms(9_000).unwrap()));
+
+    own.part("p2", "m2", 2_100, &bash("completed").to_string());
+    own.part("p3", "m2", 2_200, &patch("a.rs"));
+    let doing = own.look().doing;
+    assert_eq!((doing.calls.len(), doing.edits.len()), (0, 1));
+}
+
+#[test]
+fn a_long_session_is_read_in_bounds_and_says_since_when() {
+    let mut own = busy();
+    own.part("old", "m1", 500, &patch("old.rs"));
+    own.store.execute_batch("BEGIN").unwrap();
+    for at in 0..PATCHES {
+        let text = if at == 7 { patch("new.rs") } else { "{\"type\":\"reasoning\"}".to_owned() };
+        own.part(&format!("q{at}"), "m2", 3_000 + i64::try_from(at).unwrap(), &text);
+        let ended = json!({ "role": "assistant", "finish": "tool-calls", "time": { "completed": 3_000 } });
+        own.message(&format!("n{at}"), 3_000 + i64::try_from(at).unwrap(), &ended);
+    }
+    own.store.execute_batch("COMMIT").unwrap();
+    let doing = own.look().doing;
+    assert_eq!(doing.edits.iter().map(|edit| edit.path.raw()).collect::<Vec<_>>(), ["/src/new.rs"]);
+    assert_eq!(doing.edits_since, time::epoch_ms(2_100));
+    // The prompt lies before all the messages that are read.
+    assert_eq!(doing.prompt.map(|prompt| prompt.text), Some("Fix it".into()));
+    assert_eq!((doing.turn.state, doing.turn.since), (TurnState::Working, time::epoch_ms(1_000)));
+}
+
+#[test]
+fn a_database_that_cannot_be_read_keeps_what_it_said() {
+    let mut own = busy();
+    own.message("m3", 3_000, &json!("no object"));
+    let before = own.look();
+    assert_eq!(before.skipped, 1);
+    own.store.execute_batch("BEGIN EXCLUSIVE; DROP TABLE part; COMMIT").unwrap();
+    assert_eq!(own.look(), before);
+}
+
+#[test]
+fn real_rows_say_what_their_session_did() {
+    let Some(bytes) = crate::format::fixture("work/opencode/db-rows.json") else { return };
+    let tables: Value = serde_json::from_slice(&bytes).unwrap();
+    let mut own = Opencode::new();
+    own.store.execute("UPDATE session SET title = 'Answer, done.'", []).unwrap();
+    for row in tables["message"].as_array().unwrap() {
+        own.message(row["id"].as_str().unwrap(), row["time_created"].as_i64().unwrap(), &row["data"]);
+    }
+    for row in tables["part"].as_array().unwrap() {
+        let [id, message] = ["id", "message_id"].map(|column| row[column].as_str().unwrap());
+        own.part(id, message, row["time_created"].as_i64().unwrap(), &row["data"].to_string());
+    }
+    let Work { doing, skipped, .. } = own.look();
+    assert_eq!((doing.turn.state, skipped), (TurnState::Finished, 0));
+    assert_eq!(doing.prompt.map(|prompt| prompt.text), Some("First job. DO: p1".into()));
+    let edits: Vec<&str> = doing.edits.iter().map(|edit| edit.path.raw()).collect();
+    assert_eq!(edits, ["/home/dev/src/epsilon/b.txt", "/home/dev/src/epsilon/c.txt"]);
+    assert_eq!((doing.model, doing.context.map(|fill| fill.tokens)), (Some("m1".into()), Some(21_000)));
+}
