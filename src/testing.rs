@@ -73,7 +73,7 @@ pub mod core {
 /// From `format`.
 pub mod format {
     pub use crate::format::cells::Cells;
-    pub use crate::format::{Base, FileKind, Parsed, Reading, Source, kind_at, places, read};
+    pub use crate::format::{Base, FileKind, Parsed, Reading, Source, doing, kind_at, places, read};
 
     /// Agent Mail.
     pub mod agent_mail {
@@ -103,6 +103,11 @@ pub mod format {
 pub mod observe {
     pub use crate::observe::collect::Collector;
     pub use crate::observe::watch::Watch;
+}
+
+/// From `present`.
+pub mod present {
+    pub use crate::present::need::sentences;
 }
 
 /// From `run`.

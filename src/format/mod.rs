@@ -134,6 +134,14 @@ pub(crate) fn is_backed_up(format: Format) -> bool {
     spec(format).is_some_and(|spec| spec.is_backed_up)
 }
 
+/// Reads what a whole session file says; nothing where the format has no such files.
+pub fn doing(format: Format, text: &str) -> Option<crate::core::model::Doing> {
+    let adapter = spec(format)?.sessions?;
+    let mut draft = work::Draft::default();
+    text.lines().for_each(|line| draft.line(adapter, line.as_bytes()));
+    Some(draft.doing())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

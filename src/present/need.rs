@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{Left, Need, NeedKind, WindowView};
+use crate::core::model::{Left, Need, NeedKind, Report, WindowView};
 use crate::present::age;
 use crate::present::doing::question;
 use crate::present::lookup::window_name;
@@ -81,4 +81,10 @@ fn keys_of(left: &Left) -> Vec<(&'static str, &'static str)> {
 /// Returns a need as one sentence: who, what, and for whoever has no screen nothing of keys.
 pub(crate) fn sentence(said: &Said) -> String {
     if said.who.is_empty() { said.what.clone() } else { format!("{} {}", said.who, said.what) }
+}
+
+/// Says everything that needs a person.
+pub fn sentences(report: &Report) -> Vec<String> {
+    let window = |need: &Need| report.windows.iter().find(|window| window.key == need.subject);
+    report.needs.iter().map(|need| sentence(&said(need, window(need), report.taken_at))).collect()
 }

@@ -3,12 +3,32 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::model::{BoundSession, Notes, SessionFile, Tie};
+use claimtop::core::model::{BoundSession, Committed, Format, Medium, Notes, SessionFile, Tie, Work};
+use claimtop::testing::format::doing;
 
 use super::WorldFile;
-use super::spec::{BindingSpec, SessionFileSpec};
+use super::spec::{BindingSpec, SessionFileSpec, WorkSpec};
 
 impl WorldFile {
+    pub(super) fn work(&self, spec: &WorkSpec) -> Work {
+        let format = Format::ALL.into_iter().find(|format| format.name() == spec.format).expect("a format");
+        let mut doing = doing(format, &self.filled(&spec.text)).expect("a format with session files");
+        for edit in &mut doing.edits {
+            let is_new = spec.uncommitted.iter().any(|path| path == edit.path.raw());
+            edit.committed = if is_new { Committed::No } else { Committed::Unknown };
+        }
+        Work {
+            format,
+            session: spec.session.as_str().into(),
+            path: PathBuf::from(format!("/home/dev/{}.jsonl", spec.session)).into(),
+            medium: Medium::Local,
+            written_at: self.at(&spec.written),
+            doing,
+            agents: Vec::new(),
+            skipped: 0,
+        }
+    }
+
     pub(super) fn session_file(&self, spec: &SessionFileSpec) -> SessionFile {
         let ties = [
             spec.locked_by.map(Tie::Locked),

@@ -1,6 +1,7 @@
 //! What must come out of a world, and what else came out.
 
 use claimtop::core::model::{RecordView, Report};
+use claimtop::testing::present::sentences;
 use serde::Deserialize;
 
 use super::plans::{self, ExpectPlan};
@@ -15,6 +16,9 @@ pub(crate) struct Expect {
     /// Parts of messages that must be there.
     #[serde(default)]
     pub(crate) messages: Vec<String>,
+    /// What needs a person, in words, where that matters.
+    #[serde(default)]
+    pub(crate) needs: Option<Vec<String>>,
     /// Records, by the end of their path.
     #[serde(default)]
     pub(crate) record: Vec<ExpectRecord>,
@@ -108,6 +112,7 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
             out.push(format!("no message contains {part:?}"));
         }
     }
+    same("needs", expect.needs.as_ref(), sentences(report), &mut out);
     expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
     expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));
     expect.window.iter().for_each(|wanted| check_window(wanted, report, &mut out));

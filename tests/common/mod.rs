@@ -38,7 +38,7 @@ use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
     BindingSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec, SourceSpec,
-    TombstoneSpec,
+    TombstoneSpec, WorkSpec,
 };
 
 /// One world.
@@ -70,6 +70,8 @@ pub(crate) struct WorldFile {
     binding: Vec<BindingSpec>,
     #[serde(default)]
     session_file: Vec<SessionFileSpec>,
+    #[serde(default)]
+    work: Vec<WorkSpec>,
     #[serde(default)]
     tombstone: Vec<TombstoneSpec>,
     #[serde(default)]
@@ -185,7 +187,7 @@ impl WorldFile {
                 .collect(),
             bound: self.notes(),
             homes: homes::of_records(),
-            work: Vec::new(),
+            work: self.work.iter().map(|spec| self.work(spec)).collect(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
             tombstones: merged(self.tombstone.iter().map(|spec| self.tombstone(spec)).collect(), &[]).into(),

@@ -245,6 +245,20 @@ pub(super) struct TombstoneSpec {
     pub(super) time_namespace: Option<u64>,
 }
 
+/// What a session does: the lines of its agent's own file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorkSpec {
+    pub(super) format: String,
+    pub(super) session: String,
+    #[serde(default = "a_minute_ago")]
+    pub(super) written: String,
+    pub(super) text: String,
+    /// The edited files that git does not have.
+    #[serde(default)]
+    pub(super) uncommitted: Vec<String>,
+}
+
 /// A session file of an agent, as the source found it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
