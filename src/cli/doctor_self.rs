@@ -66,7 +66,14 @@ pub(crate) fn run(settings: &Settings, observer: &mut Observer, wish: Wish, shap
 }
 
 fn grants(snapshot: &Snapshot) -> Vec<Grant> {
-    vec![processes(snapshot), namespace(snapshot), pidfds(snapshot), watches()]
+    let all = [processes(snapshot), namespace(snapshot), pidfds(snapshot), watches()];
+    all.into_iter().chain(work(snapshot)).collect()
+}
+
+/// Returns what of the session files could not be understood, if anything.
+fn work(snapshot: &Snapshot) -> Option<Grant> {
+    let source = snapshot.sources.iter().find(|source| source.id == "work")?;
+    Some(Grant { what: "work", granted: false, detail: source.detail.shown() })
 }
 
 fn processes(snapshot: &Snapshot) -> Grant {

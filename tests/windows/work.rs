@@ -104,7 +104,7 @@ fn a_window_says_what_it_does_and_what_it_waits_for() {
         "toolUseResult": { "filePath": "/src/shop/b.rs", "structuredPatch": [] }, "timestamp": "2026-11-22T11:00:06Z" });
     std::fs::File::options()
         .append(true)
-        .open(path)
+        .open(&path)
         .unwrap()
         .write_all(format!("{result}\n").as_bytes())
         .unwrap();
@@ -113,4 +113,14 @@ fn a_window_says_what_it_does_and_what_it_waits_for() {
         let work = &found["work"];
         work["calls"].as_array().is_some_and(Vec::is_empty) && work["edits"][1]["path"] == "/src/shop/b.rs"
     });
+
+    // A torn line waits for its end, and one that is no JSON is told.
+    let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+    let diagnosis = || world.run(&["doctor", "--self"]).out;
+    file.write_all(b"no line of").unwrap();
+    let torn = diagnosis();
+    assert!(!torn.contains("session files"), "{torn}");
+    file.write_all(b" JSON\n").unwrap();
+    let told = diagnosis();
+    assert!(told.contains("session files hold 1 line that could not be understood"), "{told}");
 }

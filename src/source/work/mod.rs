@@ -90,7 +90,8 @@ impl Source for Reader {
             return Vec::new();
         }
         // No verdict rests on them: what else the files say is told all the same.
-        let detail = format!("lines of session files that could not be understood: {}", self.skipped);
+        let lines = if self.skipped == 1 { "line" } else { "lines" };
+        let detail = format!("session files hold {} {lines} that could not be understood", self.skipped);
         let state = SourceState::Ok;
         vec![SourceHealth { id: "work".to_owned(), state, detail: detail.into() }]
     }
