@@ -14,6 +14,7 @@ use crate::core::model::{Edit, FileMeta, SubAgent, Untrusted, Work};
 use crate::format::claude_code::work::{SubAgentNote, sub_agent};
 use crate::format::work::Adapter;
 use crate::source::interface::Hints;
+use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::os::open::meta::is_sure;
 use crate::source::os::open::plain::small;
@@ -51,21 +52,24 @@ impl Agents {
     }
 
     /// Reads what is new.
-    pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, now: Timestamp) {
-        let Some(meta) = look_at(&self.folder) else { return self.agents.clear() };
+    pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, (fence, now): (&Fence, Timestamp)) {
+        let found = look_at(&self.folder).filter(|_| fence.reaches(&self.folder));
+        let Some(meta) = found else {
+            (self.listed, self.agents) = (None, BTreeMap::new());
+            return;
+        };
         let is_known = |(known, read_at)| known == meta && is_sure(read_at, meta.touched_at());
         if !self.listed.is_some_and(is_known) {
-            self.list();
-            self.listed = Some((meta, now));
+            self.listed = self.list().map(|()| (meta, now));
         }
         self.agents.values_mut().for_each(|agent| agent.look(adapter, uid));
     }
 
-    fn list(&mut self) {
+    /// Finds the newest; those that were known stay where that fails.
+    fn list(&mut self) -> Option<()> {
         let fits = |name: &OsStr| name.to_str().and_then(id_of).is_some();
-        let opened = Folder::open(&self.folder);
-        let listed = opened.and_then(|folder| folder.entries(fits).map(|names| (folder, names)));
-        let Ok((folder, names)) = listed else { return self.agents.clear() };
+        let folder = Folder::open(&self.folder).ok()?;
+        let names = folder.entries(fits).ok()?;
         let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
             let (sort, meta) = folder.look_at(&entry.name)?;
             let id = entry.name.to_str().and_then(id_of)?;
@@ -81,6 +85,7 @@ impl Agents {
             (id, agent)
         };
         self.agents = seen.into_iter().map(known).collect();
+        Some(())
     }
 
     /// Adds what they do to what their session does. One that was last heard of before its window

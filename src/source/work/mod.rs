@@ -65,7 +65,7 @@ impl Source for Reader {
                 Some(mut followed) => {
                     followed.started_at = one.started_at;
                     if let Some(agents) = &mut followed.agents {
-                        agents.look(adapter, uid, reading.now);
+                        agents.look(adapter, uid, (&scope.fence, reading.now));
                     }
                     self.followed.insert(one.session, followed);
                 }
@@ -140,7 +140,7 @@ impl Followed {
     fn find(one: &Wanted, adapter: Adapter, scope: &Scope, everywhere: bool, uid: u32) -> Option<Self> {
         let stated = one.path.as_ref().map(|path| Path::to_path_buf(path));
         let path = stated
-            .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+            .filter(|path| path.extension().is_some_and(|end| end == "jsonl") && scope.fence.reaches(path))
             .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere))?;
         let tail = Tail::read(&path, adapter, uid, None)?;
         let agents = (one.session.format == Format::ClaudeCode).then(|| Agents::of(&path));

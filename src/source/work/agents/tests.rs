@@ -12,6 +12,7 @@ use super::*;
 struct Session {
     folder: TempDir,
     agents: Agents,
+    fence: Fence,
 }
 
 impl Session {
@@ -19,7 +20,7 @@ impl Session {
         let folder = TempDir::new().unwrap();
         let agents = Agents::of(&folder.path().join("session.jsonl"));
         create_dir_all(folder.path().join("session/subagents")).unwrap();
-        Self { folder, agents }
+        Self { folder, agents, fence: Fence::default() }
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -31,7 +32,8 @@ impl Session {
         let adapter = spec(Format::ClaudeCode).unwrap().sessions.unwrap();
         // The folder was listed in the second of its last change: so it is listed again.
         let now = look_at(&self.agents.folder).unwrap().touched_at();
-        self.agents.look(adapter, self.folder.path().metadata().unwrap().uid(), now);
+        let uid = self.folder.path().metadata().unwrap().uid();
+        self.agents.look(adapter, uid, (&self.fence, now));
         let edit = |(path, at): &(&str, &str)| Edit {
             path: (*path).into(),
             at: at.parse().ok(),
@@ -122,6 +124,10 @@ fn only_the_newest_are_followed() {
 fn a_session_without_any_adds_nothing() {
     let mut session = Session::new();
     session.write("agent-a1.jsonl", &edited("/a", 1));
+    assert_eq!(edits(&session.look(&[], None)), [("/a", "a1")]);
+    session.fence = Fence::around([session.folder.path().join("elsewhere").as_path()]);
+    assert_eq!(edits(&session.look(&[], None)), [], "they lie where nothing may be read");
+    session.fence = Fence::default();
     assert_eq!(edits(&session.look(&[], None)), [("/a", "a1")]);
     std::fs::remove_file(session.folder.path().join("session/subagents/agent-a1.jsonl")).unwrap();
     assert_eq!(edits(&session.look(&[], None)), []);
