@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow};
 use self::cast::Cast;
 use self::fill::Truth;
 use self::stage::Stage;
-use self::story::Story;
+use self::story::{Story, Work};
 use super::args::Options;
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
@@ -98,9 +98,10 @@ fn begun(observer: &Observer, path: PathBuf) -> anyhow::Result<Tape> {
     Ok(tape)
 }
 
-/// Prints the frames of three looks.
+/// Prints the frames of three looks, as a replay of them would show them: a recording has no prompts.
 fn frames(mut observer: Observer, keys: &str) -> Outcome {
-    print(&frames::frames((0..3).map(|_| observer.observe()), keys))?;
+    let looks = (0..3).map(|_| Arc::new(observer.observe().without_prompts()));
+    print(&frames::frames(looks, keys))?;
     Ok(Exit::Fine)
 }
 
@@ -170,7 +171,8 @@ impl World {
         // Only a file that is certainly younger than a process can be its own.
         std::thread::sleep(APART);
         let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
-        for file in &story.files {
+        let transcripts: Vec<_> = story.work.iter().map(Work::transcript).collect();
+        for file in story.files.iter().chain(&transcripts) {
             truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
         }
         Ok(Self { cast, stage })

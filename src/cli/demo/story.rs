@@ -23,6 +23,8 @@ pub(super) struct Story {
     /// What lies where.
     #[serde(rename = "file")]
     pub(super) files: Vec<File>,
+    /// What the sessions do.
+    pub(super) work: Vec<Work>,
     /// What a machine would say of itself; the tests read it.
     #[serde(rename = "host")]
     _host: IgnoredAny,
@@ -76,6 +78,27 @@ pub(super) struct Repo {
     /// The branch of each linked working tree.
     #[serde(default)]
     pub(super) worktrees: BTreeMap<String, String>,
+}
+
+/// What a session does, in the lines of Claude Code's transcript.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Work {
+    session: String,
+    text: String,
+    /// Whose transcript it is, and which of its files git does not have: the tests read it.
+    #[serde(rename = "format")]
+    _format: IgnoredAny,
+    #[serde(default, rename = "uncommitted")]
+    _uncommitted: Option<IgnoredAny>,
+}
+
+impl Work {
+    /// Returns its transcript.
+    pub(super) fn transcript(&self) -> File {
+        let path = format!("~/.claude/projects/demo/{}.jsonl", self.session);
+        File { path, text: self.text.trim_start().to_owned(), written: None, mode: private(), special: None }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -47,6 +47,14 @@ pub struct BrokenPath {
 }
 
 impl Report {
+    /// Returns it without what any window was asked.
+    pub(crate) fn without_prompts(&self) -> Self {
+        let mut report = self.clone();
+        let works = report.windows.iter_mut().filter_map(|window| window.work.as_mut());
+        works.for_each(|work| work.doing.prompt = None);
+        report
+    }
+
     /// Returns every record.
     pub fn records(&self) -> impl Iterator<Item = &RecordView> {
         self.records.iter().map(Arc::as_ref)

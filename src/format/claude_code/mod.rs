@@ -158,7 +158,7 @@ fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
         ("entrypoint", object.text("entrypoint")),
         ("job", object.text("jobId")),
         ("name from", object.text("nameSource")),
-        ("updated (no sign of life)", number("updatedAt")),
+        ("updated (no sign of life)", number("statusUpdatedAt").or_else(|| number("updatedAt"))),
         ("process start", start),
     ])
 }
