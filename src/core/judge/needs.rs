@@ -8,9 +8,9 @@ use jiff::Timestamp;
 
 use crate::core::judge::world::World;
 use crate::core::model::{
-    ClaimStatus, ClaimView, ClaudeCode, Code, Committed, Finding, Judged, Key, KeyKind, Left, Need, NeedKind,
-    Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState, Waiting, Wants,
-    WindowView, Work,
+    Binding, ClaimStatus, ClaimView, ClaudeCode, Code, Committed, Finding, Judged, Key, KeyKind, Left, Need,
+    NeedKind, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState, Waiting,
+    Wants, WindowView, Work,
 };
 
 /// The most dead windows that are told one by one.
@@ -125,7 +125,13 @@ impl<'a> Dead<'a> {
     }
 
     fn need(&self, gone: &Gone<'_>) -> Option<Need> {
-        let rank = |record: &&Judged| (record.kind != RecordKind::Session, Reverse(record.written_at));
+        // Its agent's own registry names a window best, and knows how it is resumed.
+        let is_named = |record: &RecordView| {
+            record.record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry)
+        };
+        let rank = |record: &&Judged| {
+            (!is_named(record), record.kind != RecordKind::Session, Reverse(record.written_at))
+        };
         let told: &RecordView = gone.records.iter().map(|(_, record)| *record).min_by_key(rank)?;
         let left = Left {
             name: told.title.clone(),
