@@ -1,6 +1,7 @@
 //! What sessions do, from their agents' own files: those of windows, and of windows that have gone.
 
 mod agents;
+mod committed;
 mod find;
 mod lines;
 mod opencode;
@@ -82,6 +83,7 @@ impl Source for Reader {
         let mut work: Vec<Work> = files.chain(self.opencode.works().cloned()).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         self.skipped = work.iter().map(|work| work.skipped).sum();
+        committed::mark(&mut work, snapshot);
         snapshot.work = work;
     }
 
