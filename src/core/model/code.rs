@@ -59,7 +59,7 @@ codes! {
     SameWorktree = "same-worktree", Collision;
     /// Two live windows in one folder that is no working tree.
     SameFolder = "same-folder", Collision;
-    /// Two live records touch the same files in one working tree.
+    /// Two live records touch the same files in one working tree, or two windows have edited them.
     OverlappingFiles = "overlapping-files", Collision;
     /// Two live holders, one resource.
     ContestedClaim = "contested-claim", Collision;

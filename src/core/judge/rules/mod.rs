@@ -1,5 +1,6 @@
 //! Findings: one file per family, each rule a function of the judged world.
 
+pub(crate) mod edits;
 pub(crate) mod entire;
 pub(crate) mod facts;
 pub(crate) mod files;
@@ -24,9 +25,10 @@ use crate::core::model::Finding;
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
-const FAMILIES: [Family; 12] = [
+const FAMILIES: [Family; 13] = [
     identity::findings,
     sharing::findings,
+    edits::findings,
     places::findings,
     holders::findings,
     registry::findings,

@@ -47,16 +47,20 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// Returns whether a window is certain to have our names for files: a name in another mount namespace
+/// may be another file.
+pub(crate) fn has_our_names(window: &WindowView, facts: &Facts<'_>) -> bool {
+    let process = facts.world.snapshot.processes.get(window.pid);
+    let details = process.and_then(|process| process.details.as_ref());
+    details.is_some_and(|details| details.ns_pids.len() == 1)
+}
+
 /// Two live windows in one folder that is no working tree: there is no index that they could share,
-/// and nothing that shows whose a change is. A name in another mount namespace may be another folder.
+/// and nothing that shows whose a change is.
 fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
-    let is_ours = |window: &WindowView| {
-        let process = facts.world.snapshot.processes.get(window.pid);
-        let details = process.and_then(|process| process.details.as_ref());
-        details.is_some_and(|details| details.ns_pids.len() == 1)
-    };
+    let is_ours = |window: &&WindowView| has_our_names(window, facts);
     let mut folders: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
-    for window in facts.windows.iter().filter(|window| window.repo.is_none() && is_ours(window)) {
+    for window in facts.windows.iter().filter(|window| window.repo.is_none()).filter(is_ours) {
         if let Some(folder) = window.cwd.as_ref() {
             folders.entry(folder).or_default().push(window);
         }

@@ -4,6 +4,7 @@
 //! same snapshot. What was read is told apart from what is concluded from it.
 
 pub(crate) mod chain;
+pub(crate) mod edits;
 pub(crate) mod identity;
 pub(crate) mod owners;
 pub(crate) mod places;
@@ -38,7 +39,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         Code::OverwrittenRecord => places::overwritten(&scene()),
         Code::SameWorktree => places::same_worktree(&scene()),
         Code::SameFolder => places::same_folder(&scene()),
-        Code::OverlappingFiles => places::overlapping(&scene()),
+        Code::OverlappingFiles => places::overlapping(&scene()).or_else(|| edits::overlapping(&scene())),
         Code::ContestedClaim => places::contested(&scene()).or_else(|| places::shared_branch(&scene())),
         Code::RecycledPid => owners::recycled(&scene()),
         Code::WrongPid => owners::wrong_pid(&scene()),

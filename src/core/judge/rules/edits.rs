@@ -1,0 +1,94 @@
+//! Findings about edits: two live windows that have changed the same files.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
+use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::sharing::has_our_names;
+use crate::core::model::{
+    Code, Committed, Edit, Evidence, Finding, Remedy, Strength, Untrusted, WindowView, Work,
+};
+
+/// The most files of one finding that are evidence.
+const MOST_TOLD: usize = 8;
+
+/// Finds windows that edit the same files.
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+    let mut by_path: HashMap<&Untrusted, Vec<usize>> = HashMap::new();
+    for (at, window) in facts.windows.iter().enumerate().filter(|(_, window)| has_our_names(window, facts)) {
+        for edit in uncommitted(window) {
+            by_path.entry(&edit.path).or_default().push(at);
+        }
+    }
+    let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for windows in by_path.into_values() {
+        for (at, one) in windows.iter().enumerate() {
+            pairs.extend(windows.iter().skip(at + 1).map(|other| (*one, *other)));
+        }
+    }
+    let pair = |(one, other): (usize, usize)| Some((facts.windows.get(one)?, facts.windows.get(other)?));
+    found.extend(pairs.into_iter().filter_map(pair).filter_map(|(one, other)| tell(one, other, facts)));
+}
+
+/// Returns what a window does whose session is no guess.
+pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
+    let is_certain = window.session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
+    window.work.as_ref().filter(|_| is_certain)
+}
+
+/// Returns a window's edits that no commit holds.
+fn uncommitted(window: &WindowView) -> impl Iterator<Item = &Edit> {
+    let edits = certain_work(window).into_iter().flat_map(|work| &work.doing.edits);
+    edits.filter(|edit| edit.committed == Committed::No && edit.path.raw().starts_with('/'))
+}
+
+/// Returns each window's edit of every file that both have edited. Where a session was begun as a copy
+/// of another, both files tell one edit, of one moment.
+pub(crate) fn shared<'a>(one: &'a WindowView, other: &'a WindowView) -> Vec<(&'a Edit, &'a Edit)> {
+    let session = |window: &'a WindowView| certain_work(window).map(|work| (work.format, &work.session));
+    if session(one) == session(other) {
+        return Vec::new();
+    }
+    let others: HashMap<&Untrusted, &Edit> = uncommitted(other).map(|edit| (&edit.path, edit)).collect();
+    let both = uncommitted(one).filter_map(|edit| Some((edit, *others.get(&edit.path)?)));
+    both.filter(|(one, other)| one.at != other.at).collect()
+}
+
+fn tell(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Finding> {
+    let both = shared(one, other);
+    let path = &both.first()?.0.path;
+    let more = if both.len() > 1 { format!(" and {} more", both.len() - 1) } else { String::new() };
+    let tree = facts.world.worktree_of(Path::new(path.raw())).map(|(_, tree)| tree.path.as_path());
+    let (file, place, advice) = match tree {
+        Some(tree) => {
+            let inside = Path::new(path.raw()).strip_prefix(tree).map(Untrusted::from_path);
+            let place = format!(" in {}", Untrusted::from_path(tree));
+            let advice = "commit what one has done before the other goes on";
+            (inside.unwrap_or_else(|_| path.clone()), place, advice)
+        }
+        None => (path.clone(), String::new(), "let one finish before the other goes on"),
+    };
+    let message = format!(
+        "{} and {} both have uncommitted edits of {file}{more}{place}: {advice}",
+        window_name(one),
+        window_name(other),
+    );
+    let mut evidence = vec![window_evidence(one), window_evidence(other)];
+    let sessions = [one, other].into_iter().filter_map(|window| window.session.as_ref());
+    evidence.extend(sessions.map(|session| session.evidence.clone()));
+    for (mine, its) in both.iter().take(MOST_TOLD) {
+        evidence.extend([(one, *mine), (other, *its)].into_iter().filter_map(edit_evidence));
+    }
+    let unseen = "edits by shell commands are not seen";
+    evidence.push(Evidence::new("known edits", unseen, "the agents' own session files"));
+    let subjects = [one.key.clone(), other.key.clone()];
+    Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+}
+
+/// States that a window has edited a file.
+pub(crate) fn edit_evidence((window, edit): (&WindowView, &Edit)) -> Option<Evidence> {
+    let source = certain_work(window)?.path.text().clone();
+    let value = format!("{} edited {}", window_name(window), edit.path);
+    Some(Evidence::new("edit", value, source).at(edit.at))
+}

@@ -1,0 +1,54 @@
+//! The story of two windows that have edited the same files.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use crate::core::judge::rules::edits::{edit_evidence, shared};
+use crate::core::judge::rules::facts::window_name;
+use crate::core::judge::story::chain::{Chain, Ending, so};
+use crate::core::judge::story::scene::{Scene, all_windows};
+use crate::core::model::{Cause, Edit, Story, WindowView};
+
+/// The most files that are told, those edited last.
+const MOST: usize = 4;
+
+/// Two windows that have edited the same files.
+pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
+    let [one, other] = scene.windows.as_slice() else { return None };
+    let mut both = shared(one, other);
+    both.sort_by_key(|(mine, its)| Reverse(mine.at.max(its.at)));
+    let (mine, its) = *both.first()?;
+    let mut chain = Chain::default();
+    scene.tell_starts(&mut chain);
+    for (mine, its) in both.iter().take(MOST) {
+        tell_edit(&mut chain, (one, mine));
+        tell_edit(&mut chain, (other, its));
+    }
+    let (first, last) = if mine.at <= its.at { (one, other) } else { (other, one) };
+    let (first, last) = (window_name(first), window_name(last));
+    let told = format!(
+        "{last} wrote {} last, without a commit in between: whether that took in or undid what {first} had \
+         written is not known",
+        mine.path
+    );
+    let tree = scene.facts.world.worktree_of(Path::new(mine.path.raw()));
+    let (cause, advice) = match tree {
+        Some(_) => (
+            Cause::SharedWorktree,
+            format!("let {last} pause, commit or stash what {first} has done, then let {last} go on"),
+        ),
+        None => (
+            Cause::SharedFolder,
+            format!(
+                "let {first} pause until {last} has finished, then look whether its edits are still there"
+            ),
+        ),
+    };
+    let would_change = "a commit after the later edit, or one of the sessions ended";
+    chain.end(Ending::new(cause, advice, would_change), so(told, all_windows(&scene.windows)))
+}
+
+fn tell_edit(chain: &mut Chain, (window, edit): (&WindowView, &Edit)) {
+    let told = format!("{} edited {}", window_name(window), edit.path);
+    chain.saw(edit.at, told, edit_evidence((window, edit)).into_iter().collect::<Vec<_>>());
+}
