@@ -2,6 +2,7 @@
 
 pub(crate) mod evidence;
 pub(crate) mod looks;
+pub(crate) mod now;
 pub(crate) mod rows;
 pub(crate) mod selection;
 pub(crate) mod sheets;

@@ -1,0 +1,73 @@
+use super::{press, seen, shown};
+use crate::app::msg::Effect;
+use crate::app::testing::{self, key};
+use crate::core::model::{Action, Call, Key, Left, Need, NeedKind, Report, Request, Target, Waiting, Wants};
+
+fn need(name: &str, subject: Key, kind: NeedKind) -> Need {
+    Need { key: key(&format!("n-{name}")), subject, kind, since: None }
+}
+
+/// The busy machine, with one need of each kind.
+fn needing() -> Report {
+    let mut report = testing::busy();
+    let call = Call {
+        id: "t1".into(),
+        tool: "Bash".into(),
+        target: Some(Target::Command("npm publish".into())),
+        since: None,
+    };
+    let waiting = Waiting { wants: Wants::Permission, call: Some(call), since: None };
+    let finding = report.findings.first().cloned().unwrap();
+    let left = Left {
+        name: "search".into(),
+        session: Some("95fe798d-3725-4649-974a-0dec79220193".into()),
+        format: "claude-code",
+        cwd: Some("/home/dev/a b".into()),
+        claims: vec![key("c-cart")],
+        uncommitted: 3,
+    };
+    let collision = NeedKind::Collision {
+        code: finding.code,
+        message: finding.message.clone(),
+        subjects: finding.subjects.clone(),
+    };
+    report.needs = vec![
+        need("waits", key("w-4890"), NeedKind::Waits { waiting }),
+        need("collision", finding.subjects[0].clone(), collision),
+        need("died", key("r-gamma"), NeedKind::Died(left)),
+    ];
+    report
+}
+
+#[test]
+fn what_needs_a_person_stands_first_whatever_is_sorted() {
+    let mut state = seen(needing());
+    for keys in ["1", "s", "ss", "S"] {
+        press(&mut state, keys);
+        assert_eq!(shown(&state)[..3], ["n-waits", "n-collision", "n-died"], "after {keys}");
+        assert_eq!(shown(&state).len(), 3 + 6);
+    }
+}
+
+#[test]
+fn keys_act_on_what_a_need_is_about() {
+    let mut state = seen(needing());
+    press(&mut state, "1gj");
+    assert_eq!(state.subject(), state.index.as_ref().unwrap().nth_finding(0).map(|(key, _)| key));
+    press(&mut state, "k");
+    assert_eq!(state.subject(), Some(&key("w-4890")));
+}
+
+#[test]
+fn of_a_dead_window_all_that_it_left_is_released_and_its_session_resumed() {
+    let mut state = seen(needing());
+    let copied = press(&mut state, "1gjjy");
+    let resume = "cd '/home/dev/a b' && claude --resume 95fe798d-3725-4649-974a-0dec79220193";
+    assert_eq!(copied[0], Effect::Copy(resume.to_owned()));
+    press(&mut state, "r");
+    let sheet = state.sheet().unwrap();
+    assert_eq!(
+        (sheet.action, &sheet.requests[..]),
+        (Action::Release, &[Request::Left { of: key("r-gamma") }][..])
+    );
+}
