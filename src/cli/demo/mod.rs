@@ -6,6 +6,7 @@ mod stage;
 pub(super) mod stand_in;
 mod story;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use anyhow::{Context, anyhow};
 use self::cast::Cast;
 use self::fill::Truth;
 use self::stage::Stage;
-use self::story::{Story, Work};
+use self::story::{File, Story, Work};
 use super::args::Options;
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
@@ -172,7 +173,9 @@ impl World {
         std::thread::sleep(APART);
         let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
         let transcripts: Vec<_> = story.work.iter().map(Work::transcript).collect();
-        for file in story.files.iter().chain(&transcripts) {
+        let edited: BTreeSet<&String> = story.work.iter().flat_map(|work| &work.uncommitted).collect();
+        let edited: Vec<_> = edited.into_iter().map(|path| File::new(path, "")).collect();
+        for file in story.files.iter().chain(&transcripts).chain(&edited) {
             truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
         }
         Ok(Self { cast, stage })

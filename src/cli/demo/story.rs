@@ -86,18 +86,19 @@ pub(super) struct Repo {
 pub(super) struct Work {
     session: String,
     text: String,
-    /// Whose transcript it is, and which of its files git does not have: the tests read it.
+    /// Whose transcript it is: the tests read it.
     #[serde(rename = "format")]
     _format: IgnoredAny,
-    #[serde(default, rename = "uncommitted")]
-    _uncommitted: Option<IgnoredAny>,
+    /// Which of its files git does not have.
+    #[serde(default)]
+    pub(super) uncommitted: Vec<String>,
 }
 
 impl Work {
     /// Returns its transcript.
     pub(super) fn transcript(&self) -> File {
         let path = format!("~/.claude/projects/demo/{}.jsonl", self.session);
-        File { path, text: self.text.trim_start().to_owned(), written: None, mode: private(), special: None }
+        File::new(path, self.text.trim_start())
     }
 }
 
@@ -116,6 +117,13 @@ pub(super) struct File {
     pub(super) mode: String,
     /// What it is instead of a plain file.
     pub(super) special: Option<Special>,
+}
+
+impl File {
+    /// Describes a plain file of its owner.
+    pub(super) fn new(path: impl Into<String>, text: &str) -> Self {
+        Self { path: path.into(), text: text.to_owned(), written: None, mode: private(), special: None }
+    }
 }
 
 /// What lies where a plain file belongs.
