@@ -11,8 +11,8 @@ use crate::core::model::{Key, Need, Report, WindowView};
 use crate::observe::Observer;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::window_name;
-use crate::present::need::{said, sentence};
-use crate::present::text::{count, outside};
+use crate::present::need::{calm, said, sentence};
+use crate::present::text::outside;
 use crate::present::tone::{Tone, of_window};
 
 /// The name of the JSON schema.
@@ -93,9 +93,17 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
             format!("{}\n", paint.paint(said.tone, &sentence(&said)))
         })
         .collect();
-    let calm = || format!("{}: nothing needs you\n", count(report.windows.len(), "window"));
-    let head = if needs.is_empty() { paint.paint(Tone::Good, &calm()) } else { needs };
-    format!("{head}\n{}", windows(report).laid_out(paint, width))
+    let head = match needs.is_empty() {
+        true => {
+            let (_, tone, says) = calm(report);
+            paint.paint(tone, &format!("{says}\n"))
+        }
+        false => needs,
+    };
+    match report.windows.is_empty() {
+        true => head,
+        false => format!("{head}\n{}", windows(report).laid_out(paint, width)),
+    }
 }
 
 fn windows(report: &Report) -> Columns {

@@ -2,10 +2,12 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{Left, Need, NeedKind, Report, WindowView};
+use crate::core::model::snapshot::unread;
+use crate::core::model::{Left, Need, NeedKind, Report, Topic, WindowView};
 use crate::present::age;
 use crate::present::doing::question;
 use crate::present::lookup::window_name;
+use crate::present::summary::Number;
 use crate::present::text::{count, outside, safe};
 use crate::present::tone::{Mark, Tone};
 
@@ -81,6 +83,18 @@ fn keys_of(left: &Left) -> Vec<(&'static str, &'static str)> {
 /// Returns a need as one sentence: who, what, and for whoever has no screen nothing of keys.
 pub(crate) fn sentence(said: &Said) -> String {
     if said.who.is_empty() { said.what.clone() } else { format!("{} {}", said.who, said.what) }
+}
+
+/// Says that nothing needs a person, and not for certain where something could not be read.
+pub(crate) fn calm(report: &Report) -> (Mark, Tone, String) {
+    let windows = Number::new(report.windows.len(), &report.sources, Topic::Windows).words("window");
+    match unread(&report.sources, Topic::All).next() {
+        None => (Mark::Alive, Tone::Good, format!("{windows}: nothing needs you")),
+        Some(_) => {
+            let says = format!("{windows}: nothing that was read needs you, and not everything was");
+            (Mark::Unknown, Tone::Notice, says)
+        }
+    }
 }
 
 /// Says everything that needs a person.
