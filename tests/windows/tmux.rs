@@ -93,6 +93,8 @@ fn a_window_in_tmux_is_told_and_gone_to() {
     let arguments = arguments.map(|one| if one.starts_with('-') { one.to_owned() } else { at(&world, one) });
     let mut screen = Screen::start(claimtop(&arguments), 160, 40);
     let pid = agent["pid"].to_string();
+    screen.wait_for("2 Windows");
+    screen.press("2");
     screen.wait_for(&pid);
     screen.press(&format!("/{pid}\r"));
     screen.wait_for("1 of");

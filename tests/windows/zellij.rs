@@ -79,6 +79,8 @@ fn screen(world: &World, pid: &str, script: &str) -> (Screen, PathBuf) {
     let mut command = claimtop(&["--home".to_owned(), at("home"), "--tmp".to_owned(), at("tmp")]);
     command.env("PATH", format!("{}:/usr/bin:/bin", at("first")));
     let mut screen = Screen::start(command, 160, 40);
+    screen.wait_for("2 Windows");
+    screen.press("2");
     screen.wait_for(pid);
     screen.press(&format!("/{pid}\r"));
     screen.wait_for("1 of");

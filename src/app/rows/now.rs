@@ -69,7 +69,11 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
         Cell::text(&outside(branch), Tone::Dim),
     ];
     let severity = worst(&index.findings_near(&window.key)).map(|finding| finding.severity);
-    Row { key: window.key.clone(), cells, line: None, severity, also: String::new() }
+    // The filter finds it by its number, its folder and its files as well.
+    let files = work.into_iter().flat_map(|work| &work.doing.edits).map(|edit| outside(Some(&edit.path)));
+    let also = [window.pid.to_string(), outside(window.cwd.as_ref())].into_iter().chain(files);
+    let also = also.collect::<Vec<_>>().join(" ");
+    Row { key: window.key.clone(), cells, line: None, severity, also }
 }
 
 /// Returns since when a window does what it does.
