@@ -72,8 +72,19 @@ pub mod core {
 
 /// From `format`.
 pub mod format {
+    use crate::core::model::{BoundSession, NotedWait};
     pub use crate::format::cells::Cells;
+    use crate::format::hook::{Told, told};
+    use crate::format::json;
     pub use crate::format::{Base, FileKind, Parsed, Reading, Source, doing, kind_at, places, read};
+
+    /// Returns what `bind` notes of a hook that says that its session waits.
+    pub fn noted_wait(by: BoundSession, hook: &[u8]) -> Option<NotedWait> {
+        match told(&json::parse(hook).ok()?) {
+            Told::Waits(waiting) => Some(NotedWait::new(by, waiting)),
+            Told::GoesOn | Told::Runs | Told::Nothing => None,
+        }
+    }
 
     /// Agent Mail.
     pub mod agent_mail {

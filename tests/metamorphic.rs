@@ -203,6 +203,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.seen_agents.extend(other.seen_agents);
     one.databases.extend(other.databases);
     one.bound.notes.extend(other.bound.notes);
+    one.bound.waits.extend(other.bound.waits);
     one.bound.unreadable.extend(other.bound.unreadable);
     one.bound.partial = one.bound.partial.or(other.bound.partial);
     one.homes.extend(other.homes);
@@ -313,7 +314,8 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
         let trees = look.repos.iter().flat_map(|repo| &repo.worktrees);
         let trees = trees.map(|tree| format!("tree {}", tree.path.display()));
         let broken = look.broken.iter().map(|broken| format!("file {}", broken.path.text().raw()));
-        let notes = look.bound.notes.iter();
+        let waits = look.bound.waits.iter().map(|wait| &wait.by);
+        let notes = look.bound.notes.iter().map(|note| &**note).chain(waits);
         let notes = notes
             .flat_map(|note| [format!("session {}", note.session_id.raw()), format!("pid {}", note.pid)]);
         let databases = look.databases.iter().map(|database| format!("database {}", database.name.raw()));

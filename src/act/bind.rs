@@ -1,14 +1,15 @@
-//! Keeps the note of a hook: who runs which session.
+//! Keeps the notes of hooks: who runs which session, and which of them waits.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use rustix::io::Errno;
+use serde::Serialize;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
-use crate::core::model::BoundSession;
-use crate::core::model::json;
+use crate::core::model::note::wait_file_name;
+use crate::core::model::{BoundSession, NotedWait, json};
 
 /// Writes a note, whole or not at all, for its owner only. It takes the place of the same
 /// window's earlier note about the same session and of nothing else, so notes of processes that
@@ -20,12 +21,42 @@ use crate::core::model::json;
 /// # Errors
 /// The folder or the file cannot be made.
 pub(crate) fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Result<(), ActionError> {
-    let name = OsString::from(note.file_name());
+    put(disk, (folder, note.file_name()), note)
+}
+
+/// Writes that a session waits; of one process and session the newest wait counts.
+///
+/// # Errors
+/// The folder or the file cannot be made.
+pub(crate) fn keep_wait<D: Disk>(disk: &D, folder: &Path, wait: &NotedWait) -> Result<(), ActionError> {
+    put(disk, (folder, wait.file_name()), wait)
+}
+
+/// Takes back that a session waits, whether or not that was noted.
+///
+/// # Errors
+/// The note cannot be removed.
+pub(crate) fn end_wait<D: Disk>(disk: &D, folder: &Path, by: &BoundSession) -> Result<(), ActionError> {
+    let name = OsString::from(wait_file_name(by));
+    let removed = disk.folder(folder).and_then(|opened| disk.remove((&opened, &name)));
+    match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(ActionError::at("remove", &folder.join(name))(errno)),
+    }
+}
+
+/// Writes a note under its name, whole or not at all.
+fn put<D: Disk, T: Serialize>(
+    disk: &D,
+    (folder, name): (&Path, String),
+    note: &T,
+) -> Result<(), ActionError> {
+    // A hook that runs twice at once writes two of these; the name is this process's own.
+    let draft = OsString::from(format!(".{name}.{}.new", std::process::id()));
+    let name = OsString::from(name);
     let path = folder.join(&name);
     let bytes = json::to_line(note).map_err(|error| ActionError::Never(error.to_string()))?;
     let opened = open(disk, folder)?;
-    // A hook that runs twice at once writes two of these; the name is this process's own.
-    let draft = OsString::from(format!(".{}.{}.new", note.file_name(), std::process::id()));
     let (from, to) = ((&opened, draft.as_os_str()), (&opened, name.as_os_str()));
     let mut file = disk.create(from).map_err(ActionError::at("make", &path))?;
     let written = disk.write(&mut file, bytes.as_bytes());

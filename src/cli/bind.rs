@@ -1,11 +1,13 @@
-//! `bind`: a hook's note about who runs which session. It is silent and never fails its hook.
+//! `bind`: a hook's note about who runs which session and whether it waits. It is silent and never fails
+//! its hook.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
+use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use clap::CommandFactory;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{read, retry_on_intr};
@@ -19,18 +21,23 @@ use super::signatures::signatures;
 use crate::act::bind;
 use crate::act::fs::system::System;
 use crate::config::Access;
-use crate::core::judge::context::{agent_above, resolve};
+use crate::core::judge::agent::Role;
+use crate::core::judge::context::{resolve, server_above};
 use crate::core::model::context::is_valid_id;
-use crate::core::model::note::SCHEMA;
-use crate::core::model::{BoundSession, Untrusted};
+use crate::core::model::note::{SCHEMA, wait_file_name};
+use crate::core::model::{BoundSession, NotedWait, ProcessId, Untrusted, Waiting, Wants};
+use crate::format::hook::{Told, told};
 use crate::format::json;
 use crate::run;
+use crate::source::os::open::folder::look_at;
 use crate::source::os::{clock, host, processes};
 
 /// The most bytes that a hook's JSON may have: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;
 /// How long the agent may take to send it: 1 s. What has come by then is all there is.
 const PATIENCE_MS: i64 = 1_000;
+/// How long an agent's notification may come after its request for leave: Claude Code waits 6 s.
+const REPEATED: SignedDuration = SignedDuration::from_secs(15);
 
 /// Reads a plain `bind` without building the whole parser, for it runs in every session's start.
 pub(crate) fn recognise(arguments: &[OsString]) -> Option<BindArguments> {
@@ -97,6 +104,10 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
     let session_id =
         session.filter(|id| is_valid_id(id.raw())).context("the hook's input names no usable session")?;
+    let told = told(&hook);
+    if told == Told::Nothing {
+        return Ok(());
+    }
     let who = who(settings)?;
     let note = BoundSession {
         schema: Untrusted::fixed(SCHEMA),
@@ -113,25 +124,51 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
         written_at: Timestamp::from_millisecond(clock::now().as_millisecond())?,
         since_boot_ms: u64::try_from(since_boot.as_millis())?,
     };
-    Ok(bind::keep(&System, &settings.places.bindings, &note)?)
+    keep(&settings.places.bindings, note, told, who.role)
 }
 
-/// The agent that runs the hook.
+/// Notes down who runs the session, where that is not known yet, and whether it waits.
+fn keep(folder: &Path, note: BoundSession, told: Told, role: Role) -> anyhow::Result<()> {
+    let is_daemon = role == Role::Daemon;
+    let is_known = || look_at(&folder.join(note.file_name())).is_some();
+    if !is_daemon && (told == Told::Runs || !is_known()) {
+        bind::keep(&System, folder, &note)?;
+    }
+    match told {
+        Told::Waits(waiting) if is_told_already(folder, &note, &waiting) => {}
+        Told::Waits(waiting) => bind::keep_wait(&System, folder, &NotedWait::new(note, waiting))?,
+        Told::Runs if is_daemon => bail!("it is run by a daemon, which serves several windows"),
+        Told::Runs | Told::GoesOn => bind::end_wait(&System, folder, &note)?,
+        Told::Nothing => {}
+    }
+    Ok(())
+}
+
+/// Returns whether this only repeats that leave is needed: the call itself was noted a moment ago.
+fn is_told_already(folder: &Path, note: &BoundSession, waiting: &Waiting) -> bool {
+    let earlier = look_at(&folder.join(wait_file_name(note)));
+    waiting.call.is_none()
+        && waiting.wants == Wants::Permission
+        && earlier.is_some_and(|meta| note.written_at.duration_since(meta.modified_at).abs() < REPEATED)
+}
+
+/// The agent that runs the hook, or its daemon.
 struct Who {
-    id: crate::core::model::ProcessId,
+    id: ProcessId,
     agent: Untrusted,
     context_id: Untrusted,
+    role: Role,
 }
 
 fn who(settings: &Settings) -> anyhow::Result<Who> {
     let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
     let pid = crate::source::os::processes::own::own_pid();
     let table = processes::chain(pid, &signatures.candidates());
-    let (process, agent) = agent_above(&table, &signatures, pid)
-        .context("no agent up the chain of parents, or one that serves several windows")?;
+    let (process, agent, role) =
+        server_above(&table, &signatures, pid).context("no agent up the chain of parents")?;
     let given = settings.environment.context_id.as_ref().map(Untrusted::raw);
     let resolution = resolve(&table, &signatures, pid, given, None).context("failed to read this process")?;
-    Ok(Who { id: process.id, agent: agent.into(), context_id: resolution.context_id.value })
+    Ok(Who { id: process.id, agent: agent.into(), context_id: resolution.context_id.value, role })
 }
 
 /// Reads what the agent sends: until its end, or for as long as there is patience.

@@ -1,4 +1,4 @@
-//! `hook print`: what to add to an agent's settings, so that its sessions are bound.
+//! `hook print`: what to add to an agent's settings, so that its sessions are bound and their waits known.
 
 use super::failure::{Exit, Outcome};
 use super::output::print;
@@ -21,26 +21,23 @@ pub(crate) enum Agent {
 /// Every agent, in the order in which they are printed.
 const ALL: [Agent; 5] = [Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Qwen, Agent::Copilot];
 
-/// The form that Claude Code began and others took over.
-const SESSION_START: &str = r#"{
-  "hooks": {
-    "SessionStart": [
-      { "hooks": [{ "type": "command", "command": "claimtop bind" }] }
-    ]
-  }
+/// The events that say who runs a session, that it waits for a person, and that it goes on. Claude Code
+/// writes down itself that it waits.
+fn events(agent: Agent) -> &'static [&'static str] {
+    match agent {
+        Agent::ClaudeCode => &["SessionStart"],
+        Agent::Codex => {
+            &["SessionStart", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "Stop", "Interrupt"]
+        }
+        Agent::Gemini => &["SessionStart", "Notification", "AfterTool", "BeforeAgent", "AfterAgent"],
+        Agent::Qwen => &[
+            "SessionStart", "PermissionRequest", "Notification", "PostToolUse", "PostToolUseFailure",
+            "UserPromptSubmit", "Stop",
+        ],
+        // Under these names it tells its hooks which event it is.
+        Agent::Copilot => &["SessionStart", "Notification", "PostToolUse", "UserPromptSubmit", "Stop"],
+    }
 }
-"#;
-
-/// <https://docs.github.com/en/copilot/reference/hooks-configuration>
-const COPILOT: &str = r#"{
-  "version": 1,
-  "hooks": {
-    "sessionStart": [
-      { "type": "command", "bash": "claimtop bind", "timeoutSec": 5 }
-    ]
-  }
-}
-"#;
 
 /// Prints the settings of one agent as they are, or of all with where they go.
 ///
@@ -48,7 +45,7 @@ const COPILOT: &str = r#"{
 /// The output cannot be written.
 pub(crate) fn print_settings(agent: Option<Agent>) -> Outcome {
     match agent {
-        Some(agent) => print(snippet(agent))?,
+        Some(agent) => print(&snippet(agent))?,
         None => {
             let all: Vec<String> =
                 ALL.iter().map(|agent| format!("# {}\n{}", place(*agent), snippet(*agent))).collect();
@@ -58,18 +55,26 @@ pub(crate) fn print_settings(agent: Option<Agent>) -> Outcome {
     Ok(Exit::Fine)
 }
 
-fn snippet(agent: Agent) -> &'static str {
-    match agent {
-        Agent::ClaudeCode | Agent::Codex | Agent::Gemini | Agent::Qwen => SESSION_START,
-        Agent::Copilot => COPILOT,
-    }
+/// Returns the settings of an agent: in the form that Claude Code began and others took over, or in
+/// Copilot CLI's own (<https://docs.github.com/en/copilot/reference/hooks-reference>).
+fn snippet(agent: Agent) -> String {
+    let (version, hook) = match agent {
+        Agent::ClaudeCode | Agent::Codex | Agent::Gemini | Agent::Qwen => {
+            ("", r#"{ "hooks": [{ "type": "command", "command": "claimtop bind" }] }"#)
+        }
+        Agent::Copilot => {
+            ("  \"version\": 1,\n", r#"{ "type": "command", "bash": "claimtop bind", "timeoutSec": 5 }"#)
+        }
+    };
+    let events = events(agent).iter().map(|event| format!("    \"{event}\": [{hook}]"));
+    format!("{{\n{version}  \"hooks\": {{\n{}\n  }}\n}}\n", events.collect::<Vec<_>>().join(",\n"))
 }
 
 fn place(agent: Agent) -> &'static str {
     match agent {
         Agent::ClaudeCode => "Claude Code: merge into ~/.claude/settings.json",
         Agent::Codex => {
-            "Codex: merge into ~/.codex/hooks.json and trust it when asked (older versions: [features] codex_hooks = true); where its daemon runs the hooks, as in 0.169, nothing can be bound: it serves several windows"
+            "Codex: merge into ~/.codex/hooks.json and trust it when asked (older versions: [features] codex_hooks = true); where its daemon runs the hooks, as in 0.169, no window can be bound, as it serves several; what waits is noted"
         }
         Agent::Gemini => "Gemini CLI: merge into ~/.gemini/settings.json; it runs in folders that you trust",
         Agent::Qwen => "Qwen Code: merge into ~/.qwen/settings.json",
@@ -82,12 +87,34 @@ fn place(agent: Agent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::hook::{Told, told};
+    use crate::format::json;
 
     #[test]
     fn every_snippet_is_json_that_calls_bind() {
         for agent in ALL {
-            let value: serde_json::Value = serde_json::from_str(snippet(agent)).unwrap();
-            assert!(value["hooks"].is_object() && snippet(agent).contains("claimtop bind"), "{agent:?}");
+            let text = snippet(agent);
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(value["hooks"].as_object().unwrap().len(), events(agent).len(), "{agent:?}");
+            assert_eq!(text.matches("claimtop bind").count(), events(agent).len(), "{agent:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_is_told_of_waits_is_told_of_their_end() {
+        for agent in ALL {
+            let said: Vec<Told> = events(agent)
+                .iter()
+                .map(|event| {
+                    let hook = format!(
+                        r#"{{"hook_event_name":"{event}","notification_type":"permission_prompt","tool_name":"x"}}"#
+                    );
+                    told(&json::parse(hook.as_bytes()).unwrap())
+                })
+                .collect();
+            let waits = said.iter().any(|told| matches!(told, Told::Waits(_)));
+            assert_eq!(waits, said.contains(&Told::GoesOn), "{agent:?}");
+            assert!(waits || agent == Agent::ClaudeCode, "{agent:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::core::judge::agent::Signatures;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
-use crate::core::judge::needs::{needs, waiting};
+use crate::core::judge::needs::{needs, noted, waiting};
 use crate::core::judge::place::place_of;
 use crate::core::judge::rules::facts::{Facts, equal};
 use crate::core::judge::session::session_of;
@@ -210,6 +210,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
     let session = session_of(window, world);
     let place = place_of(process, &world.snapshot.processes);
     let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
+    let wait = session.as_ref().and_then(|session| noted(window, &session.id, world));
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView {
         key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
@@ -223,7 +224,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
             ProcessState::Zombie => WindowState::Zombie,
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
-        waiting: waiting(registry.copied(), work),
+        waiting: waiting(registry.copied(), work, wait),
         work: work.cloned(),
         session_id: exact.map(|session| session.id.clone()),
         session,

@@ -1,4 +1,4 @@
-//! Reads the notes that `claimtop bind` left: who runs which session.
+//! Reads the notes that `claimtop bind` left: who runs which session, and which of them waits.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
-    BoundSession, Content, FileMeta, Notes, Snapshot, SourceHealth, SourceState, Untrusted,
+    BoundSession, Content, FileMeta, NotedWait, Notes, Snapshot, SourceHealth, SourceState, Untrusted,
 };
 use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
@@ -34,7 +34,25 @@ pub(crate) struct Reader {
 
 struct Kept {
     meta: FileMeta,
-    note: Option<Arc<BoundSession>>,
+    note: Note,
+}
+
+/// What stands in a file.
+#[derive(Clone)]
+enum Note {
+    Runs(Arc<BoundSession>),
+    Waits(Arc<NotedWait>),
+    /// Nothing that makes sense.
+    Nothing,
+}
+
+impl Note {
+    fn parse(name: &OsStr, bytes: &[u8]) -> Self {
+        let runs = || BoundSession::parse(bytes).filter(|note| *name == *note.file_name());
+        let waits = || NotedWait::parse(bytes).filter(|note| *name == *note.file_name());
+        let note = runs().map(|note| Self::Runs(Arc::new(note)));
+        note.or_else(|| Some(Self::Waits(Arc::new(waits()?)))).unwrap_or(Self::Nothing)
+    }
 }
 
 impl Source for Reader {
@@ -44,7 +62,8 @@ impl Source for Reader {
     }
 
     fn pids(&self) -> BTreeSet<u32> {
-        self.notes.notes.iter().map(|note| note.pid).collect()
+        let waits = self.notes.waits.iter().map(|wait| wait.by.pid);
+        self.notes.notes.iter().map(|note| note.pid).chain(waits).collect()
     }
 
     fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
@@ -82,7 +101,7 @@ impl Reader {
     }
 
     fn read_all(&mut self, folder: &Folder, mut before: HashMap<OsString, Kept>) -> Result<Notes, OpenError> {
-        let mut entries = folder.entries(|name| session_of(name).is_some())?;
+        let mut entries = folder.entries(|name| session_of(name).is_some() || is_wait(name))?;
         let mut notes = Notes { medium: medium_at(folder.path()), ..Notes::default() };
         if entries.len() > MAX_NOTES {
             notes.partial = Some(format!("more than {MAX_NOTES} notes; the others were not read"));
@@ -92,8 +111,9 @@ impl Reader {
             let kept = before.remove(&entry.name);
             let Some(read) = read_one(folder, &entry, kept) else { continue };
             match &read.note {
-                Some(note) => notes.notes.push(Arc::clone(note)),
-                None => notes.unreadable.extend(session_of(&entry.name)),
+                Note::Runs(note) => notes.notes.push(Arc::clone(note)),
+                Note::Waits(wait) => notes.waits.push(Arc::clone(wait)),
+                Note::Nothing => notes.unreadable.extend(session_of(&entry.name)),
             }
             self.kept.insert(entry.name, read);
         }
@@ -105,23 +125,30 @@ impl Reader {
 fn read_one(folder: &Folder, entry: &Entry, kept: Option<Kept>) -> Option<Kept> {
     let (_, meta) = folder.look_at(&entry.name)?;
     // A note is only ever replaced whole, by a file with another inode.
-    if let Some(kept) = kept.filter(|kept| kept.meta == meta && kept.note.is_some()) {
+    if let Some(kept) = kept.filter(|kept| kept.meta == meta && !matches!(kept.note, Note::Nothing)) {
         return Some(kept);
     }
     let file = image(folder, entry)?;
     let note = match &file.content {
-        Content::Bytes(bytes) => BoundSession::parse(bytes).map(Arc::new),
-        Content::Refused(_) | Content::Failed(_) => None,
+        Content::Bytes(bytes) => Note::parse(&entry.name, bytes),
+        Content::Refused(_) | Content::Failed(_) => Note::Nothing,
     };
-    let note = note.filter(|note| *entry.name == *note.file_name());
     Some(Kept { meta: file.meta.unwrap_or(meta), note })
 }
 
-/// Returns the session in the name of a note, `{session}.{pid}.json`.
+/// Returns the session in the name of a note of who runs it, `{session}.{pid}.json`.
 fn session_of(name: &OsStr) -> Option<Untrusted> {
-    let (session, pid) = name.to_str()?.strip_suffix(".json")?.split_once('.')?;
-    let is_note = is_valid_id(session) && pid.parse::<u32>().is_ok();
-    is_note.then(|| session.into())
+    named(name, ".json").map(Untrusted::from)
+}
+
+/// Returns whether this is the name of a note of a wait, `{session}.{pid}.wait`.
+fn is_wait(name: &OsStr) -> bool {
+    named(name, ".wait").is_some()
+}
+
+fn named<'a>(name: &'a OsStr, end: &str) -> Option<&'a str> {
+    let (session, pid) = name.to_str()?.strip_suffix(end)?.split_once('.')?;
+    (is_valid_id(session) && pid.parse::<u32>().is_ok()).then_some(session)
 }
 
 fn failed(why: String) -> (Notes, SourceHealth) {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::model::{BoundSession, Committed, Format, Medium, Notes, SessionFile, Tie, Work};
-use claimtop::testing::format::doing;
+use claimtop::core::model::{BoundSession, Committed, Format, Medium, NotedWait, Notes, SessionFile, Tie, Work};
+use claimtop::testing::format::{doing, noted_wait};
 
 use super::WorldFile;
 use super::spec::{BindingSpec, SessionFileSpec, WorkSpec};
@@ -51,13 +51,20 @@ impl WorldFile {
     }
 
     pub(super) fn notes(&self) -> Notes {
-        let (broken, sound): (Vec<_>, Vec<_>) = self.binding.iter().partition(|spec| spec.broken);
+        let (waits, bindings): (Vec<_>, Vec<_>) = self.binding.iter().partition(|spec| spec.hook.is_some());
+        let (broken, sound): (Vec<_>, Vec<_>) = bindings.into_iter().partition(|spec| spec.broken);
         Notes {
             notes: sound.into_iter().map(|spec| Arc::new(self.note(spec))).collect(),
+            waits: waits.into_iter().map(|spec| Arc::new(self.wait(spec))).collect(),
             unreadable: broken.into_iter().map(|spec| spec.session.as_str().into()).collect(),
             partial: None,
             medium: self.binding.first().map(|spec| spec.medium).unwrap_or_default(),
         }
+    }
+
+    fn wait(&self, spec: &BindingSpec) -> NotedWait {
+        let hook = self.filled(spec.hook.as_deref().expect("a hook"));
+        noted_wait(self.note(spec), hook.as_bytes()).expect("a hook that says that its session waits")
     }
 
     fn note(&self, spec: &BindingSpec) -> BoundSession {

@@ -45,6 +45,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);
     let known = snapshot.bound.notes.len();
     snapshot.bound.notes.retain(|_| dice.roll(chance) != 0);
+    snapshot.bound.waits.retain(|_| dice.roll(chance) != 0);
     if dice.roll(chance) == 0 {
         snapshot.bound.medium = Medium::Unknown;
     }

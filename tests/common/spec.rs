@@ -202,6 +202,9 @@ pub(super) struct SeenSpec {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BindingSpec {
+    /// What the hook was told on its standard input, where that says that the session waits.
+    #[serde(default)]
+    pub(super) hook: Option<String>,
     pub(super) session: String,
     pub(super) pid: u32,
     /// When the process started.

@@ -1,8 +1,8 @@
 //! `bind` as a hook calls it: below a shell below an agent, which is a shell under an agent's name.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -12,40 +12,53 @@ use crate::world::World;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
-/// A shell that stands where Claude Code's program would, until it is dropped.
-struct Agent(Child);
+/// A shell that stands where an agent's program would, until it is dropped.
+struct Agent {
+    child: Child,
+    said: BufReader<ChildStdout>,
+}
 
 impl Agent {
-    /// Starts one that runs a hook `times` times and then waits.
+    /// Starts Claude Code that runs a hook `times` times and then waits.
     fn start(world: &World, hook: &str, times: u32) -> Self {
-        let bin = world.path("node_modules/@anthropic-ai/claude-code/bin");
-        std::fs::create_dir_all(&bin).unwrap();
-        let program = bin.join("claude");
+        let mut agent = Self::of(world, "@anthropic-ai/claude-code/bin/claude", &["./session"]);
+        (0..times).for_each(|_| agent.tell(world, hook));
+        agent
+    }
+
+    /// Starts an agent that waits for hooks to run; its shell's script bears the name of its first argument.
+    fn of(world: &World, program: &str, arguments: &[&str]) -> Self {
+        let program = world.path("node_modules").join(program);
+        std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         if !program.exists() {
             program::copy("/bin/sh", &program);
         }
-        let input = world.write("hook.json", hook);
         let script = format!(
-            r#"for i in $(seq {times}); do sh -c '"$0" bind --home "$1" --tmp "$2" --verbose < "$3"; exit $?' {bin} {home} {tmp} {input}; echo "code $?"; done; read line"#,
+            r#"while read -r input; do sh -c '"$0" bind --home "$1" --tmp "$2" --verbose < "$3"; exit $?' {bin} {home} {tmp} "$input"; echo "code $?"; done"#,
             bin = env!("CARGO_BIN_EXE_claimtop"),
             home = world.path("home").display(),
             tmp = world.path("tmp").display(),
-            input = input.display(),
         );
+        let script = world.write(&format!("hooks/{}", arguments[0]), &script);
         let mut command = Command::new(&program);
-        command.args(["-c", &script]).env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::piped());
+        command.args(arguments).current_dir(script.parent().unwrap());
+        command.env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::piped());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut told = std::io::BufReader::new(child.stdout.take().unwrap());
-        for _ in 0..times {
-            let mut line = String::new();
-            std::io::BufRead::read_line(&mut told, &mut line).unwrap();
-            assert_eq!(line, "code 0\n", "a hook is silent and never fails");
-        }
-        Self(child)
+        let said = BufReader::new(child.stdout.take().unwrap());
+        Self { child, said }
+    }
+
+    /// Has it run a hook with this on its standard input.
+    fn tell(&mut self, world: &World, hook: &str) {
+        let input = world.write("hook.json", hook);
+        writeln!(self.child.stdin.as_mut().unwrap(), "{}", input.display()).unwrap();
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        assert_eq!(line, "code 0\n", "a hook is silent and never fails");
     }
 
     fn pid(&self) -> u32 {
-        self.0.id()
+        self.child.id()
     }
 
     fn start_ticks(&self) -> u64 {
@@ -56,8 +69,8 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -128,8 +141,60 @@ fn two_windows_of_one_session_are_a_collision() {
     }
 }
 
+fn event(name: &str, more: &str) -> String {
+    format!(r#"{{"session_id":"{SESSION}","cwd":"/x","hook_event_name":"{name}"{more}}}"#)
+}
+
+/// Returns what the window waits for.
+fn wait(world: &World, agent: &Agent) -> Value {
+    let report = report(world);
+    found(&report, "windows", |window| window["pid"] == agent.pid()).unwrap()["waiting"].clone()
+}
+
+#[test]
+fn a_wait_is_noted_until_the_session_goes_on() {
+    let world = World::new();
+    let mut agent = Agent::start(&world, &hook(SESSION), 1);
+    assert_eq!(wait(&world, &agent), Value::Null);
+    let asks = r#","tool_name":"Bash","tool_input":{"command":"npm publish --token=ghp_0123456789abcdefghijABCDEFGHIJ012345\nsecond line"}"#;
+    for over in ["PostToolUse", "UserPromptSubmit", "Stop", "SessionStart"] {
+        agent.tell(&world, &event("PermissionRequest", asks));
+        // It only repeats what the request said better.
+        agent.tell(&world, &event("Notification", r#","notification_type":"permission_prompt""#));
+        agent.tell(&world, &event("Notification", r#","notification_type":"idle_prompt""#));
+        let waiting = wait(&world, &agent);
+        assert_eq!(waiting["wants"], "permission", "{waiting}");
+        let command = waiting["call"]["target"]["command"].as_str().unwrap();
+        assert!(command.starts_with("npm publish"), "{waiting}");
+        let state = world.path("home/.local/state/claimtop/bindings");
+        let path = state.join(format!("{SESSION}.{}.wait", agent.pid()));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("ghp_") && !text.contains("second line"), "{text}");
+        agent.tell(&world, &event(over, ""));
+        assert_eq!(wait(&world, &agent), Value::Null, "{over}");
+        assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1, "nothing but who runs the session is left");
+    }
+}
+
+#[test]
+fn a_daemon_that_serves_several_windows_notes_waits_and_binds_nobody() {
+    let world = World::new();
+    let codex = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
+    let mut daemon = Agent::of(&world, codex, &["app-server", "--listen", "unix://"]);
+    let asks = r#","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: g.txt\n+x\n*** End Patch"}"#;
+    daemon.tell(&world, &event("PermissionRequest", asks));
+    let names = || -> Vec<String> {
+        let state = std::fs::read_dir(world.path("home/.local/state/claimtop/bindings")).unwrap();
+        state.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert_eq!(names(), [format!("{SESSION}.{}.wait", daemon.pid())]);
+    daemon.tell(&world, &event("PostToolUse", ""));
+    assert_eq!(names(), [""; 0]);
+}
+
 /// Runs `bind` outside of any agent of ours, with this on its standard input.
-fn told(world: &World, arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+pub(crate) fn told(world: &World, arguments: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut command = world.command(arguments);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

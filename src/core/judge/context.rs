@@ -37,13 +37,23 @@ pub(crate) fn agent_above<'a>(
     signatures: &'a Signatures,
     pid: u32,
 ) -> Option<(&'a Process, &'a str)> {
+    server_above(table, signatures, pid)
+        .filter(|(_, _, role)| *role != Role::Daemon)
+        .map(|(process, agent, _)| (process, agent))
+}
+
+/// Returns the nearest agent or agent's daemon above a process, or itself, with its name and role.
+pub(crate) fn server_above<'a>(
+    table: &'a ProcessTable,
+    signatures: &'a Signatures,
+    pid: u32,
+) -> Option<(&'a Process, &'a str, Role)> {
     let known = |process: &'a Process| Some((process, signatures.classify(process)?));
-    let (process, (agent, _)) = ancestry(table, pid)
+    let (process, (agent, role)) = ancestry(table, pid)
         .into_iter()
         .filter_map(known)
-        .take_while(|(_, (_, role))| *role != Role::Daemon)
-        .find(|(_, (_, role))| matches!(role, Role::Agent | Role::Spare))?;
-    Some((process, &agent.name))
+        .find(|(_, (_, role))| matches!(role, Role::Agent | Role::Spare | Role::Daemon))?;
+    Some((process, &agent.name, role))
 }
 
 /// Resolves the context ID of the process `pid`: the given variable if it is valid, the PID

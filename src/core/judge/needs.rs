@@ -4,13 +4,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use crate::core::judge::agent::Role;
+use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
     Binding, ClaimStatus, ClaimView, ClaudeCode, Code, Committed, Finding, Judged, Key, KeyKind, Left, Need,
-    NeedKind, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState, Waiting,
-    Wants, WindowView, Work,
+    NeedKind, NotedWait, Process, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted,
+    VerdictState, Waiting, Wants, WindowView, Work,
 };
 
 /// The most dead windows that are told one by one.
@@ -165,20 +167,58 @@ fn uncommitted(work: Option<&Work>) -> usize {
     edits.filter(|edit| edit.committed == Committed::No).count()
 }
 
-/// Returns what a window waits for, as its agent's registry says, and the call that it asks about.
-pub(crate) fn waiting(registry: Option<&Record>, work: Option<&Work>) -> Option<Waiting> {
-    let RecordDetail::ClaudeCode(ClaudeCode::Session { status, waiting_for, updated_at }) = &registry?.detail
-    else {
-        return None;
+/// Returns what a window waits for: as its agent's registry says, else as its own hook noted, and the
+/// call that it asks about.
+pub(crate) fn waiting(
+    registry: Option<&Record>,
+    work: Option<&Work>,
+    noted: Option<&NotedWait>,
+) -> Option<Waiting> {
+    let call = || work.and_then(|work| work.doing.calls.last()).cloned();
+    let Some((status, waiting_for, since)) = registry.and_then(status) else {
+        let Waiting { wants, call: asked, since } =
+            noted.filter(|wait| !is_over(wait, work))?.waiting.clone();
+        return Some(Waiting { wants, call: asked.or_else(call), since });
     };
-    status.as_ref().filter(|status| status.raw() == "waiting")?;
-    let wants = match waiting_for.as_ref().map(Untrusted::raw) {
+    let wants = match waiting_for.map(Untrusted::raw) {
         Some("permission prompt") => Wants::Permission,
         Some("input needed") => Wants::Answer,
         Some(other) => Wants::Other(other.into()),
         None => Wants::Answer,
     };
     // A transcript that has not been written since is of before.
-    let call = work.and_then(|work| work.doing.calls.last()).cloned();
-    Some(Waiting { wants, call, since: *updated_at })
+    (status == "waiting").then(|| Waiting { wants, call: call(), since })
+}
+
+/// Returns what a registry's entry says: its status, what it waits for, and since when.
+fn status(registry: &Record) -> Option<(&str, Option<&Untrusted>, Option<Timestamp>)> {
+    let RecordDetail::ClaudeCode(ClaudeCode::Session { status, waiting_for, updated_at }) = &registry.detail
+    else {
+        return None;
+    };
+    Some((status.as_ref()?.raw(), waiting_for.as_ref(), *updated_at))
+}
+
+/// How long after a hook its agent may still write down what it had to say before.
+const STILL_WRITES: SignedDuration = SignedDuration::from_secs(1);
+
+/// Returns whether a session has gone on since it waited: its own file was written, whatever came in.
+fn is_over(wait: &NotedWait, work: Option<&Work>) -> bool {
+    work.is_some_and(|work| work.written_at > wait.by.written_at + STILL_WRITES)
+}
+
+/// Returns the newest note that a window's session waits: its own process noted it, or a daemon of its
+/// agent that serves several windows.
+pub(crate) fn noted<'a>(
+    window: &Window<'_>,
+    session: &Untrusted,
+    world: &World<'a>,
+) -> Option<&'a NotedWait> {
+    let is_daemon = |process: &Process| {
+        let known = world.signatures.classify(process);
+        known.is_some_and(|(agent, role)| agent.name == window.agent && role == Role::Daemon)
+    };
+    let waits = world.bindings.waits_of(session).iter();
+    let own = waits.filter(|(_, process)| process.id == window.process.id || is_daemon(process));
+    own.map(|(wait, _)| *wait).max_by_key(|wait| wait.by.since_boot_ms)
 }

@@ -55,7 +55,7 @@ pub use self::judged::{HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};
 pub(crate) use self::line::LineError;
 pub use self::need::{Left, Need, NeedKind, Waiting, Wants};
-pub use self::note::{BoundSession, Notes};
+pub use self::note::{BoundSession, NotedWait, Notes};
 pub use self::own::{Definition, Described, Field, OwnPlace, Root, Syntax};
 pub use self::path::FilePath;
 pub use self::place::{Keeper, PlaceView};

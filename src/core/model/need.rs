@@ -1,13 +1,13 @@
 //! What needs a person, and what a window waits for.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{Call, Code, Key, Sentence, Untrusted};
 
 /// What a window waits for, and since when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// What kind of answer it needs.
     pub wants: Wants,
@@ -18,7 +18,7 @@ pub struct Waiting {
 }
 
 /// What kind of answer a window waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wants {
     /// Leave to do something.

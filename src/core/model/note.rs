@@ -1,4 +1,4 @@
-//! What an agent's own hook noted: this session was run by this process.
+//! What an agent's own hook noted: this session was run by this process, and waits for a person.
 
 #[cfg(test)]
 mod tests;
@@ -9,10 +9,16 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{Evidence, Medium, ProcessId, StatedPid, Untrusted};
+use crate::core::model::{Evidence, Medium, ProcessId, StatedPid, Untrusted, Waiting};
 
 /// The name of the note's form.
 pub const SCHEMA: &str = "claimtop.binding.v1";
+
+/// The name of the form of a note about a wait.
+pub const WAIT_SCHEMA: &str = "claimtop.wait.v1";
+
+/// The most bytes of a note about a wait; what it quotes is cut before it is written.
+const MAX_WAIT: usize = 32 << 10;
 
 /// One note: this session was run by this process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,11 +52,25 @@ pub struct BoundSession {
     pub since_boot_ms: u64,
 }
 
+/// One note: this session waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedWait {
+    /// Which session, and the process that ran the hook: its agent, or a daemon that serves several
+    /// windows.
+    #[serde(flatten)]
+    pub by: BoundSession,
+    /// What it waits for.
+    pub waiting: Waiting,
+}
+
 /// All notes of one look.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Notes {
     /// What could be read.
     pub notes: Vec<Arc<BoundSession>>,
+    /// What waits for a person; of one that makes no sense nothing is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Arc<NotedWait>>,
     /// The sessions of notes that are there and make no sense.
     pub unreadable: Vec<Untrusted>,
     /// Why notes may be missing; `None` when all were read.
@@ -73,10 +93,13 @@ impl BoundSession {
         // A JSON list would also be taken for a struct.
         let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let note: Self = serde_json::from_slice(bytes).ok().filter(|_| is_object)?;
-        let is_sound = note.schema.raw() == SCHEMA
-            && is_valid_id(note.session_id.raw())
-            && StatedPid::from_number(note.pid.into()).valid().is_some();
-        is_sound.then_some(note)
+        note.is_sound(SCHEMA).then_some(note)
+    }
+
+    fn is_sound(&self, schema: &str) -> bool {
+        self.schema.raw() == schema
+            && is_valid_id(self.session_id.raw())
+            && StatedPid::from_number(self.pid.into()).valid().is_some()
     }
 
     /// Returns the name of its file: one for each session and process, so that two windows never
@@ -100,4 +123,31 @@ impl BoundSession {
     pub(crate) fn source(&self) -> Untrusted {
         format!("bindings/{}", self.file_name()).into()
     }
+}
+
+impl NotedWait {
+    /// Notes a wait that began when the note was written.
+    pub(crate) fn new(by: BoundSession, waiting: Waiting) -> Self {
+        let since = Some(by.written_at);
+        Self {
+            by: BoundSession { schema: Untrusted::fixed(WAIT_SCHEMA), ..by },
+            waiting: Waiting { since, ..waiting },
+        }
+    }
+
+    /// Reads a note; `None` for anything that is not one.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let note: Self = (bytes.len() <= MAX_WAIT).then(|| serde_json::from_slice(bytes).ok())??;
+        note.by.is_sound(WAIT_SCHEMA).then_some(note)
+    }
+
+    /// Returns the name of its file.
+    pub(crate) fn file_name(&self) -> String {
+        wait_file_name(&self.by)
+    }
+}
+
+/// Returns the name of the file of a process's wait for a session.
+pub(crate) fn wait_file_name(by: &BoundSession) -> String {
+    format!("{}.{}.wait", by.session_id.raw(), by.pid)
 }

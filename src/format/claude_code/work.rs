@@ -5,10 +5,10 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{Target, TurnState, Untrusted};
+use crate::core::model::{TurnState, Untrusted};
 use crate::format::json::{self, Object, Value};
 use crate::format::time;
-use crate::format::work::{Adapter, Draft, first_line, target};
+use crate::format::work::{Adapter, Draft, first_line, question, target};
 
 /// How a transcript is read, also that of a sub-agent.
 pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -125,11 +125,7 @@ fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
 fn call(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
     let tool = part.str("name").unwrap_or_default();
     let input = part.object("input");
-    let question = || {
-        let questions = input?.get("questions")?.as_array()?;
-        Some(Target::Question(first_line(questions.first()?.as_object()?.str("question")?)))
-    };
-    let target = question().or_else(|| target(input?));
+    let target = input.and_then(|input| question(input).or_else(|| target(input)));
     draft.calls(part.str("id").unwrap_or_default(), tool, target, at);
 }
 

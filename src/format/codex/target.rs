@@ -8,7 +8,7 @@ use crate::format::work::{absolute, first_line};
 const FILES: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
 
 /// Returns the first file of a patch.
-pub(super) fn of_patch(patch: &str, folder: Option<&str>) -> Option<Target> {
+pub(crate) fn of_patch(patch: &str, folder: Option<&str>) -> Option<Target> {
     let path = patch.lines().find_map(|line| FILES.iter().find_map(|start| line.strip_prefix(start)))?;
     absolute(path.trim(), folder).map(Target::File)
 }

@@ -161,6 +161,12 @@ pub(crate) fn absolute(path: &str, folder: Option<&str>) -> Option<Untrusted> {
     (1..MOST_PATH).contains(&path.raw().len()).then_some(path)
 }
 
+/// Returns the first question that an agent's own tool asks a person.
+pub(crate) fn question(input: &Object<'_>) -> Option<Target> {
+    let questions = input.get("questions")?.as_array()?;
+    Some(Target::Question(first_line(questions.first()?.as_object()?.str("question")?)))
+}
+
 /// Returns what a tool works on, by the names that the agents' tools give their inputs.
 pub(crate) fn target(input: &Object<'_>) -> Option<Target> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.text(name));

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::core::judge::binding::holder::Holder;
-use crate::core::model::{BoundSession, Evidence, Process, ProcessId, Reason, Snapshot, Untrusted};
+use crate::core::model::{
+    BoundSession, Evidence, NotedWait, Process, ProcessId, Reason, Snapshot, Untrusted,
+};
 
 /// What the notes prove, by session.
 #[derive(Default)]
@@ -12,6 +14,8 @@ pub(crate) struct Bindings<'a> {
     gone: HashMap<&'a Untrusted, (&'a BoundSession, Reason)>,
     open: HashMap<&'a Untrusted, Reason>,
     by_pid: BTreeMap<u32, &'a BoundSession>,
+    /// The waits that living processes have noted.
+    waits: HashMap<&'a Untrusted, Vec<(&'a NotedWait, &'a Process)>>,
     /// What notes of this boot say of processes that are gone, by their PIDs.
     gone_pids: BTreeMap<u32, Vec<&'a BoundSession>>,
     /// The sessions that living processes have run, by their notes.
@@ -41,6 +45,11 @@ impl<'a> Bindings<'a> {
                     }
                 }
                 Holder::Unknown(reason) => drop(all.open.insert(&note.session_id, reason)),
+            }
+        }
+        for wait in &snapshot.bound.waits {
+            if let Holder::Lives(process) = wait.by.holder(snapshot) {
+                all.waits.entry(&wait.by.session_id).or_default().push((wait, process));
             }
         }
         for session in &snapshot.bound.unreadable {
@@ -87,6 +96,11 @@ impl<'a> Bindings<'a> {
     pub(crate) fn open(&self, session: &Untrusted) -> Option<Reason> {
         let unread = self.partial.then_some(Reason::Unreadable);
         self.open.get(session).copied().or(unread)
+    }
+
+    /// Returns the waits of a session that living processes have noted, each with its process.
+    pub(crate) fn waits_of(&self, session: &Untrusted) -> &[(&'a NotedWait, &'a Process)] {
+        self.waits.get(session).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the newest note about the living process with this PID.

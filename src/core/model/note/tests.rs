@@ -35,9 +35,24 @@ fn a_note_that_breaks_off_is_none() {
     }
 }
 
+#[test]
+fn a_wait_is_read_as_it_was_written_and_is_no_binding() {
+    let waiting = r#"{"wants":"permission","call":null,"since":"2026-11-20T22:00:00Z"}"#;
+    let text = NOTE.replace("binding.v1", "wait.v1").replace('}', &format!(",\"waiting\":{waiting}}}"));
+    let note = NotedWait::parse(text.as_bytes()).unwrap();
+    assert_eq!(note.file_name(), "95fe798d-3725-4649-974a-0dec79220193.4711.wait");
+    assert_eq!(crate::core::model::json::to_line(&note).unwrap(), text);
+    assert!(BoundSession::parse(text.as_bytes()).is_none() && NotedWait::parse(NOTE.as_bytes()).is_none());
+    for end in 0..text.len() {
+        assert!(NotedWait::parse(&text.as_bytes()[..end]).is_none(), "{end}");
+    }
+    assert!(NotedWait::parse(text.replace("/x", &"x".repeat(MAX_WAIT)).as_bytes()).is_none());
+}
+
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {
+        assert!(NotedWait::parse(&bytes).is_none());
         assert!(BoundSession::parse(&bytes).is_none());
     }
 }

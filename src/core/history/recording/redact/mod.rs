@@ -20,9 +20,9 @@ use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
     BoundSession, BrokenFile, Call, Database, Details, Doing, Domain, Edit, FilePath, Holder, HolderNames,
-    HomeFolder, Host, Key, KeyKind, Location, Notes, Problem, Process, ProcessTable, Record, RecordDetail,
+    HomeFolder, Host, Key, KeyKind, Location, NotedWait, Notes, Problem, Process, ProcessTable, Record, RecordDetail,
     Repo, Resource, Row, SessionFile, Snapshot, SourceHealth, StatedClaim, StatedPid, SubAgent, Texts, Tie,
-    Tombstone, Untrusted, Work, WorkItem, Worktree,
+    Tombstone, Untrusted, Waiting, Wants, Work, WorkItem, Worktree,
 };
 
 /// The facts whose values are a system's own words or numbers.
@@ -327,10 +327,20 @@ impl Redactor {
     }
 
     fn notes(&mut self, notes: &mut Notes) {
-        let Notes { notes, unreadable, partial, medium: _ } = notes;
+        let Notes { notes, waits, unreadable, partial, medium: _ } = notes;
         notes.iter_mut().for_each(|note| self.note(Arc::make_mut(note)));
+        waits.iter_mut().for_each(|wait| self.wait(Arc::make_mut(wait)));
         unreadable.iter_mut().for_each(|session| self.untrusted(session));
         partial.iter_mut().for_each(|why| self.string(why));
+    }
+
+    fn wait(&mut self, wait: &mut NotedWait) {
+        let NotedWait { by, waiting: Waiting { wants, call, since: _ } } = wait;
+        self.note(by);
+        call.iter_mut().for_each(|call| self.call(call));
+        if let Wants::Other(what) = wants {
+            self.untrusted(what);
+        }
     }
 
     fn note(&mut self, note: &mut BoundSession) {
