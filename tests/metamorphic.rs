@@ -204,6 +204,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.databases.extend(other.databases);
     one.bound.notes.extend(other.bound.notes);
     one.bound.waits.extend(other.bound.waits);
+    one.bound.contexts.extend(other.bound.contexts);
     one.bound.unreadable.extend(other.bound.unreadable);
     one.bound.partial = one.bound.partial.or(other.bound.partial);
     one.homes.extend(other.homes);

@@ -1,5 +1,6 @@
 //! Keeps the notes of hooks: who runs which session, and which of them waits.
 
+use std::cmp::Reverse;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -8,8 +9,13 @@ use serde::Serialize;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
-use crate::core::model::note::wait_file_name;
+use crate::core::model::note::{ContextSize, wait_file_name};
 use crate::core::model::{BoundSession, NotedWait, json};
+use crate::source::bindings::is_context;
+use crate::source::os::open::folder::Folder;
+
+/// How many sessions' context sizes are kept.
+const MOST_CONTEXTS: usize = 256;
 
 /// Writes a note, whole or not at all, for its owner only. It takes the place of the same
 /// window's earlier note about the same session and of nothing else, so notes of processes that
@@ -43,6 +49,38 @@ pub(crate) fn end_wait<D: Disk>(disk: &D, folder: &Path, by: &BoundSession) -> R
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => Err(ActionError::at("remove", &folder.join(name))(errno)),
     }
+}
+
+/// Writes how much fits into a session's context, where that is not known yet; the oldest of too many
+/// such notes leave.
+///
+/// # Errors
+/// The folder cannot be listed, or a file not made or removed.
+pub(crate) fn keep_context<D: Disk>(disk: &D, folder: &Path, note: &ContextSize) -> Result<(), ActionError> {
+    let name = OsString::from(note.file_name());
+    let opened = open(disk, folder)?;
+    let known = disk.read_own((&opened, &name)).ok().and_then(|bytes| ContextSize::parse(&bytes));
+    if known.as_ref() == Some(note) {
+        return Ok(());
+    }
+    put(disk, (folder, note.file_name()), note)?;
+    for old in too_many(folder) {
+        disk.remove((&opened, &old)).map_err(ActionError::at("remove", &folder.join(&old)))?;
+    }
+    Ok(())
+}
+
+/// Returns the names of the notes of contexts that are more than are kept, the oldest.
+fn too_many(folder: &Path) -> Vec<OsString> {
+    let entries = Folder::open(folder).and_then(|opened| Ok((opened.entries(is_context)?, opened)));
+    let Ok((entries, opened)) = entries else { return Vec::new() };
+    let written = |name: &OsString| opened.look_at(name).map(|(_, meta)| Reverse(meta.modified_at));
+    let mut names: Vec<OsString> = entries.into_iter().map(|entry| entry.name).collect();
+    if names.len() <= MOST_CONTEXTS {
+        return Vec::new();
+    }
+    names.sort_by_cached_key(written);
+    names.split_off(MOST_CONTEXTS)
 }
 
 /// Writes a note under its name, whole or not at all.
@@ -91,5 +129,30 @@ pub(crate) fn replace<D: Disk>(
             disk.remove((folder, draft))
         }
         done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::act::fs::system::System;
+
+    #[test]
+    fn the_sizes_of_old_sessions_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let keep = |number: usize, tokens| {
+            let note = ContextSize::new(format!("s-{number}").into(), tokens).unwrap();
+            keep_context(&System, folder.path(), &note).unwrap();
+        };
+        (0..MOST_CONTEXTS).for_each(|number| keep(number, 200_000));
+        let written = |name: &str| folder.path().join(name).metadata().and_then(|meta| meta.modified()).ok();
+        let before = written("s-0.context");
+        keep(0, 200_000);
+        assert!(before.is_some() && written("s-0.context") == before, "what is known is not written again");
+        let old = std::fs::File::options().write(true).open(folder.path().join("s-7.context")).unwrap();
+        old.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        keep(MOST_CONTEXTS, 200_000);
+        assert!(written("s-0.context").is_some() && written("s-7.context").is_none());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), MOST_CONTEXTS);
     }
 }

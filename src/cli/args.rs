@@ -230,7 +230,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "RECORDING")]
         from: Option<PathBuf>,
     },
-    /// Print one line for a status bar: windows, collisions, dead claims
+    /// Print one line for a status bar: windows, collisions, dead claims; given Claude Code's JSON on
+    /// standard input, first its own window's
     Statusline,
     /// Formats of your own: where records are and how to read them, described in TOML
     Formats {

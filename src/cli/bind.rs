@@ -2,19 +2,16 @@
 //! its hook.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, stdin};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use clap::CommandFactory;
 use jiff::{SignedDuration, Timestamp};
-use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{read, retry_on_intr};
 
 use super::args::{Arguments, BindArguments, Options};
 use super::environment::Environment;
 use super::failure::Exit;
+use super::input;
 use super::output::complain;
 use super::settings::{Settings, settings};
 use super::signatures::signatures;
@@ -32,8 +29,6 @@ use crate::run;
 use crate::source::os::open::folder::look_at;
 use crate::source::os::{clock, host, processes};
 
-/// The most bytes that a hook's JSON may have: 1 MiB.
-const MAX_BYTES: usize = 1 << 20;
 /// How long the agent may take to send it: 1 s. What has come by then is all there is.
 const PATIENCE_MS: i64 = 1_000;
 /// How long an agent's notification may come after its request for leave: Claude Code waits 6 s.
@@ -99,7 +94,7 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
         bail!("claimtop is read-only");
     }
     let since_boot = clock::since_boot().context("the machine does not say how long it has been up")?;
-    let text = read_hook()?;
+    let text = input::read_all(PATIENCE_MS)?;
     let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
     let session_id =
@@ -169,31 +164,6 @@ fn who(settings: &Settings) -> anyhow::Result<Who> {
     let given = settings.environment.context_id.as_ref().map(Untrusted::raw);
     let resolution = resolve(&table, &signatures, pid, given, None).context("failed to read this process")?;
     Ok(Who { id: process.id, agent: agent.into(), context_id: resolution.context_id.value, role })
-}
-
-/// Reads what the agent sends: until its end, or for as long as there is patience.
-fn read_hook() -> anyhow::Result<Vec<u8>> {
-    let input = stdin();
-    if input.is_terminal() {
-        bail!("the standard input is a terminal and not a hook's");
-    }
-    let began_at = clock::steady();
-    let mut bytes = Vec::with_capacity(16 << 10);
-    loop {
-        let spent = i64::try_from(began_at.elapsed().as_millis()).unwrap_or(PATIENCE_MS);
-        let left = (PATIENCE_MS - spent).max(0);
-        let timeout = Timespec { tv_sec: left / 1_000, tv_nsec: left % 1_000 * 1_000_000 };
-        let mut fds = [PollFd::new(&input, PollFlags::IN)];
-        let is_ready =
-            retry_on_intr(|| poll(&mut fds, Some(&timeout))).context("failed to wait for input")? > 0;
-        bytes.reserve(4 << 10);
-        if !is_ready || retry_on_intr(|| read(&input, spare_capacity(&mut bytes)))? == 0 {
-            return Ok(bytes);
-        }
-        if bytes.len() > MAX_BYTES {
-            bail!("the hook's input has more than {MAX_BYTES} bytes");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod formats;
 mod frames;
 mod generate;
 mod hook;
+mod input;
 mod journal;
 mod list;
 mod look;
@@ -171,8 +172,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
         Command::Statusline => {
             let mut scene = scene(options, environment)?;
-            let glyphs = scene.settings.effective.config.glyphs;
-            statusline::run(&mut scene.observer, glyphs)
+            statusline::run(&mut scene.observer, &scene.settings)
         }
         Command::Formats { command: FormatsCommand::Check { file } } => {
             formats::check(&file, options, environment)

@@ -225,7 +225,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
         waiting: waiting(registry.copied(), work, wait),
-        work: work.cloned(),
+        work: work.map(|work| sized(work, world)),
         session_id: exact.map(|session| session.id.clone()),
         session,
         activity: registry.and_then(|record| activity(record)),
@@ -246,6 +246,17 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
 fn work_of<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Option<&'a Work> {
     let is_its = |work: &&Work| work.session == *session && work.format.runs_on(window.agent);
     world.snapshot.work.iter().find(is_its)
+}
+
+/// Returns what a session does, with the size of its context where its agent has told only that to its
+/// status line. A size that is less than what it holds is that of another model.
+fn sized(work: &Work, world: &World<'_>) -> Work {
+    let mut work = work.clone();
+    if let Some(context) = &mut work.doing.context {
+        let noted = world.snapshot.bound.contexts.get(&work.session).copied();
+        context.window = context.window.or(noted.filter(|size| *size >= context.tokens));
+    }
+    work
 }
 
 /// Returns a window's context ID: what its environment names, else its own PID.

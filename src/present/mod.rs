@@ -9,6 +9,7 @@ pub(crate) mod need;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod sources;
+pub(crate) mod statusline;
 pub(crate) mod summary;
 pub(crate) mod text;
 pub(crate) mod tone;

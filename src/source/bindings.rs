@@ -1,4 +1,5 @@
-//! Reads the notes that `claimtop bind` left: who runs which session, and which of them waits.
+//! Reads the notes that `claimtop bind` left: who runs which session, which of them waits, and what
+//! else an agent told.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::model::context::is_valid_id;
+use crate::core::model::note::{CONTEXT_END, ContextSize};
 use crate::core::model::{
     BoundSession, Content, FileMeta, NotedWait, Notes, Snapshot, SourceHealth, SourceState, Untrusted,
 };
@@ -42,6 +44,8 @@ struct Kept {
 enum Note {
     Runs(Arc<BoundSession>),
     Waits(Arc<NotedWait>),
+    /// How much fits into a session's context.
+    Context(ContextSize),
     /// Nothing that makes sense.
     Nothing,
 }
@@ -50,8 +54,10 @@ impl Note {
     fn parse(name: &OsStr, bytes: &[u8]) -> Self {
         let runs = || BoundSession::parse(bytes).filter(|note| *name == *note.file_name());
         let waits = || NotedWait::parse(bytes).filter(|note| *name == *note.file_name());
+        let context = || ContextSize::parse(bytes).filter(|note| *name == *note.file_name());
         let note = runs().map(|note| Self::Runs(Arc::new(note)));
-        note.or_else(|| Some(Self::Waits(Arc::new(waits()?)))).unwrap_or(Self::Nothing)
+        let note = note.or_else(|| Some(Self::Waits(Arc::new(waits()?))));
+        note.or_else(|| context().map(Self::Context)).unwrap_or(Self::Nothing)
     }
 }
 
@@ -101,7 +107,8 @@ impl Reader {
     }
 
     fn read_all(&mut self, folder: &Folder, mut before: HashMap<OsString, Kept>) -> Result<Notes, OpenError> {
-        let mut entries = folder.entries(|name| session_of(name).is_some() || is_wait(name))?;
+        let mut entries =
+            folder.entries(|name| session_of(name).is_some() || is_wait(name) || is_context(name))?;
         let mut notes = Notes { medium: medium_at(folder.path()), ..Notes::default() };
         if entries.len() > MAX_NOTES {
             notes.partial = Some(format!("more than {MAX_NOTES} notes; the others were not read"));
@@ -113,6 +120,7 @@ impl Reader {
             match &read.note {
                 Note::Runs(note) => notes.notes.push(Arc::clone(note)),
                 Note::Waits(wait) => notes.waits.push(Arc::clone(wait)),
+                Note::Context(note) => drop(notes.contexts.insert(note.session_id.clone(), note.tokens)),
                 Note::Nothing => notes.unreadable.extend(session_of(&entry.name)),
             }
             self.kept.insert(entry.name, read);
@@ -144,6 +152,11 @@ fn session_of(name: &OsStr) -> Option<Untrusted> {
 /// Returns whether this is the name of a note of a wait, `{session}.{pid}.wait`.
 fn is_wait(name: &OsStr) -> bool {
     named(name, ".wait").is_some()
+}
+
+/// Returns whether this is the name of a note of a context's size, `{session}.context`.
+pub(crate) fn is_context(name: &OsStr) -> bool {
+    name.to_str().and_then(|name| name.strip_suffix(CONTEXT_END)).is_some_and(is_valid_id)
 }
 
 fn named<'a>(name: &'a OsStr, end: &str) -> Option<&'a str> {

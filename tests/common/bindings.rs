@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use claimtop::core::model::{BoundSession, Committed, Format, Medium, NotedWait, Notes, SessionFile, Tie, Work};
+use claimtop::core::model::{
+    BoundSession, Committed, Format, Medium, NotedWait, Notes, SessionFile, Tie, Work,
+};
 use claimtop::testing::format::{doing, noted_wait};
 
 use super::WorldFile;
@@ -55,6 +57,7 @@ impl WorldFile {
         let (broken, sound): (Vec<_>, Vec<_>) = bindings.into_iter().partition(|spec| spec.broken);
         Notes {
             notes: sound.into_iter().map(|spec| Arc::new(self.note(spec))).collect(),
+            contexts: self.context_size.iter().map(|(id, size)| (id.as_str().into(), *size)).collect(),
             waits: waits.into_iter().map(|spec| Arc::new(self.wait(spec))).collect(),
             unreadable: broken.into_iter().map(|spec| spec.session.as_str().into()).collect(),
             partial: None,

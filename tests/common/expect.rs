@@ -93,6 +93,9 @@ pub(crate) struct ExpectWindow {
     /// Where it is, in words; empty for nowhere.
     #[serde(default)]
     place: Option<String>,
+    /// How full its context is: `170000 of 200000`, or tokens only.
+    #[serde(default)]
+    fill: Option<String>,
 }
 
 /// Compares a report with what its world expects and returns every difference.
@@ -195,6 +198,12 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
         .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
     same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
     same(&format!("{name} place"), wanted.place.as_ref(), window.place.words().unwrap_or_default(), out);
+    let context = window.work.as_ref().and_then(|work| work.doing.context);
+    let fill = context.map(|fill| match fill.window {
+        Some(size) => format!("{} of {size}", fill.tokens),
+        None => fill.tokens.to_string(),
+    });
+    same(&format!("{name} fill"), wanted.fill.as_ref(), fill.unwrap_or_default(), out);
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());
     same(&format!("{name} branch"), wanted.branch.as_ref(), branch.unwrap_or_default(), out);
 }

@@ -46,6 +46,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     let known = snapshot.bound.notes.len();
     snapshot.bound.notes.retain(|_| dice.roll(chance) != 0);
     snapshot.bound.waits.retain(|_| dice.roll(chance) != 0);
+    snapshot.bound.contexts.retain(|_, _| dice.roll(chance) != 0);
     if dice.roll(chance) == 0 {
         snapshot.bound.medium = Medium::Unknown;
     }

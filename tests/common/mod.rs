@@ -68,6 +68,9 @@ pub(crate) struct WorldFile {
     seen_agent: Vec<SeenSpec>,
     #[serde(default)]
     binding: Vec<BindingSpec>,
+    /// How much fits into the contexts of sessions.
+    #[serde(default)]
+    context_size: std::collections::BTreeMap<String, u64>,
     #[serde(default)]
     session_file: Vec<SessionFileSpec>,
     #[serde(default)]

@@ -1,11 +1,13 @@
 //! What a window does, from a real process, its registry entry and its session's file.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use crate::bind::told;
 use crate::program;
 use crate::world::World;
 
@@ -123,4 +125,64 @@ fn a_window_says_what_it_does_and_what_it_waits_for() {
     file.write_all(b" JSON\n").unwrap();
     let told = diagnosis();
     assert!(told.contains("session files hold 1 line that could not be understood"), "{told}");
+}
+
+/// Runs the status line with this on its standard input.
+fn status(world: &World, input: &str) -> String {
+    let (code, out, err) = told(world, &["statusline"], input.as_bytes());
+    assert_eq!((code, err.as_str()), (0, ""));
+    out
+}
+
+#[test]
+fn the_status_line_tells_of_its_window_and_notes_the_size_of_its_context() {
+    let world = World::new();
+    let window = Window::start(&world);
+    let text = transcript().replace("105", "90500");
+    world.write(&format!("home/.claude/projects/-src-shop/{ID}.jsonl"), &text);
+    window.registers(&json!({ "status": "busy" }));
+    window.check(&["ls", "--json"], |found| {
+        found["work"]["context"] == json!({ "tokens": 90_500, "window": null })
+    });
+    let asked = |size: &Value| {
+        json!({ "session_id": ID, "context_window": { "context_window_size": size } }).to_string()
+    };
+    // What is not asked by Claude Code, or makes no sense, changes nothing. Other tests' windows count too.
+    let is_general = |line: &str| line.split(" · ").next().is_some_and(|first| first.contains(" window"));
+    assert!(is_general(&world.run(&["statusline"]).out));
+    for odd in ["", "{", "[]", r#"{"session_id":"../x"}"#] {
+        let line = status(&world, odd);
+        assert!(is_general(&line), "{odd}: {line}");
+    }
+    for size in [json!(0), json!(-1), json!(1e30), json!("x")] {
+        let line = status(&world, &asked(&size));
+        assert!(line.starts_with("shop busy · ") && line.contains(" window"), "{size}: {line}");
+    }
+    window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == Value::Null);
+
+    let line = status(&world, &asked(&json!(1_000_000)));
+    assert!(!line.contains("context"), "{line}");
+    window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == 1_000_000);
+    status(&world, &asked(&json!(100_000)));
+    window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == 100_000);
+    let line = status(&world, &asked(&json!(100_000)));
+    assert!(line.starts_with("shop busy · ") && line.contains(" · context 90% · "), "{line}");
+    assert!(world.run(&["now"]).out.contains("90%"));
+
+    window.registers(&json!({ "status": "waiting", "waitingFor": "permission prompt" }));
+    window.check(&["ls", "--json"], |found| found["waiting"]["wants"] == "permission");
+    let line = status(&world, &asked(&json!(100_000)));
+    assert!(line.starts_with("shop waits ") && line.contains("may it edit /src/shop/b.rs?"), "{line}");
+    assert!(line.contains(" · 1 waits"), "{line}");
+
+    let state = world.path("home/.local/state/claimtop/bindings");
+    let note = state.join(format!("{ID}.context"));
+    assert_eq!(std::fs::metadata(&note).unwrap().permissions().mode() & 0o777, 0o600);
+    for broken in [&b"{"[..], b"", b"{\"schema\":\"claimtop.context.v1\"}"] {
+        std::fs::write(&note, broken).unwrap();
+        window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == Value::Null);
+    }
+    std::fs::remove_file(&note).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &note).unwrap();
+    window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == Value::Null);
 }

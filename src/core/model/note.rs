@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -15,7 +17,13 @@ use crate::core::model::{Evidence, Medium, ProcessId, StatedPid, Untrusted, Wait
 pub const SCHEMA: &str = "claimtop.binding.v1";
 
 /// The name of the form of a note about a wait.
-pub const WAIT_SCHEMA: &str = "claimtop.wait.v1";
+pub(crate) const WAIT_SCHEMA: &str = "claimtop.wait.v1";
+
+/// The name of the form of a note about a context's size.
+pub(crate) const CONTEXT_SCHEMA: &str = "claimtop.context.v1";
+
+/// The sizes of context windows that can be true, in tokens.
+const SIZES: RangeInclusive<u64> = 1_000..=100_000_000;
 
 /// The most bytes of a note about a wait; what it quotes is cut before it is written.
 const MAX_WAIT: usize = 32 << 10;
@@ -63,6 +71,16 @@ pub struct NotedWait {
     pub waiting: Waiting,
 }
 
+/// One note: how much fits into this session's context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ContextSize {
+    /// Always [`CONTEXT_SCHEMA`].
+    schema: Untrusted,
+    pub(crate) session_id: Untrusted,
+    /// In tokens.
+    pub(crate) tokens: u64,
+}
+
 /// All notes of one look.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Notes {
@@ -71,6 +89,9 @@ pub struct Notes {
     /// What waits for a person; of one that makes no sense nothing is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Arc<NotedWait>>,
+    /// How much fits into each session's context, in tokens.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contexts: BTreeMap<Untrusted, u64>,
     /// The sessions of notes that are there and make no sense.
     pub unreadable: Vec<Untrusted>,
     /// Why notes may be missing; `None` when all were read.
@@ -124,6 +145,34 @@ impl BoundSession {
         format!("bindings/{}", self.file_name()).into()
     }
 }
+
+impl ContextSize {
+    /// Notes a size; `None` for one that cannot be true.
+    pub(crate) fn new(session_id: Untrusted, tokens: i64) -> Option<Self> {
+        let tokens = u64::try_from(tokens).ok()?;
+        let note = Self { schema: Untrusted::fixed(CONTEXT_SCHEMA), session_id, tokens };
+        note.is_sound().then_some(note)
+    }
+
+    /// Reads a note; `None` for anything that is not one.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().filter(Self::is_sound)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.schema.raw() == CONTEXT_SCHEMA
+            && is_valid_id(self.session_id.raw())
+            && SIZES.contains(&self.tokens)
+    }
+
+    /// Returns the name of its file: one for each session.
+    pub(crate) fn file_name(&self) -> String {
+        format!("{}{CONTEXT_END}", self.session_id.raw())
+    }
+}
+
+/// How the names of notes about contexts end.
+pub(crate) const CONTEXT_END: &str = ".context";
 
 impl NotedWait {
     /// Notes a wait that began when the note was written.

@@ -49,6 +49,21 @@ fn a_wait_is_read_as_it_was_written_and_is_no_binding() {
     assert!(NotedWait::parse(text.replace("/x", &"x".repeat(MAX_WAIT)).as_bytes()).is_none());
 }
 
+#[test]
+fn only_a_size_that_can_be_true_is_noted() {
+    let note = |tokens| ContextSize::new("95fe798d-3725-4649-974a-0dec79220193".into(), tokens);
+    for tokens in [i64::MIN, -1, 0, 999, 100_000_001, i64::MAX] {
+        assert_eq!(note(tokens), None, "{tokens}");
+    }
+    let kept = note(200_000).unwrap();
+    assert_eq!(kept.file_name(), "95fe798d-3725-4649-974a-0dec79220193.context");
+    let text = crate::core::model::json::to_line(&kept).unwrap();
+    assert_eq!(ContextSize::parse(text.as_bytes()), Some(kept));
+    assert_eq!(ContextSize::parse(text.replace("200000", "0").as_bytes()), None);
+    assert_eq!(ContextSize::parse(text.replace("95fe", "../9").as_bytes()), None);
+    assert_eq!(ContextSize::parse(&text.as_bytes()[..20]), None);
+}
+
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {

@@ -20,9 +20,9 @@ use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
     BoundSession, BrokenFile, Call, Database, Details, Doing, Domain, Edit, FilePath, Holder, HolderNames,
-    HomeFolder, Host, Key, KeyKind, Location, NotedWait, Notes, Problem, Process, ProcessTable, Record, RecordDetail,
-    Repo, Resource, Row, SessionFile, Snapshot, SourceHealth, StatedClaim, StatedPid, SubAgent, Texts, Tie,
-    Tombstone, Untrusted, Waiting, Wants, Work, WorkItem, Worktree,
+    HomeFolder, Host, Key, KeyKind, Location, NotedWait, Notes, Problem, Process, ProcessTable, Record,
+    RecordDetail, Repo, Resource, Row, SessionFile, Snapshot, SourceHealth, StatedClaim, StatedPid, SubAgent,
+    Texts, Tie, Tombstone, Untrusted, Waiting, Wants, Work, WorkItem, Worktree,
 };
 
 /// The facts whose values are a system's own words or numbers.
@@ -327,8 +327,10 @@ impl Redactor {
     }
 
     fn notes(&mut self, notes: &mut Notes) {
-        let Notes { notes, waits, unreadable, partial, medium: _ } = notes;
+        let Notes { notes, waits, contexts, unreadable, partial, medium: _ } = notes;
         notes.iter_mut().for_each(|note| self.note(Arc::make_mut(note)));
+        let size = |(session, size): (&Untrusted, &u64)| (self.0.text(session.raw()).into(), *size);
+        *contexts = contexts.iter().map(size).collect();
         waits.iter_mut().for_each(|wait| self.wait(Arc::make_mut(wait)));
         unreadable.iter_mut().for_each(|session| self.untrusted(session));
         partial.iter_mut().for_each(|why| self.string(why));

@@ -1,0 +1,54 @@
+//! A window's own line in its status bar.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::core::model::{ContextFill, Finding, Report, Severity, WindowView};
+use crate::present::age;
+use crate::present::doing::{fill, question};
+use crate::present::lookup::{Index, window_name};
+use crate::present::text::outside;
+use crate::present::tone::of_window;
+
+/// From how many percent on a context is told as nearly full.
+const NEARLY_FULL: u64 = 85;
+
+/// Returns a window's name and state, what it waits for, its collisions, and how full its context is
+/// where that is nearly.
+pub(crate) fn own_words(report: &Arc<Report>, window: &WindowView) -> Vec<String> {
+    let index = Index::of(Arc::clone(report));
+    let state = match &window.waiting {
+        Some(waiting) => {
+            let since = waiting
+                .since
+                .map_or(String::new(), |since| format!(" {}", age::between(report.taken_at, since)));
+            format!("waits{since}: {}", question(waiting, None))
+        }
+        None => state(window),
+    };
+    let near = index.findings_near(&window.key);
+    let collisions = near.into_iter().filter(|finding| finding.severity == Severity::Collision);
+    let collisions = collisions.map(|finding| collision(&index, window, finding));
+    let context = window.work.as_ref().and_then(|work| work.doing.context);
+    let full = context.filter(|context| context.percent().is_some_and(|percent| percent >= NEARLY_FULL));
+    let full = full.map(|context: ContextFill| format!("context {}", fill(context)));
+    let own = std::iter::once(format!("{} {state}", window_name(window)));
+    own.chain(collisions).chain(full).collect()
+}
+
+fn state(window: &WindowView) -> String {
+    let activity = outside(window.activity.as_ref());
+    if activity.is_empty() { of_window(window.state, "").2.to_owned() } else { activity }
+}
+
+/// Names a collision, and the other windows in it.
+fn collision(index: &Index, window: &WindowView, finding: &Finding) -> String {
+    let about = finding.subjects.iter().filter_map(|key| index.window_of(key));
+    let others: BTreeSet<String> = about.filter(|other| other.key != window.key).map(window_name).collect();
+    let others = others.into_iter().collect::<Vec<_>>().join(", ");
+    if others.is_empty() {
+        finding.code.name().to_owned()
+    } else {
+        format!("{} with {others}", finding.code.name())
+    }
+}
