@@ -58,6 +58,11 @@ pub(crate) enum Command {
     Repaint,
     /// Stop until continued.
     Suspend,
+    /// Close the layer on top.
+    Close,
+    /// Quit where nothing is open.
+    Leave,
+    /// Quit from anywhere.
     Quit,
 }
 

@@ -3,10 +3,9 @@
 use {Command as C, Motion as M, Press as P};
 
 use super::command::{Command, Motion};
-use super::filter::Focus;
 use super::layer::Layer;
 use super::msg::{Press, Step};
-use super::sheet::Sheet;
+use super::possible::{why_not, would_act};
 use super::state::State;
 use super::view::View;
 use crate::core::model::{Action, Remedy};
@@ -139,21 +138,69 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::Ctrl('z')], C::Suspend, "Ctrl-z", "", "Back to the shell until fg", 0),
     bind(&[P::Esc], C::Back, "Esc", "back", "Close what was opened last; never quits", 1),
     bind(&[P::Char('?')], C::Help, "?", "keys", "This list", 10),
-    bind(&[P::Char('q'), P::Ctrl('c')], C::Quit, "q", "quit", "Quit; also Ctrl-c", 11),
+    bind(&[P::Char('q')], C::Close, "q", "close", "Close this; where nothing is open q quits", 11),
+    bind(&[P::Char('q')], C::Leave, "q", "quit", "Quit; also Ctrl-c, from anywhere", 11),
+    bind(&[P::Ctrl('c')], C::Quit, "Ctrl-c", "", "", 0),
 ];
 
-pub(crate) fn lookup(state: &State, press: Press) -> Option<&'static Binding> {
-    active(state).find(|binding| binding.presses.contains(&press))
+/// What a key means now.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    Does(Command),
+    /// It would do nothing here, for this reason.
+    Idle(String),
 }
 
-/// Returns the bindings that do something now.
-pub(crate) fn active(state: &State) -> impl Iterator<Item = &'static Binding> {
-    active_under(state, state.layers.last())
+/// Returns what a key means now; `None` where there is nothing to say about it.
+pub(crate) fn lookup(state: &State, press: Press) -> Option<Meaning> {
+    let bound = || BINDINGS.iter().filter(|binding| binding.presses.contains(&press));
+    let why_not = |binding: &Binding| why_not(state, state.layers.last(), binding.command);
+    match bound().find(|binding| why_not(binding).is_none()) {
+        Some(binding) => Some(Meaning::Does(binding.command)),
+        None => bound().find(|binding| says_why(state, binding.command)).and_then(why_not).map(Meaning::Idle),
+    }
 }
 
-/// Returns the bindings that do something while this layer is on top.
+/// Decides whether a command that would do nothing says why; moving and closing do not.
+fn says_why(state: &State, command: Command) -> bool {
+    match command {
+        C::Show(_)
+        | C::NextView
+        | C::PreviousView
+        | C::Filter
+        | C::Sort
+        | C::Reverse
+        | C::NextProblem
+        | C::PreviousProblem
+        | C::Mark
+        | C::Plan(_)
+        | C::Jump
+        | C::Recent
+        | C::Map
+        | C::Diagnosis
+        | C::Record => true,
+        // A sheet tells by itself what became of it.
+        C::Undo => state.sheet().is_none(),
+        C::Move(_)
+        | C::Evidence
+        | C::Yes
+        | C::RestoreBeside
+        | C::Freeze
+        | C::Copy
+        | C::Step(_)
+        | C::Help
+        | C::Back
+        | C::Repaint
+        | C::Suspend
+        | C::Close
+        | C::Leave
+        | C::Quit => false,
+    }
+}
+
+/// Returns the bindings that would do something while this layer is on top.
 pub(crate) fn active_under(state: &State, top: Option<&Layer>) -> impl Iterator<Item = &'static Binding> {
-    BINDINGS.iter().filter(move |binding| is_active(state, top, binding.command))
+    BINDINGS.iter().filter(move |binding| would_act(state, top, binding.command))
 }
 
 /// Returns the bindings for the status bar, the most useful first: what helps the selected
@@ -162,9 +209,11 @@ pub(crate) fn useful(state: &State) -> Vec<&'static Binding> {
     let remedies = super::summary::remedies_here(state);
     let is_remedy = |command| remedies.iter().any(|remedy| helps(*remedy, command));
     let is_shown = |binding: &&Binding| {
-        binding.rank > 0 && (!matches!(binding.command, C::Plan(_)) || is_remedy(binding.command))
+        binding.rank > 0
+            && (!matches!(binding.command, C::Plan(_)) || is_remedy(binding.command))
+            && why_not(state, state.layers.last(), binding.command).is_none()
     };
-    let mut bindings: Vec<_> = active(state).filter(is_shown).collect();
+    let mut bindings: Vec<_> = BINDINGS.iter().filter(is_shown).collect();
     bindings.sort_by_key(|binding| (!is_remedy(binding.command), binding.rank));
     bindings
 }
@@ -180,38 +229,6 @@ pub(crate) fn helps(remedy: Remedy, command: Command) -> bool {
     }
 }
 
-/// Decides whether a command does something while this layer is on top.
-fn is_active(state: &State, top: Option<&Layer>, command: Command) -> bool {
-    let has_selection = state.selected().is_some();
-    let sheet = top.and_then(Layer::sheet);
-    match command {
-        C::Quit | C::Repaint | C::Suspend => true,
-        C::Back => top.is_some() || !state.filter.text.is_empty() || !state.marks.is_empty(),
-        C::Help => !matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table,
-        C::Move(_) => top.is_some() || !state.table.rows.is_empty(),
-        C::Show(_) | C::NextView | C::PreviousView => top.is_none(),
-        C::Undo => top.is_none() || state.undoable_under(top).is_some(),
-        C::Yes => sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only(),
-        C::RestoreBeside => sheet.is_some_and(Sheet::takes_beside),
-        C::Freeze => state.index.is_some() && !matches!(top, Some(Layer::Help { .. })),
-        C::Filter => top.is_none(),
-        C::Sort | C::Reverse => top.is_none() && state.view != View::History,
-        C::Record => top.is_none() && state.options.tape.is_on(),
-        C::Step(_) => state.options.replayed.is_some(),
-        C::Diagnosis => top.is_none(),
-        C::Map | C::Recent => top.is_none() && state.index.is_some(),
-        C::NextProblem | C::PreviousProblem => {
-            top.is_none() && state.table.rows.iter().any(|row| row.severity.is_some())
-        }
-        C::Mark => top.is_none() && has_selection && state.view != View::History,
-        C::Evidence => top.is_none() && has_selection,
-        C::Plan(_) => {
-            has_selection && state.view != View::History && matches!(top, None | Some(Layer::Evidence { .. }))
-        }
-        C::Jump | C::Copy => has_selection && matches!(top, None | Some(Layer::Evidence { .. })),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,8 +236,10 @@ mod tests {
     #[test]
     fn no_key_means_two_things() {
         let mut seen: Vec<Press> = Vec::new();
-        // `y` copies, and confirms where a sheet is open: never both.
-        for press in BINDINGS.iter().filter(|binding| binding.command != C::Yes).flat_map(|b| b.presses) {
+        // `y` copies, and confirms where a sheet is open; `q` closes, and quits where nothing is open:
+        // never both.
+        let is_other = |binding: &&Binding| !matches!(binding.command, C::Yes | C::Leave);
+        for press in BINDINGS.iter().filter(is_other).flat_map(|binding| binding.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");
             seen.push(*press);
         }

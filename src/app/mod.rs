@@ -17,6 +17,7 @@ pub(crate) mod pages;
 pub(crate) mod panel;
 pub(crate) mod past;
 pub(crate) mod perform;
+pub(crate) mod possible;
 pub(crate) mod rows;
 pub(crate) mod sheet;
 pub(crate) mod state;

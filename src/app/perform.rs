@@ -5,6 +5,7 @@ use super::filter::{Filter, Focus};
 use super::layer::Layer;
 use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
+use super::possible;
 use super::rows::history;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Picture, State};
@@ -13,7 +14,6 @@ use crate::core::model::need::NeedKind;
 use crate::core::model::{Action, Keeper, Key, Location, Request, RestoreTo};
 use crate::present::lookup::{Index, place_of, window_name};
 use crate::present::text::safe;
-use crate::present::words;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
 pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
@@ -26,8 +26,8 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Filter => state.filter.focus = Focus::Text,
         Command::Sort => sort(state),
         Command::Reverse => reverse(state),
-        Command::NextProblem => navigate::seek_problem(state, Toward::Next),
-        Command::PreviousProblem => navigate::seek_problem(state, Toward::Previous),
+        Command::NextProblem => problem(state, Toward::Next),
+        Command::PreviousProblem => problem(state, Toward::Previous),
         Command::Mark => mark(state),
         Command::Plan(action) => return open_sheet(state, action),
         Command::Undo => return undo(state),
@@ -48,15 +48,29 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
             return vec![Effect::AskCost, Effect::Redraw];
         }
         Command::Help => state.layers.push(Layer::Help { scroll: 0 }),
-        Command::Back => return back(state),
+        Command::Back | Command::Close => return back(state),
         Command::Repaint => return vec![Effect::Repaint],
         Command::Suspend => return vec![Effect::Suspend],
-        Command::Quit => return vec![Effect::Quit],
+        Command::Leave | Command::Quit => return vec![Effect::Quit],
     }
     vec![Effect::Redraw]
 }
 
+/// Closes all that lies over the table, so that a key of the table can go on from there.
+fn uncover(state: &mut State) {
+    if state.layers.iter().filter_map(Layer::sheet).any(|sheet| sheet.stage == Stage::Finished) {
+        state.marks.clear();
+    }
+    state.layers.clear();
+}
+
+fn problem(state: &mut State, toward: Toward) {
+    uncover(state);
+    navigate::seek_problem(state, toward);
+}
+
 fn show(state: &mut State, view: View) -> Vec<Effect> {
+    uncover(state);
     state.view = view;
     state.filter.focus = Focus::Table;
     state.refresh();
@@ -95,17 +109,7 @@ fn mark(state: &mut State) {
 }
 
 fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
-    let Some(index) = state.index.clone() else { return Vec::new() };
-    let chosen: Vec<Key> = match state.layers.last() {
-        None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
-        None => state.selected().cloned().into_iter().collect(),
-        Some(_) => state.subject().cloned().into_iter().collect(),
-    };
-    let requests = sheet::requests(&index, &chosen, action);
-    if requests.is_empty() {
-        state.message = Some(format!("There is nothing here to {}", words::action(action)));
-        return vec![Effect::Redraw];
-    }
+    let requests = possible::asked(state, state.layers.last(), action);
     ask(state, action, requests)
 }
 
@@ -123,10 +127,7 @@ fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect>
 
 /// Asks for the plan of an undo.
 fn undo(state: &mut State) -> Vec<Effect> {
-    let Some(entry) = state.undoable() else {
-        state.message = Some("There is nothing to undo".to_owned());
-        return vec![Effect::Redraw];
-    };
+    let Some(entry) = state.undoable() else { return Vec::new() };
     state.layers.retain(|layer| !matches!(layer, Layer::Sheet(_)));
     ask(state, Action::Undo, vec![Request::Undo { entry, to: RestoreTo::Origin }])
 }
@@ -150,15 +151,9 @@ fn freeze(state: &mut State) {
 
 /// Goes to the pane of the window where a multiplexer can be told to; elsewhere tells where it is.
 fn jump(state: &mut State) -> Vec<Effect> {
-    let Some(index) = &state.index else { return Vec::new() };
-    let window = state.subject().and_then(|key| {
-        let meant = sheet::meant(index, key);
-        index.window_of(&meant).or_else(|| index.window_of(key))
-    });
-    let Some(window) = window else {
-        state.message = Some("No window belongs to it".to_owned());
-        return vec![Effect::Redraw];
-    };
+    let window =
+        state.index.as_deref().zip(state.subject()).and_then(|(index, key)| sheet::window(index, key));
+    let Some(window) = window else { return Vec::new() };
     let name = window_name(window);
     let place = window.place.clone();
     let can_go = matches!(place.keeper, Some(Keeper::Tmux | Keeper::Zellij)) && place.inner_pid.is_none();

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use super::command::Motion;
 use super::filter::Focus;
 use super::geometry::{HEAD, TOP};
-use super::keymap;
+use super::keymap::{self, Meaning};
 use super::layer::Layer;
 use super::msg::{Effect, Msg, Pointer, Press, RecordingEvent};
 use super::perform::perform;
@@ -184,10 +184,20 @@ fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
         return effects;
     }
     match keymap::lookup(state, press) {
-        Some(binding) => perform(state, binding.command),
+        Some(Meaning::Does(command)) => perform(state, command),
+        Some(Meaning::Idle(why)) => {
+            state.message = Some(sentence(&why));
+            vec![Effect::Redraw]
+        }
         None if had_message => vec![Effect::Redraw],
         None => Vec::new(),
     }
+}
+
+/// Makes a sentence begin with a capital.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Gives a key to the filter's text; returns whether the text took it.

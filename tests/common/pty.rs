@@ -102,7 +102,8 @@ impl Screen {
     /// Quits, and returns the exit code.
     #[track_caller]
     pub(crate) fn end(mut self) -> u32 {
-        self.press("q");
+        // From whatever is open.
+        self.press("\u{3}");
         // Crossterm 0.29 leaves a key that comes together with a change of size until the next
         // one: it asks the kernel for what is new only, and goes no further than the change.
         self.wait_for_exit(|screen| drop(screen.input.as_mut().unwrap().write_all(b"\x0c")))

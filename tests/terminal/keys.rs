@@ -75,6 +75,30 @@ fn help_lists_the_keys_that_are_active() {
 }
 
 #[test]
+fn q_closes_what_is_open_and_quits_where_nothing_is() {
+    let world = World::new();
+    let mut screen = world.open(100, 50);
+    check(&mut screen, "\r", "Verdict");
+    check(&mut screen, "?", "Keys that are active now");
+    screen.press("q");
+    screen.wait_until("an end of the help", |screen| !screen.shows("Keys that are active now"));
+    screen.press("4");
+    screen.wait_until("the claims", |screen| !screen.shows("alpha_agent") || screen.shows("Holds"));
+    screen.press("q");
+    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+}
+
+#[test]
+fn a_plan_says_why_it_stays() {
+    let world = World::new();
+    let mut screen = world.open(100, 30);
+    check(&mut screen, "m", "Plan: migrate");
+    check(&mut screen, "6", "Esc closes it");
+    screen.press("\u{3}");
+    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+}
+
+#[test]
 fn an_action_on_what_nobody_holds_says_why_not() {
     let world = World::new();
     let mut screen = world.open(100, 30);

@@ -3,7 +3,7 @@
 pub(crate) mod targets;
 pub(crate) mod write;
 
-pub(crate) use self::targets::{meant, name, requests};
+pub(crate) use self::targets::{meant, name, requests, window};
 pub(crate) use self::write::write;
 use super::msg::{Confirmed, Effect, Press};
 use crate::core::model::{
@@ -56,7 +56,7 @@ pub(crate) enum Stage {
 }
 
 /// Plans what is asked for, as far as a report says all about it.
-fn planned(report: &Report, request: &Request) -> Option<Plan> {
+pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
     match request {
         Request::Act { key, action } => Some(plan_for(report, key, *action)),
         Request::Left { of } => Some(plan_left(report, of)),

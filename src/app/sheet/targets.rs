@@ -75,6 +75,11 @@ pub(crate) fn meant(index: &Index, key: &Key) -> Key {
     target.or_else(of_story).unwrap_or_else(|| key.clone())
 }
 
+/// Returns the window of what is meant, or of what is selected.
+pub(crate) fn window<'a>(index: &'a Index, key: &Key) -> Option<&'a WindowView> {
+    index.window_of(&meant(index, key)).or_else(|| index.window_of(key))
+}
+
 fn is_target(index: &Index, key: &Key, action: Action) -> bool {
     index.record(key).is_some()
         || index.claim(key).is_some()

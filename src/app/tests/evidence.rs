@@ -3,6 +3,7 @@
 use super::*;
 use crate::app::layer::Layer;
 use crate::app::summary::summary;
+use crate::app::view::View;
 use crate::core::model::{ClaimStatus, Evidence, Reason, Role};
 use crate::present::tone::{Span, of_claim};
 
@@ -119,13 +120,72 @@ fn escape_closes_one_level_and_never_quits() {
 }
 
 #[test]
-fn q_and_control_c_quit_from_anywhere_but_the_filter_takes_a_q() {
+fn q_closes_what_is_open_and_quits_where_nothing_is() {
     let mut state = seen(testing::busy());
+    press(&mut state, "\n?");
+    for left in [1, 0] {
+        assert_eq!(press(&mut state, "q"), [Effect::Redraw]);
+        assert_eq!(state.layers.len(), left);
+    }
     assert_eq!(press(&mut state, "q"), [Effect::Quit]);
-    assert_eq!(press(&mut state, "\n?q"), [Effect::Quit]);
+}
+
+#[test]
+fn control_c_quits_from_anywhere_and_the_filter_takes_a_q() {
+    for keys in ["/q", "\n?", "4jr", "v", "D"] {
+        let mut state = seen(testing::busy());
+        assert!(!press(&mut state, keys).contains(&Effect::Quit), "{keys}");
+        assert_eq!(update(&mut state, Msg::Pressed(Press::Ctrl('c'))), [Effect::Quit], "{keys}");
+    }
+}
+
+#[test]
+fn the_keys_of_the_table_go_on_from_what_is_open() {
+    for open in ["\n", "v", "t", "D", "?", "\n?"] {
+        let mut state = seen(testing::busy());
+        press(&mut state, open);
+        press(&mut state, "4");
+        assert_eq!((state.layers.len(), state.view), (0, View::Claims), "4 after {open:?}");
+        press(&mut state, open);
+        press(&mut state, "\t");
+        assert_eq!((state.layers.len(), state.view), (0, View::Problems), "Tab after {open:?}");
+        press(&mut state, "2");
+        press(&mut state, open);
+        press(&mut state, "n");
+        assert_eq!((state.layers.len(), state.selected()), (0, Some(&key("w-4890"))), "n after {open:?}");
+    }
+}
+
+#[test]
+fn a_plan_stays_open_and_says_why() {
+    for (keys, open) in [("3jr", 1), ("3jr?", 2)] {
+        for away in ["4", "\t", "n", "N"] {
+            let mut state = seen(testing::busy());
+            press(&mut state, keys);
+            press(&mut state, away);
+            assert_eq!((state.layers.len(), state.view), (open, View::Sessions));
+            assert_eq!(
+                state.message.as_deref(),
+                Some("A plan is open: Esc closes it"),
+                "{away:?} after {keys}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_key_that_does_nothing_here_says_why() {
+    check_message("\ns", "Not while this is open: Esc closes it");
+    check_message("6s", "History is in the order of time");
+    check_message("jjjjr", "There is nothing here to release");
+    check_message("w", "Nothing can be recorded here");
+}
+
+#[track_caller]
+fn check_message(keys: &str, said: &str) {
     let mut state = seen(testing::busy());
-    assert_eq!(press(&mut state, "/q"), [Effect::Redraw]);
-    assert_eq!(update(&mut state, Msg::Pressed(Press::Ctrl('c'))), [Effect::Quit]);
+    press(&mut state, keys);
+    assert_eq!(state.message.as_deref(), Some(said));
 }
 
 #[track_caller]
@@ -167,11 +227,30 @@ fn copying_takes_what_names_the_thing() {
     );
 }
 
+#[track_caller]
+fn check_help(keys: &str, listed: &str, not: &str) {
+    let mut state = seen(testing::busy());
+    update(&mut state, Msg::Resized(Size { width: 100, height: 60 }));
+    press(&mut state, keys);
+    press(&mut state, "?");
+    let text = panel_text(&state);
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for key in listed.chars() {
+        assert!(names.contains(&key.to_string().as_str()), "{key} is missing after {keys:?}:\n{text}");
+    }
+    for key in not.chars() {
+        assert!(!names.contains(&key.to_string().as_str()), "{key} is there after {keys:?}:\n{text}");
+    }
+}
+
 #[test]
 fn the_help_lists_the_keys_that_are_active_and_no_others() {
-    let mut state = seen(testing::busy());
-    press(&mut state, "6?");
-    let text = panel_text(&state);
-    assert!(text.contains("Quit") && text.contains("Windows, Sessions"));
-    assert!(!text.contains("filter") && !text.contains("Evidence"));
+    check_help("", "nsyJv/q?", "zbwmx.]");
+    check_help("3j", "ry", "m");
+    check_help("jjjj", "J", "rmx");
+    check_help("6", "q/", "rmxsJ");
+    check_help("\n", "yq", "s/v");
+    let mut state = seen(testing::quiet());
+    press(&mut state, "?");
+    assert!(!panel_text(&state).contains("next problem") && !panel_text(&state).contains("Evidence"));
 }

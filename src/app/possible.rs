@@ -1,0 +1,108 @@
+//! What a command would do now, or why it would do nothing.
+
+use Command as C;
+
+use super::command::Command;
+use super::filter::Focus;
+use super::layer::Layer;
+use super::sheet::{self, Sheet, Stage};
+use super::state::State;
+use super::view::View;
+use crate::core::model::{Action, Key, Request};
+use crate::present::words;
+
+/// Said of whatever acts on the table while something lies over it.
+const COVERED: &str = "not while this is open: Esc closes it";
+
+/// Says why a command would do nothing while this layer is on top; `None` where it is taken.
+pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> Option<String> {
+    let sheet = top.and_then(Layer::sheet);
+    let or = |is_so: bool, why: &str| (!is_so).then(|| why.to_owned());
+    let on_table = || or(top.is_none(), COVERED);
+    let on_thing = || {
+        let is_seen = matches!(top, None | Some(Layer::Evidence { .. }));
+        or(is_seen, COVERED).or_else(|| or(state.selected().is_some(), "nothing is selected"))
+    };
+    let has_order = || or(state.view != View::History, "History is in the order of time");
+    match command {
+        C::Quit | C::Repaint | C::Suspend => None,
+        C::Close => or(top.is_some(), "nothing is open"),
+        C::Leave => on_table(),
+        C::Back => {
+            let is_open = top.is_some() || !state.filter.text.is_empty() || !state.marks.is_empty();
+            or(is_open, "nothing is open")
+        }
+        C::Help => {
+            or(!matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table, COVERED)
+        }
+        C::Move(_) => or(top.is_some() || !state.table.rows.is_empty(), "there is no row"),
+        C::Show(_) | C::NextView | C::PreviousView => stays(state),
+        C::NextProblem | C::PreviousProblem => stays(state).or_else(|| {
+            let is_problem = state.table.rows.iter().any(|row| row.severity.is_some());
+            or(is_problem, "there is no problem in this view")
+        }),
+        C::Undo => or(state.undoable_under(top).is_some(), "there is nothing to undo"),
+        C::Yes => {
+            let takes_yes = sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only();
+            or(takes_yes, "no plan waits for it")
+        }
+        C::RestoreBeside => or(sheet.is_some_and(Sheet::takes_beside), "nothing waits to be put back"),
+        C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
+        C::Filter | C::Diagnosis => on_table(),
+        C::Sort | C::Reverse => on_table().or_else(has_order),
+        C::Record => on_table().or_else(|| or(state.options.tape.is_on(), "nothing can be recorded here")),
+        C::Step(_) => or(state.options.replayed.is_some(), "only a recording is gone through"),
+        C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
+        C::Mark => on_table().or_else(on_thing).or_else(has_order),
+        C::Evidence => on_table().or_else(on_thing),
+        C::Plan(action) => on_thing().or_else(|| {
+            let nothing = || format!("there is nothing here to {}", words::action(action));
+            asked(state, top, action).is_empty().then(nothing)
+        }),
+        C::Jump => on_thing().or_else(|| or(has_window(state), "no window belongs to it")),
+        C::Copy => on_thing(),
+    }
+}
+
+/// Decides whether a command does what its name says: a plan that is refused only tells why.
+pub(crate) fn would_act(state: &State, top: Option<&Layer>, command: Command) -> bool {
+    let is_taken = why_not(state, top, command).is_none();
+    match (command, state.report()) {
+        (C::Plan(action), Some(report)) if is_taken => {
+            let plans = asked(state, top, action);
+            plans
+                .iter()
+                .filter_map(|request| sheet::planned(report, request))
+                .any(|plan| plan.refusal.is_none())
+        }
+        _ => is_taken,
+    }
+}
+
+/// Returns what an action would be asked for: what is marked, else what is open or selected.
+pub(crate) fn asked(state: &State, top: Option<&Layer>, action: Action) -> Vec<Request> {
+    let Some(index) = state.index.as_deref().filter(|_| state.view != View::History) else {
+        return Vec::new();
+    };
+    let chosen: Vec<Key> = match top {
+        None if !state.marks.is_empty() => state.marks.iter().cloned().collect(),
+        None => state.selected().cloned().into_iter().collect(),
+        Some(_) => state.subject().cloned().into_iter().collect(),
+    };
+    sheet::requests(index, &chosen, action)
+}
+
+/// Says why what is open stays until it is closed by its own key: a plan, wherever it lies.
+fn stays(state: &State) -> Option<String> {
+    let sheet = state.layers.iter().find_map(Layer::sheet)?;
+    match sheet.stage {
+        Stage::Finished | Stage::ReadOnly => None,
+        Stage::Working => Some("this is being done: Esc begins nothing more of it".to_owned()),
+        Stage::Looking | Stage::Asking | Stage::Moved => Some("a plan is open: Esc closes it".to_owned()),
+    }
+}
+
+fn has_window(state: &State) -> bool {
+    let about = state.index.as_deref().zip(state.subject());
+    about.is_some_and(|(index, key)| sheet::window(index, key).is_some())
+}
