@@ -3,6 +3,7 @@
 use crate::app::msg::Step;
 use crate::app::view::View;
 use crate::core::model::Action;
+use crate::present::words;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +20,14 @@ pub(crate) enum Command {
     Filter,
     /// Sort by the next column.
     Sort,
+    /// Sort by this column, or the worst first.
+    SortBy(Option<usize>),
     /// Reverse the order.
     Reverse,
+    /// Choose the columns of the view.
+    Columns,
+    /// Show or hide the chosen column.
+    Toggle,
     /// Go to the next row with a problem.
     NextProblem,
     /// Go to the row with a problem before.
@@ -50,6 +57,10 @@ pub(crate) enum Command {
     Record,
     /// Go to another look of a recording.
     Step(Step),
+    /// Find a command by its name.
+    Palette,
+    /// Do what the chosen line of a panel stands for.
+    Pick,
     /// List the keys.
     Help,
     /// Close what was opened last.
@@ -66,6 +77,53 @@ pub(crate) enum Command {
     Quit,
 }
 
+impl Command {
+    /// Returns its name in the palette; `None` for what means something only where one is.
+    pub(crate) fn name(self) -> Option<String> {
+        let name = match self {
+            Self::NextView => "next view",
+            Self::PreviousView => "previous view",
+            Self::Evidence => "evidence",
+            Self::Filter => "filter",
+            Self::Sort => "sort by the next column",
+            Self::Reverse => "reverse the order",
+            Self::Columns => "columns",
+            Self::NextProblem => "next problem",
+            Self::PreviousProblem => "previous problem",
+            Self::Mark => "mark",
+            Self::Plan(action) => words::action(action),
+            Self::Undo => "undo",
+            Self::Freeze => "freeze or resume",
+            Self::Jump => "jump to its terminal",
+            Self::Copy => "copy",
+            Self::Recent => "recent changes",
+            Self::Map => "map",
+            Self::Diagnosis => "diagnosis",
+            Self::Record => "record or stop recording",
+            Self::Step(Step::Next) => "next change in the recording",
+            Self::Step(Step::Previous) => "previous change in the recording",
+            Self::Step(Step::MinuteOn) => "a minute forward in the recording",
+            Self::Step(Step::MinuteBack) => "a minute back in the recording",
+            Self::Help => "keys",
+            Self::Repaint => "draw everything again",
+            Self::Suspend => "suspend",
+            Self::Quit => "quit",
+            Self::Move(_)
+            | Self::Show(_)
+            | Self::SortBy(_)
+            | Self::Toggle
+            | Self::Yes
+            | Self::RestoreBeside
+            | Self::Palette
+            | Self::Pick
+            | Self::Back
+            | Self::Close
+            | Self::Leave => return None,
+        };
+        Some(name.to_owned())
+    }
+}
+
 /// How far to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
@@ -77,4 +135,8 @@ pub(crate) enum Motion {
     PageDown,
     First,
     Last,
+    /// To what is chosen on the left.
+    Left,
+    /// To what is chosen on the right.
+    Right,
 }

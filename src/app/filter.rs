@@ -19,15 +19,20 @@ pub(crate) enum Focus {
     Text,
 }
 
-/// The longest filter that can be typed.
+/// The longest text that can be typed.
 const MAX_CHARS: usize = 100;
+
+/// Adds a typed character to a text.
+pub(crate) fn type_into(text: &mut String, c: char) {
+    if text.chars().count() < MAX_CHARS && !c.is_control() {
+        text.push(c);
+    }
+}
 
 impl Filter {
     /// Adds a typed character.
     pub(crate) fn push(&mut self, c: char) {
-        if self.text.chars().count() < MAX_CHARS && !c.is_control() {
-            self.text.push(c);
-        }
+        type_into(&mut self.text, c);
     }
 
     /// Returns whether it keeps all rows.

@@ -46,6 +46,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "Evidence: what is known about it, and where it was read",
         2,
     ),
+    bind(&[P::Enter], C::Pick, "Enter", "choose", "Do what the chosen line says", 2),
     bind(&[P::Char('n')], C::NextProblem, "n", "next problem", "Next row with a problem", 3),
     bind(&[P::Char('N')], C::PreviousProblem, "N", "", "Previous row with a problem", 0),
     bind(
@@ -69,8 +70,17 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
     bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
     bind(&[P::Char('/')], C::Filter, "/", "filter", "Show rows that contain a text; a leading ! inverts", 4),
-    bind(&[P::Char('s')], C::Sort, "s", "sort", "Sort by the next column", 8),
+    bind(
+        &[P::Char('s')],
+        C::Sort,
+        "s",
+        "sort",
+        "Sort by the next column; then its number, or 0 for the worst first",
+        8,
+    ),
     bind(&[P::Char('S')], C::Reverse, "S", "", "Reverse the order", 0),
+    bind(&[P::Char('c')], C::Columns, "c", "", "Choose the columns of this view", 0),
+    bind(&[P::Char(' ')], C::Toggle, "Space", "show or hide", "Show or hide the column", 2),
     bind(&[P::Char('f')], C::Freeze, "f", "freeze", "Freeze the screen, or resume live updates", 9),
     bind(
         &[P::Char('v')],
@@ -119,8 +129,15 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::Char('4')], C::Show(View::Claims), "4", "", "", 0),
     bind(&[P::Char('5')], C::Show(View::Problems), "5", "", "", 0),
     bind(&[P::Char('6')], C::Show(View::History), "6", "", "", 0),
-    bind(&[P::Char('j'), P::Down], C::Move(M::Down), "j k", "", "Down and up; also the arrows", 0),
-    bind(&[P::Char('k'), P::Up], C::Move(M::Up), "k", "", "", 0),
+    bind(
+        &[P::Char('j'), P::Down, P::Ctrl('n')],
+        C::Move(M::Down),
+        "j k",
+        "",
+        "Down and up; also the arrows",
+        0,
+    ),
+    bind(&[P::Char('k'), P::Up, P::Ctrl('p')], C::Move(M::Up), "k", "", "", 0),
     bind(&[P::Char('g'), P::Home], C::Move(M::First), "g G", "", "First and last; also Home and End", 0),
     bind(&[P::Char('G'), P::End], C::Move(M::Last), "G", "", "", 0),
     bind(
@@ -136,6 +153,9 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::PageUp], C::Move(M::PageUp), "PgUp", "", "", 0),
     bind(&[P::Ctrl('l')], C::Repaint, "Ctrl-l", "", "Draw everything again", 0),
     bind(&[P::Ctrl('z')], C::Suspend, "Ctrl-z", "", "Back to the shell until fg", 0),
+    bind(&[P::Char('h'), P::Left], C::Move(M::Left), "h l", "", "Left and right; also the arrows", 0),
+    bind(&[P::Char('l'), P::Right], C::Move(M::Right), "l", "", "", 0),
+    bind(&[P::Char(':')], C::Palette, ":", "commands", "Every command by its name", 9),
     bind(&[P::Esc], C::Back, "Esc", "back", "Close what was opened last; never quits", 1),
     bind(&[P::Char('?')], C::Help, "?", "keys", "This list", 10),
     bind(&[P::Char('q')], C::Close, "q", "close", "Close this; where nothing is open q quits", 11),
@@ -170,6 +190,9 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Filter
         | C::Sort
         | C::Reverse
+        | C::SortBy(_)
+        | C::Columns
+        | C::Palette
         | C::NextProblem
         | C::PreviousProblem
         | C::Mark
@@ -183,6 +206,8 @@ fn says_why(state: &State, command: Command) -> bool {
         C::Undo => state.sheet().is_none(),
         C::Move(_)
         | C::Evidence
+        | C::Toggle
+        | C::Pick
         | C::Yes
         | C::RestoreBeside
         | C::Freeze
@@ -236,9 +261,9 @@ mod tests {
     #[test]
     fn no_key_means_two_things() {
         let mut seen: Vec<Press> = Vec::new();
-        // `y` copies, and confirms where a sheet is open; `q` closes, and quits where nothing is open:
-        // never both.
-        let is_other = |binding: &&Binding| !matches!(binding.command, C::Yes | C::Leave);
+        // Where a layer is open some mean another thing, never both.
+        let is_other =
+            |binding: &&Binding| !matches!(binding.command, C::Yes | C::Leave | C::Toggle | C::Pick);
         for press in BINDINGS.iter().filter(is_other).flat_map(|binding| binding.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");
             seen.push(*press);

@@ -1,5 +1,6 @@
 //! What lies over the table: opened one over the other, closed one by one with Esc.
 
+use super::palette::Palette;
 use super::sheet::Sheet;
 use crate::core::model::Key;
 
@@ -26,6 +27,15 @@ pub(crate) enum Layer {
     },
     /// What claimtop itself reads, watches and costs.
     Diagnosis {
+        /// The first line shown.
+        scroll: usize,
+    },
+    /// All commands by their names.
+    Palette(Palette),
+    /// The columns of the view.
+    Columns {
+        /// Which one is chosen.
+        at: usize,
         /// The first line shown.
         scroll: usize,
     },
@@ -57,7 +67,9 @@ impl Layer {
             | Self::Map { scroll }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
+            | Self::Columns { scroll, .. }
             | Self::Help { scroll } => *scroll,
+            Self::Palette(palette) => palette.scroll,
             Self::Sheet(sheet) => sheet.scroll,
         }
     }
@@ -69,8 +81,38 @@ impl Layer {
             | Self::Map { scroll }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
+            | Self::Columns { scroll, .. }
             | Self::Help { scroll } => scroll,
+            Self::Palette(palette) => &mut palette.scroll,
             Self::Sheet(sheet) => &mut sheet.scroll,
+        }
+    }
+
+    /// Returns which of its choices is chosen.
+    pub(crate) fn at(&self) -> usize {
+        match self {
+            Self::Palette(palette) => palette.at,
+            Self::Columns { at, .. } => *at,
+            Self::Evidence { .. }
+            | Self::Sheet(_)
+            | Self::Map { .. }
+            | Self::Recent { .. }
+            | Self::Diagnosis { .. }
+            | Self::Help { .. } => 0,
+        }
+    }
+
+    /// Returns which of its choices is chosen, for changing it.
+    pub(crate) fn at_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Palette(palette) => Some(&mut palette.at),
+            Self::Columns { at, .. } => Some(at),
+            Self::Evidence { .. }
+            | Self::Sheet(_)
+            | Self::Map { .. }
+            | Self::Recent { .. }
+            | Self::Diagnosis { .. }
+            | Self::Help { .. } => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a person is doing: state, messages, keys and rows, pure and without a screen.
 
 pub(crate) mod attention;
+pub(crate) mod chooser;
 pub(crate) mod command;
 pub(crate) mod diagnosis;
 pub(crate) mod entry;
@@ -14,6 +15,7 @@ pub(crate) mod navigate;
 pub(crate) mod news;
 pub(crate) mod order;
 pub(crate) mod pages;
+pub(crate) mod palette;
 pub(crate) mod panel;
 pub(crate) mod past;
 pub(crate) mod perform;

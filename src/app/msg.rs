@@ -127,6 +127,10 @@ pub enum Press {
     Up,
     /// Arrow down.
     Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
     /// Page up.
     PageUp,
     /// Page down.
@@ -135,6 +139,30 @@ pub enum Press {
     Home,
     /// End.
     End,
+}
+
+impl Press {
+    /// Returns its name for people.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Char(' ') => "Space".to_owned(),
+            Self::Char(c) => c.to_string(),
+            Self::Ctrl(c) => format!("Ctrl-{c}"),
+            Self::Enter => "Enter".to_owned(),
+            Self::Esc => "Esc".to_owned(),
+            Self::Tab => "Tab".to_owned(),
+            Self::BackTab => "Shift-Tab".to_owned(),
+            Self::Backspace => "Backspace".to_owned(),
+            Self::Up => "Up".to_owned(),
+            Self::Down => "Down".to_owned(),
+            Self::Left => "Left".to_owned(),
+            Self::Right => "Right".to_owned(),
+            Self::PageUp => "PgUp".to_owned(),
+            Self::PageDown => "PgDn".to_owned(),
+            Self::Home => "Home".to_owned(),
+            Self::End => "End".to_owned(),
+        }
+    }
 }
 
 /// What the mouse did.

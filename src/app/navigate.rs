@@ -1,13 +1,18 @@
 //! Moving: the selection in the table, or the lines of an open panel.
 
 use super::command::Motion;
+use super::panel::Choice;
 use super::state::State;
 
 pub(crate) fn go(state: &mut State, motion: Motion) {
     if let Some(panel) = &state.panel {
         let page = state.size.panel_lines().saturating_sub(panel.page.pinned);
+        let chosen = state.layers.last().map_or(0, |layer| choose(&panel.choices, layer.at(), page, motion));
         let last = state.last_line();
-        if let Some(layer) = state.layers.last_mut() {
+        let Some(layer) = state.layers.last_mut() else { return };
+        if let Some(at) = layer.at_mut() {
+            *at = chosen;
+        } else {
             let scroll = layer.scroll_mut();
             *scroll = target(*scroll, last, page, motion);
         }
@@ -15,6 +20,31 @@ pub(crate) fn go(state: &mut State, motion: Motion) {
     }
     let last = state.table.rows.len().saturating_sub(1);
     select(state, target(state.place().at, last, state.page(), motion));
+}
+
+/// Returns the choice to which a motion leads: beside it, or in another line the nearest.
+fn choose(choices: &[Choice], at: usize, page: usize, motion: Motion) -> usize {
+    let last = choices.len().saturating_sub(1);
+    let Some(chosen) = choices.get(at) else { return last };
+    match motion {
+        Motion::Left => return at.saturating_sub(1),
+        Motion::Right => return (at + 1).min(last),
+        Motion::Up
+        | Motion::Down
+        | Motion::HalfUp
+        | Motion::HalfDown
+        | Motion::PageUp
+        | Motion::PageDown
+        | Motion::First
+        | Motion::Last => {}
+    }
+    let mut lines: Vec<usize> = choices.iter().map(|choice| choice.line).collect();
+    lines.dedup();
+    let line = lines.iter().position(|line| *line == chosen.line).unwrap_or(0);
+    let line = lines.get(target(line, lines.len().saturating_sub(1), page, motion));
+    let nearest = |(_, choice): &(usize, &Choice)| choice.columns.0.abs_diff(chosen.columns.0);
+    let there = choices.iter().enumerate().filter(|(_, choice)| Some(&choice.line) == line);
+    there.min_by_key(nearest).map_or(at, |(at, _)| at)
 }
 
 fn target(at: usize, last: usize, page: usize, motion: Motion) -> usize {
@@ -28,6 +58,7 @@ fn target(at: usize, last: usize, page: usize, motion: Motion) -> usize {
         Motion::PageDown => at + page,
         Motion::First => 0,
         Motion::Last => last,
+        Motion::Left | Motion::Right => at,
     };
     to.min(last)
 }

@@ -6,7 +6,7 @@ use super::panel::Panel;
 use super::rows::history;
 use super::state::State;
 use crate::app::entry;
-use crate::app::{diagnosis, keymap, mapped, past, sheet};
+use crate::app::{chooser, diagnosis, keymap, mapped, palette, past, sheet};
 use crate::core::model::Key;
 use crate::present::ladder;
 use crate::present::page::Page;
@@ -17,18 +17,26 @@ use crate::present::words;
 pub(crate) fn renew(state: &mut State) {
     state.panel = panel(state);
     state.detail = if state.panel.is_none() { detail(state) } else { None };
-    // No panel is scrolled past its end.
-    let last = state.last_line();
-    if let Some(layer) = state.layers.last_mut() {
-        let scroll = layer.scroll_mut();
-        *scroll = (*scroll).min(last);
+    // No panel is scrolled past its end, and what is chosen stays in sight.
+    let (last, lines) = (state.last_line(), state.size.panel_lines());
+    let (Some(panel), Some(layer)) = (&state.panel, state.layers.last_mut()) else { return };
+    if let Some(at) = layer.at_mut() {
+        *at = (*at).min(panel.choices.len().saturating_sub(1));
     }
+    let chosen = panel.choices.get(layer.at()).and_then(|choice| choice.line.checked_sub(panel.page.pinned));
+    let page = lines.saturating_sub(panel.page.pinned).max(1);
+    let scroll = layer.scroll_mut();
+    if let Some(chosen) = chosen {
+        *scroll = (*scroll).clamp((chosen + 1).saturating_sub(page), chosen);
+    }
+    *scroll = (*scroll).min(last);
 }
 
 /// Returns the panel on top, if one is open.
 fn panel(state: &State) -> Option<Panel> {
     let layer = state.layers.last()?;
     let mut page = Page::new(state.size.panel_width(), state.told_at());
+    let mut choices = Vec::new();
     let title = match layer {
         Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
         Layer::Sheet(open) => {
@@ -41,12 +49,21 @@ fn panel(state: &State) -> Option<Panel> {
         },
         Layer::Recent { .. } => past::write_recent(&mut page, state),
         Layer::Diagnosis { .. } => diagnosis::write(&mut page, state),
+        Layer::Palette(palette) => {
+            choices = palette::write(&mut page, state, palette);
+            "Commands".to_owned()
+        }
+        Layer::Columns { .. } => {
+            let (title, columns) = chooser::write(&mut page, state);
+            choices = columns;
+            title
+        }
         Layer::Help { .. } => write_help(&mut page, state),
     };
     // What would leave no room for the rest is scrolled with it.
     page.pinned = if page.pinned < state.size.panel_lines() { page.pinned } else { 0 };
-    let keys = if state.takes_text() { "arrows" } else { "j k" };
-    Some(Panel { title, page, keys })
+    let keys = if state.takes_text() || matches!(layer, Layer::Palette(_)) { "arrows" } else { "j k" };
+    Some(Panel { title, page, choices, keys })
 }
 
 /// Returns the page of the detail pane for the selected row.

@@ -1,14 +1,18 @@
 //! Carries out what a key asks for, within the screen.
 
+use super::chooser;
 use super::command::{Command, Motion};
 use super::filter::{Filter, Focus};
 use super::layer::Layer;
 use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
+use super::order::{Direction, Sort};
+use super::palette::Palette;
+use super::panel::Pick;
 use super::possible;
 use super::rows::history;
 use super::sheet::{self, Sheet, Stage};
-use super::state::{Picture, State};
+use super::state::{Header, Picture, State};
 use super::view::View;
 use crate::core::model::need::NeedKind;
 use crate::core::model::{Action, Keeper, Key, Location, Request, RestoreTo};
@@ -25,7 +29,12 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Evidence => open_evidence(state),
         Command::Filter => state.filter.focus = Focus::Text,
         Command::Sort => sort(state),
+        Command::SortBy(column) => sort_by(state, column),
         Command::Reverse => reverse(state),
+        Command::Columns => state.layers.push(Layer::Columns { at: 0, scroll: 0 }),
+        Command::Toggle => toggle(state),
+        Command::Palette => state.layers.push(Layer::Palette(Palette::default())),
+        Command::Pick => return pick(state),
         Command::NextProblem => problem(state, Toward::Next),
         Command::PreviousProblem => problem(state, Toward::Previous),
         Command::Mark => mark(state),
@@ -90,7 +99,40 @@ fn sort(state: &mut State) {
     let columns = state.table.columns.len();
     let place = state.places.of_mut(state.view);
     place.sort = place.sort.next(columns);
+    state.header = Header::Numbers;
     state.refresh();
+}
+
+/// Sorts by one column; by the same once more the other way round.
+fn sort_by(state: &mut State, column: Option<usize>) {
+    let place = state.places.of_mut(state.view);
+    place.sort = match place.sort {
+        sort if sort.by == column => sort.reversed(),
+        _ => Sort { by: column, direction: Direction::Forward },
+    };
+    state.refresh();
+}
+
+/// Does what the chosen line of the panel stands for.
+fn pick(state: &mut State) -> Vec<Effect> {
+    let at = state.layers.last().map_or(0, Layer::at);
+    let choice = state.panel.as_ref().and_then(|panel| panel.choices.get(at)).cloned();
+    match choice.map(|choice| choice.pick) {
+        Some(Pick::Command(command, None)) => {
+            state.layers.pop();
+            return perform(state, command);
+        }
+        Some(Pick::Command(_, Some(why))) => state.say_why(&why),
+        Some(Pick::Column(column)) => sort_by(state, Some(column)),
+        None => {}
+    }
+    vec![Effect::Redraw]
+}
+
+fn toggle(state: &mut State) {
+    if let Some(Layer::Columns { at, .. }) = state.layers.last() {
+        chooser::toggle(state, *at);
+    }
 }
 
 fn reverse(state: &mut State) {

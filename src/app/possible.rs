@@ -2,7 +2,7 @@
 
 use Command as C;
 
-use super::command::Command;
+use super::command::{Command, Motion};
 use super::filter::Focus;
 use super::layer::Layer;
 use super::sheet::{self, Sheet, Stage};
@@ -35,6 +35,9 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Help => {
             or(!matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table, COVERED)
         }
+        C::Move(Motion::Left | Motion::Right) => {
+            or(state.panel.as_ref().is_some_and(|panel| panel.choices.len() > 1), "there is one pane")
+        }
         C::Move(_) => or(top.is_some() || !state.table.rows.is_empty(), "there is no row"),
         C::Show(_) | C::NextView | C::PreviousView => stays(state),
         C::NextProblem | C::PreviousProblem => stays(state).or_else(|| {
@@ -49,7 +52,13 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::RestoreBeside => or(sheet.is_some_and(Sheet::takes_beside), "nothing waits to be put back"),
         C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
         C::Filter | C::Diagnosis => on_table(),
-        C::Sort | C::Reverse => on_table().or_else(has_order),
+        C::Sort | C::Reverse | C::SortBy(_) => on_table().or_else(has_order),
+        C::Columns => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
+        C::Toggle => or(matches!(top, Some(Layer::Columns { .. })), "no column is chosen"),
+        C::Pick => {
+            or(state.panel.as_ref().is_some_and(|panel| !panel.choices.is_empty()), "nothing is chosen")
+        }
+        C::Palette => stays(state).or_else(|| or(!matches!(top, Some(Layer::Palette(_))), COVERED)),
         C::Record => on_table().or_else(|| or(state.options.tape.is_on(), "nothing can be recorded here")),
         C::Step(_) => or(state.options.replayed.is_some(), "only a recording is gone through"),
         C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),

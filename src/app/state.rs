@@ -42,6 +42,15 @@ pub struct Options {
     pub replayed: Option<Position>,
 }
 
+/// What the header of the table shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Header {
+    #[default]
+    Names,
+    /// Also the number that sorts by each column.
+    Numbers,
+}
+
 /// Whether the picture lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Picture {
@@ -73,6 +82,8 @@ pub struct State {
     pub(crate) places: Places,
     /// The filter of all views.
     pub(crate) filter: Filter,
+    /// What the next key chooses from, after the one that sorts.
+    pub(crate) header: Header,
     pub(crate) marks: BTreeSet<Key>,
     /// What has changed since a key was pressed last.
     pub(crate) news: BTreeSet<Key>,
@@ -115,6 +126,7 @@ impl State {
             view: View::default(),
             places: Places::default(),
             filter: Filter::default(),
+            header: Header::default(),
             marks: BTreeSet::new(),
             news: BTreeSet::new(),
             layers: Vec::new(),
@@ -212,9 +224,14 @@ impl State {
             Some(Layer::Evidence { key, .. }) => {
                 self.entry(key).filter(|entry| entry.can_be_undone()).map(|entry| entry.number)
             }
-            Some(Layer::Help { .. } | Layer::Diagnosis { .. } | Layer::Recent { .. } | Layer::Map { .. }) => {
-                None
-            }
+            Some(
+                Layer::Help { .. }
+                | Layer::Palette(_)
+                | Layer::Columns { .. }
+                | Layer::Diagnosis { .. }
+                | Layer::Recent { .. }
+                | Layer::Map { .. },
+            ) => None,
         }
     }
 
@@ -236,6 +253,12 @@ impl State {
     /// Returns what keys act on where a row is selected: what a need is about, or the row's thing.
     fn target<'k>(&'k self, key: &'k Key) -> &'k Key {
         self.index.as_ref().map_or(key, |index| index.target(key))
+    }
+
+    /// Answers a key with the reason for which it does nothing.
+    pub(crate) fn say_why(&mut self, why: &str) {
+        let mut letters = why.chars();
+        self.message = letters.next().map(|first| first.to_uppercase().chain(letters).collect());
     }
 
     pub(crate) fn visible(&self) -> &[Row] {

@@ -97,6 +97,8 @@ fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
             Some(
                 Layer::Sheet(_)
                 | Layer::Help { .. }
+                | Layer::Palette(_)
+                | Layer::Columns { .. }
                 | Layer::Diagnosis { .. }
                 | Layer::Recent { .. }
                 | Layer::Map { .. },

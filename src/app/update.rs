@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::command::Motion;
-use super::filter::Focus;
+use super::command::{Command, Motion};
+use super::filter::{Focus, type_into};
 use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Meaning};
 use super::layer::Layer;
 use super::msg::{Effect, Msg, Pointer, Press, RecordingEvent};
 use super::perform::perform;
 use super::sheet::Sheet;
-use super::state::{Picture, State};
-use super::{navigate, pages};
+use super::state::{Header, Picture, State};
+use super::{navigate, pages, palette};
 use crate::core::model::Report;
 use crate::present::lookup::Index;
 
@@ -161,7 +161,10 @@ fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
 fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
     let is_filter = state.filter.focus == Focus::Text && state.layers.is_empty();
     for c in text.chars().filter(|c| !c.is_control()) {
-        if is_filter {
+        if let Some(Layer::Palette(palette)) = state.layers.last_mut() {
+            type_into(&mut palette.text, c);
+            palette.at = 0;
+        } else if is_filter {
             state.filter.push(c);
         } else if let Some(sheet) = state.sheet_mut() {
             sheet.typed(Press::Char(c));
@@ -178,6 +181,13 @@ fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
         state.refresh();
         return vec![Effect::Redraw];
     }
+    if let Some(effects) = palette::typed(state, press) {
+        return effects;
+    }
+    let numbers = std::mem::take(&mut state.header);
+    if let (Header::Numbers, Press::Char(c @ '0'..='9'), true) = (numbers, press, state.layers.is_empty()) {
+        return numbered(state, c);
+    }
     if state.sheet().is_some()
         && let Some(effects) = state.sheet_mut().and_then(|sheet| sheet.typed(press))
     {
@@ -186,7 +196,7 @@ fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
     match keymap::lookup(state, press) {
         Some(Meaning::Does(command)) => perform(state, command),
         Some(Meaning::Idle(why)) => {
-            state.message = Some(sentence(&why));
+            state.say_why(&why);
             vec![Effect::Redraw]
         }
         None if had_message => vec![Effect::Redraw],
@@ -194,10 +204,14 @@ fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
     }
 }
 
-/// Makes a sentence begin with a capital.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+/// Sorts by the column of a number; 0 is the order that has the worst first.
+fn numbered(state: &mut State, digit: char) -> Vec<Effect> {
+    let column = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0).checked_sub(1);
+    if column.is_some_and(|column| column >= state.table.columns.len()) {
+        state.say_why("no column has this number");
+        return vec![Effect::Redraw];
+    }
+    perform(state, Command::SortBy(column))
 }
 
 /// Gives a key to the filter's text; returns whether the text took it.
@@ -215,6 +229,8 @@ fn typed(state: &mut State, press: Press) -> bool {
         | Press::BackTab
         | Press::Up
         | Press::Down
+        | Press::Left
+        | Press::Right
         | Press::PageUp
         | Press::PageDown
         | Press::Home

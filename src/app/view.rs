@@ -1,5 +1,7 @@
 //! The views and what a person has set in each.
 
+use std::collections::BTreeSet;
+
 use super::order::Sort;
 use crate::core::model::Key;
 
@@ -71,6 +73,8 @@ pub(crate) struct Place {
     pub(crate) top: usize,
     /// How the rows are ordered.
     pub(crate) sort: Sort,
+    /// The columns that a person has hidden.
+    pub(crate) hidden: BTreeSet<usize>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -41,6 +41,8 @@ fn press(key: KeyEvent) -> Option<Press> {
         KeyCode::Backspace => Press::Backspace,
         KeyCode::Up => Press::Up,
         KeyCode::Down => Press::Down,
+        KeyCode::Left => Press::Left,
+        KeyCode::Right => Press::Right,
         KeyCode::PageUp => Press::PageUp,
         KeyCode::PageDown => Press::PageDown,
         KeyCode::Home => Press::Home,

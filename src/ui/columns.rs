@@ -2,6 +2,7 @@
 
 use super::paint::columns;
 use crate::app::rows::row::{Align, Column, Table, Turn};
+use crate::app::view::Place;
 use crate::present::text::width;
 
 /// How wide names and sentences are before another sentence or a column of little rank has any.
@@ -22,12 +23,14 @@ pub(super) struct Slot {
 /// Chooses columns for `room` and gives them their width. Columns without any text are left
 /// out; of the others none is drawn when a more important one is not. Each has its full width
 /// before a less important one has any, but for sentences, which take what is left. The most
-/// important is the one by which a person has `sorted`.
-pub(super) fn fit(table: &Table, sorted: Option<usize>, room: u16, gap: u16) -> Vec<Slot> {
+/// important is the one by which a person has sorted; none is drawn that a person has hidden.
+pub(super) fn fit(table: &Table, place: &Place, room: u16, gap: u16) -> Vec<Slot> {
+    let sorted = place.sort.by;
     let mut by_rank: Vec<(usize, &Column, u16)> = table
         .columns
         .iter()
         .enumerate()
+        .filter(|(index, _)| !place.hidden.contains(index))
         .filter_map(|(index, column)| Some((index, column, natural(table, index, column)?)))
         .collect();
     by_rank.sort_by_key(|(index, column, _)| (sorted != Some(*index), column.rank));
@@ -84,6 +87,7 @@ mod tests {
     use super::*;
     use crate::app::geometry::Size;
     use crate::app::msg::{Msg, Press};
+    use crate::app::order::Sort;
     use crate::app::state::{Options, State};
     use crate::app::{testing, update};
 
@@ -94,10 +98,25 @@ mod tests {
         for view in "12345".chars() {
             update(&mut state, Msg::Pressed(Press::Char(view)));
             for room in 10..200 {
-                let slots = fit(&state.table, None, room, 2);
+                let slots = fit(&state.table, &Place::default(), room, 2);
                 assert!(is_right(&state.table, &slots), "view {view} in {room} columns: {slots:?}");
             }
         }
+    }
+
+    fn sorted_by(index: usize) -> Place {
+        Place { sort: Sort { by: Some(index), ..Sort::default() }, ..Place::default() }
+    }
+
+    #[test]
+    fn a_column_that_a_person_has_hidden_is_not_drawn_and_its_room_is_used() {
+        check(|table, slots| {
+            let hidden = Place { hidden: [0].into(), ..Place::default() };
+            let room = slots.iter().map(|slot| slot.width + 2).sum();
+            let left = fit(table, &hidden, room, 2);
+            left.iter().all(|slot| slot.index != 0)
+                && slots.iter().all(|slot| slot.index == 0 || left.iter().any(|own| own.index == slot.index))
+        });
     }
 
     fn rank(table: &Table, slot: &Slot) -> u8 {
@@ -135,8 +154,9 @@ mod tests {
         const PID: Column =
             Column { title: "PID", width: (5, 8), rank: 1, align: Align::Right, turn: Turn::Own };
         let table = Table { columns: &[NAME, PID], widths: vec![30, 7], ..Table::default() };
-        let pid =
-            |room| fit(&table, None, room, 2).iter().find(|slot| slot.index == 1).map(|slot| slot.width);
+        let pid = |room| {
+            fit(&table, &Place::default(), room, 2).iter().find(|slot| slot.index == 1).map(|slot| slot.width)
+        };
         assert_eq!((30..42).filter_map(pid).collect::<Vec<_>>(), [7, 7, 7]);
     }
 
@@ -144,7 +164,7 @@ mod tests {
     fn the_column_by_which_a_person_has_sorted_is_drawn() {
         check(|table, _| {
             (0..table.columns.len()).filter(|index| table.widths[*index] > 0).all(|index| {
-                let slots = fit(table, Some(index), 20, 2);
+                let slots = fit(table, &sorted_by(index), 20, 2);
                 slots.iter().any(|slot| slot.index == index && slot.width > 0)
             })
         });

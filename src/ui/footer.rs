@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 use super::paint::{Painter, columns};
 use crate::app::filter::Focus;
 use crate::app::keymap::{Binding, helps, useful};
-use crate::app::state::State;
+use crate::app::layer::Layer;
+use crate::app::state::{Header, State};
 use crate::app::summary::{remedies_here, summary};
 use crate::present::text::{count, safe, wrap};
 use crate::present::tone::{Line, Mark, Tone};
@@ -57,15 +58,22 @@ pub(super) fn draw_keys(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let line = if state.filter.focus == Focus::Text && state.layers.is_empty() {
         filter_line(state, "▌", "Enter keeps it, Esc clears it, a leading ! turns it round")
     } else if state.takes_text() {
-        let keys = [("Enter", "confirms"), ("Esc", "back"), ("arrows", "scroll")];
-        keys.iter().fold(Line::default(), |mut line, (keys, short)| {
-            add(&mut line, named(keys, short, Tone::Dim));
-            line
-        })
+        told_keys(&[("Enter", "confirms"), ("Esc", "back"), ("arrows", "scroll")])
+    } else if matches!(state.layers.last(), Some(Layer::Palette(_))) {
+        told_keys(&[("Enter", "runs it"), ("Tab", "completes"), ("arrows", "choose"), ("Esc", "back")])
+    } else if state.header == Header::Numbers {
+        told_keys(&[("1-9", "that column"), ("0", "worst first"), ("s", "next"), ("S", "reverse")])
     } else {
         keys(state, room)
     };
     painter.line(area.x + 1, area.y, area.width.saturating_sub(2), &line);
+}
+
+fn told_keys(keys: &[(&str, &str)]) -> Line {
+    keys.iter().fold(Line::default(), |mut line, (keys, short)| {
+        add(&mut line, named(keys, short, Tone::Dim));
+        line
+    })
 }
 
 fn filter_line(state: &State, cursor: &str, hint: &str) -> Line {

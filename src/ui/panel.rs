@@ -3,10 +3,10 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
-use crate::app::panel::Panel;
-use crate::present::tone::{Line, Tone};
+use crate::app::panel::{Choice, Panel};
+use crate::present::tone::{Line, Span, Tone};
 
-pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel, scroll: usize) {
+pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, (panel, scroll, at): (&Panel, usize, usize)) {
     let lines = usize::from(body.height.saturating_sub(2));
     frame(painter, body, &panel.title);
     let (pinned, rest) = panel.page.lines.split_at(panel.page.pinned.min(panel.page.lines.len()));
@@ -14,7 +14,25 @@ pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, panel: &Panel, scroll:
     for (y, line) in (body.y + 1..body.bottom()).zip(shown) {
         painter.line(body.x + 2, y, body.width.saturating_sub(4), line);
     }
+    if let Some(choice) = panel.choices.get(at) {
+        bar(painter, body, (panel, scroll), choice);
+    }
     scroll_mark(painter, body, (panel, scroll), lines);
+}
+
+/// Lays the bar over what is chosen.
+fn bar(painter: &mut Painter<'_>, body: Rect, (panel, scroll): (&Panel, usize), choice: &Choice) {
+    let pinned = panel.page.pinned;
+    let Some(line) = choice.line.checked_sub(if choice.line < pinned { 0 } else { scroll }) else { return };
+    let y = body.y + 1 + columns(line);
+    if y + 1 >= body.bottom() {
+        return;
+    }
+    let inner = Rect { x: body.x + 2, y, width: body.width.saturating_sub(4), height: 1 };
+    let (from, width) = (columns(choice.columns.0), columns(choice.columns.1));
+    let x = inner.x.saturating_add(from).min(inner.right());
+    painter.wash(Rect { x, width: width.min(inner.right() - x), ..inner }, painter.look.palette.selected);
+    painter.span(x.saturating_sub(1), y, 1, &Span::new("▌", Tone::Accent));
 }
 
 fn frame(painter: &mut Painter<'_>, area: Rect, title: &str) {

@@ -6,7 +6,7 @@ use super::columns::{Slot, fit};
 use super::paint::{Painter, columns};
 use crate::app::order::Direction;
 use crate::app::rows::row::Row;
-use crate::app::state::State;
+use crate::app::state::{Header, State};
 use crate::core::model::key::Key;
 use crate::present::tone::{Line, Mark, Span, Tone};
 
@@ -16,7 +16,7 @@ const GUTTER: u16 = 2;
 /// Draws names and rows.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let gap = if area.width < 100 { 1 } else { 2 };
-    let slots = fit(&state.table, state.place().sort.by, area.width.saturating_sub(GUTTER + 1), gap);
+    let slots = fit(&state.table, state.place(), area.width.saturating_sub(GUTTER + 1), gap);
     let visible = state.visible();
     // What is no row of the table stands above the names of its columns.
     let above = columns(visible.iter().take_while(|row| row.line.is_some()).count());
@@ -45,7 +45,15 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
         let is_sorted = sort.by == Some(slot.index);
         let tone = if is_sorted { Tone::Accent } else { Tone::Dim };
         let title = if is_sorted { format!("{}{arrow}", column.title) } else { column.title.to_owned() };
-        painter.aligned(x, area.y, slot.width, &Span::new(&title, tone), slot.align);
+        match state.header {
+            Header::Numbers if slot.index < 9 => {
+                let number = Line::new(&(slot.index + 1).to_string(), Tone::Key);
+                painter.line(x, area.y, slot.width, &number.then(&format!(" {title}"), tone));
+            }
+            Header::Numbers | Header::Names => {
+                painter.aligned(x, area.y, slot.width, &Span::new(&title, tone), slot.align);
+            }
+        }
         x += slot.width + gap;
     }
 }

@@ -18,7 +18,8 @@ use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
 /// Each view, each panel, the filter, marks and a frozen picture.
-const KEYS: [&str; 13] = ["", "1", "3", "4 ", "5", "6", "\n", "4jr", "?", "/zzz", "f", "t", "v"];
+const KEYS: [&str; 17] =
+    ["", "1", "3", "4 ", "5", "6", "\n", "4jr", "?", "/zzz", "f", "t", "v", ":", ":sort", "c ", "s"];
 
 fn state(report: Report, (width, height): (u16, u16), keys: &str) -> State {
     let mut state = State::new(Options::default(), Size { width, height }, testing::now());
@@ -121,6 +122,18 @@ fn a_screen_that_is_not_wide_enough_for_both_has_the_evidence_below() {
     for size in [(120, 30), (140, 34)] {
         check(size, "5", &["two live windows work in /home/dev/", "── Evidence"]);
     }
+}
+
+#[test]
+fn the_palette_shows_each_key_and_why_what_does_nothing() {
+    check((80, 24), ":undo", &["▌undo", "z", "there is nothing to undo", "Enter runs it", ":undo▌"]);
+    check((60, 15), ":sort", &["sort by PID", "s 3"]);
+}
+
+#[test]
+fn after_s_the_columns_have_their_numbers() {
+    check((80, 24), "s", &["1 State▲", "2 Window", "3 PID", "1-9 that column"]);
+    check((80, 24), "c ", &["[ ] State", "[x] Window", "Columns of Windows"]);
 }
 
 #[test]

@@ -78,14 +78,31 @@ fn help_lists_the_keys_that_are_active() {
 fn q_closes_what_is_open_and_quits_where_nothing_is() {
     let world = World::new();
     let mut screen = world.open(100, 50);
-    check(&mut screen, "\r", "Verdict");
+    check(&mut screen, "\r", "── maia ");
     check(&mut screen, "?", "Keys that are active now");
     screen.press("q");
     screen.wait_until("an end of the help", |screen| !screen.shows("Keys that are active now"));
-    screen.press("4");
-    screen.wait_until("the claims", |screen| !screen.shows("alpha_agent") || screen.shows("Holds"));
+    screen.press("6");
+    screen.wait_until("the history", |screen| HISTORY.split('|').any(|text| screen.shows(text)));
     screen.press("q");
     assert_eq!(screen.wait_for_exit(|_| ()), 0);
+}
+
+#[test]
+fn the_palette_runs_a_command_by_its_name_and_nothing_that_is_pasted() {
+    let world = World::new();
+    let mut screen = world.open(100, 30);
+    check(&mut screen, ":", "Commands");
+    check(&mut screen, "show hist\r", HISTORY);
+    check(&mut screen, ":", "Commands");
+    check(&mut screen, "\u{1b}[200~quit\r\n\u{1b}[201~", ":quit");
+    screen.close("Commands");
+    check(&mut screen, "3c", "Columns of Sessions");
+    screen.press("j ");
+    screen.wait_for("[ ] Session of");
+    screen.close("Columns of Sessions");
+    assert!(!screen.shows("Session of") && screen.shows("Verdict"), "{}", screen.picture());
+    assert_eq!(screen.end(), 0);
 }
 
 #[test]

@@ -178,6 +178,8 @@ impl Sheet {
             | Press::BackTab
             | Press::Up
             | Press::Down
+            | Press::Left
+            | Press::Right
             | Press::PageUp
             | Press::PageDown
             | Press::Home

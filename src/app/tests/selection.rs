@@ -83,7 +83,7 @@ fn a_click_selects_and_the_wheel_moves() {
 proptest::proptest! {
     #[test]
     fn no_sequence_of_keys_loses_the_selection(
-        keys in "[jkgGnNsSf1-5 rmxzJy?/\n\u{1b}!a-c]{0,60}",
+        keys in "[jkhlgGnNsSf0-6 rmxzJyYc:?/\n\u{1b}!a-c]{0,60}",
         height in 5_u16..30,
     ) {
         let mut state = seen(testing::busy());
