@@ -11,6 +11,11 @@ use crate::source::os::clock;
 
 /// The longest rest after a scan that took long.
 const LONGEST_REST: Duration = Duration::from_secs(2);
+/// How many times as long as a scan took to leave files alone: after each, and where scan follows scan.
+const RESTS: [u32; 2] = [40, 140];
+/// For how long the shorter rest does: a few changes are shown soon, a stream of them costs less than
+/// a hundredth of a core.
+const BURST: Duration = Duration::from_secs(1);
 /// How often to scan while change events are complete: one can be missed all the same.
 const SAFETY: Duration = Duration::from_secs(60);
 /// When to scan again a file that was being written: by then it is whole, or it is corrupt;
@@ -42,6 +47,23 @@ pub(super) struct ScanScheduler {
     hints: Option<Receiver<Hint>>,
     pub(super) coverage: Coverage,
     exec_check: ExecCheck,
+    rests: Rests,
+}
+
+/// How long to leave files alone. Deaths do not wait: they cannot come in storms.
+struct Rests {
+    /// When the scans so far are outweighed by the longer rest.
+    outweighed_at: Instant,
+}
+
+impl Rests {
+    /// Returns when to look at files again, after a scan that took so long.
+    fn over_at(&mut self, now: Instant, took: Duration) -> Instant {
+        let [short, long] = RESTS.map(|times| (took * times).min(LONGEST_REST));
+        self.outweighed_at = self.outweighed_at.max(now) + long;
+        let in_a_row = self.outweighed_at.checked_sub(BURST).unwrap_or(now);
+        (now + short).max(in_a_row.min(now + long))
+    }
 }
 
 /// When to ask whether an old process has become an agent.
@@ -86,7 +108,8 @@ impl ScanScheduler {
     /// Prepares to wait for hints; without any it polls.
     pub(super) fn new(hints: Option<Receiver<Hint>>) -> Self {
         let coverage = if hints.is_some() { Coverage::Complete } else { Coverage::Incomplete };
-        Self { hints, coverage, exec_check: ExecCheck::default() }
+        let rests = Rests { outweighed_at: clock::steady() };
+        Self { hints, coverage, exec_check: ExecCheck::default(), rests }
     }
 
     /// Waits until it is time for the scan after one that took so long, and after so many in a row that
@@ -102,7 +125,8 @@ impl ScanScheduler {
             Coverage::Complete => SAFETY,
             Coverage::Incomplete => POLL,
         };
-        let exited = self.wait(now + rest(took), now + longest.min(settling(torn)), reports);
+        let rested_at = self.rests.over_at(now, took);
+        let exited = self.wait(rested_at, now + longest.min(settling(torn)), reports);
         self.drain();
         exited
     }
@@ -187,12 +211,6 @@ fn settling(scans: u32) -> Duration {
     scans.checked_sub(1).map_or(SAFETY, |before| SETTLING * (1 << before.min(6)))
 }
 
-/// Returns how long to leave files alone after a scan, so that a storm of writes costs a few
-/// hundredths of a core. Deaths do not wait: they cannot come in storms.
-fn rest(took: Duration) -> Duration {
-    (took * 40).min(LONGEST_REST)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -273,9 +291,32 @@ mod tests {
         assert!(settling(7) > SAFETY && settling(u32::MAX) > SAFETY);
     }
 
+    /// Returns the rests after scans that took so long and followed each other as soon as they might.
+    fn in_a_row(took: Duration, scans: usize) -> Vec<Duration> {
+        let mut now = clock::steady();
+        let mut rests = Rests { outweighed_at: now };
+        let rest = || {
+            let over_at = rests.over_at(now, took);
+            let rest = over_at - now;
+            now = over_at + took;
+            rest
+        };
+        std::iter::repeat_with(rest).take(scans).collect()
+    }
+
+    #[test]
+    fn a_few_changes_are_shown_soon_and_a_stream_of_them_costs_little() {
+        let took = Duration::from_millis(1);
+        let rests = in_a_row(took, 100);
+        assert!(rests[..5].iter().all(|rest| *rest == took * 40), "{rests:?}");
+        let streamed: Duration = rests.iter().rev().take(50).sum();
+        assert!(streamed >= took * 50 * 130, "{rests:?}");
+        assert!(rests.iter().all(|rest| *rest <= took * 140));
+    }
+
     #[test]
     fn long_looks_are_followed_by_long_rests() {
-        assert_eq!(rest(Duration::from_millis(5)), Duration::from_millis(200));
-        assert_eq!(rest(Duration::from_secs(60)), LONGEST_REST);
+        assert_eq!(in_a_row(Duration::from_millis(5), 1), [Duration::from_millis(200)]);
+        assert_eq!(in_a_row(Duration::from_secs(60), 2), [LONGEST_REST; 2]);
     }
 }

@@ -161,6 +161,10 @@ impl Screen {
 
     /// Shows a look, then alerts a person who is looking elsewhere, if it is worth it.
     fn looked(&mut self, report: Arc<Report>) -> anyhow::Result<Flow> {
+        if self.state.index.is_none() {
+            // The frames before it had nothing to show.
+            self.pace = Pace::new(Instant::now());
+        }
         let flow = self.told_at_once(Msg::Looked(Arc::clone(&report)))?;
         let alerts = self.attention.take(&report, self.alerts);
         for sequence in alerts.iter().filter_map(|alert| sequences::of(alert, self.alerts.notify)) {
