@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
@@ -33,6 +34,8 @@ pub(crate) struct Index<'a> {
     pub(crate) windows: HashMap<u32, &'a WindowView>,
     /// The PIDs that the entries of Claude Code's registry name.
     pub(crate) registered: HashSet<u32>,
+    /// What the entire CLI runs in each folder, dead or not.
+    entire: HashMap<&'a Path, Vec<&'a Judged>>,
 }
 
 impl<'a> Index<'a> {
@@ -47,7 +50,18 @@ impl<'a> Index<'a> {
         of_session.sort_by_key(|one| one.record.session_id.as_ref());
         let windows = windows.iter().map(|window| (window.pid, window)).collect();
         let registered = judged.iter().filter(|one| is_entry(one)).filter_map(|one| one.pid()).collect();
-        Self { by_key, sessions, of_session, windows, registered }
+        let mut entire: HashMap<&Path, Vec<&Judged>> = HashMap::new();
+        for one in judged.iter().filter(|one| one.record.format == Format::Entire && !one.record.has_ended) {
+            if let Some(folder) = one.record.cwd.as_deref() {
+                entire.entry(folder).or_default().push(one);
+            }
+        }
+        Self { by_key, sessions, of_session, windows, registered, entire }
+    }
+
+    /// Returns what the entire CLI runs in a folder, dead or not.
+    pub(crate) fn entire_in(&self, folder: &Path) -> &[&'a Judged] {
+        self.entire.get(folder).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn of_key(&self, key: &Key) -> Option<&'a Judged> {

@@ -1,5 +1,7 @@
 //! Stories of places: one tree, one slot, the same files, one resource.
 
+use std::path::Path;
+
 use crate::core::judge::rules::facts::{file_name, listed, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
@@ -54,18 +56,8 @@ pub(crate) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
             [Evidence::new("folder", folder.clone(), source)],
         );
     }
-    let here = |judged: &&Judged| {
-        judged.record.format == Format::Entire
-            && !judged.record.has_ended
-            && judged.record.cwd.as_deref() == Some(std::path::Path::new(tree.raw()))
-    };
-    let sessions: Vec<&Judged> = scene
-        .facts
-        .records
-        .iter()
-        .filter(here)
-        .filter(|judged| judged.verdict.state != VerdictState::Dead)
-        .collect();
+    let here = scene.facts.index.entire_in(Path::new(tree.raw())).iter().copied();
+    let sessions: Vec<&Judged> = here.filter(|judged| judged.verdict.state != VerdictState::Dead).collect();
     sessions.iter().for_each(|judged| scene.tell_begin(&mut chain, judged));
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
     let (cause, told) = if sessions.len() > 1 {

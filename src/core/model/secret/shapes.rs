@@ -116,7 +116,9 @@ fn at_name(text: &str, at: usize) -> Option<Span> {
 
 /// Finds a token by its shape; how it begins is left.
 fn token(rest: &str, name: &str) -> Option<Span> {
-    if let Some(keep) = TOKENS.iter().find_map(|(start, least)| {
+    let first = rest.bytes().next();
+    let begins_alike = |(start, _): &&(&str, usize)| start.bytes().next() == first;
+    if let Some(keep) = TOKENS.iter().filter(begins_alike).find_map(|(start, least)| {
         let body = rest.strip_prefix(start)?;
         (run(body) >= *least).then_some(if start.starts_with("sk-") { 3 } else { start.len() })
     }) {
@@ -156,9 +158,6 @@ fn bearer(rest: &str, name: &str) -> Option<Span> {
 
 /// Finds the value after the name of a secret: `NAME=value`, `"name": "value"`, `--name value`.
 fn value(rest: &str, name: &str) -> Option<Span> {
-    if !is_secret(name) {
-        return None;
-    }
     let after = rest.get(name.len()..)?;
     let quoted = after.trim_start_matches(['"', '\'', '\\']);
     let is_option = name.starts_with("--") && after.starts_with(' ');
@@ -167,6 +166,10 @@ fn value(rest: &str, name: &str) -> Option<Span> {
         None if is_option => after.trim_start_matches(' '),
         None => return None,
     };
+    // Asked last, for most words of a text are followed by no value.
+    if !is_secret(name) {
+        return None;
+    }
     let quote = separated.get(..separated.len() - separated.trim_start_matches(['"', '\'', '\\']).len())?;
     let value = separated.get(quote.len()..)?;
     let end = match quote {
