@@ -65,7 +65,7 @@ fn nothing(state: &State) -> Line {
 fn need_here(state: &State) -> Option<Summary> {
     let index = state.index.as_ref().filter(|_| state.layers.is_empty())?;
     let need = index.need(state.selected()?)?;
-    let said = said(need, index.window(&need.subject), state.told_at());
+    let said = said(&index.report, need, state.told_at());
     let what = Line::default().then_marked(said.mark, &sentence(&said), said.tone);
     let hint = said.keys.first().map_or_else(Line::default, |(key, does)| {
         Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim)

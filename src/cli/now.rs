@@ -1,19 +1,18 @@
 //! `now`: what needs a person, and what each window is doing.
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::failure::Outcome;
 use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
-use crate::core::model::json;
-use crate::core::model::{Key, Need, Report, WindowView};
+use crate::core::model::{Key, Need, Report, WindowView, Work, json};
 use crate::observe::Observer;
 use crate::present::doing::{self, Prompts};
-use crate::present::lookup::window_name;
+use crate::present::lookup::{standing, window_name};
 use crate::present::need::{calm, said, sentence};
 use crate::present::text::outside;
-use crate::present::tone::{Tone, of_window};
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.now.v1";
@@ -35,7 +34,7 @@ pub(crate) fn run(observer: &mut Observer, shape: Shape) -> Outcome {
 #[derive(Serialize)]
 struct Now<'a> {
     schema: &'static str,
-    taken_at: jiff::Timestamp,
+    taken_at: Timestamp,
     needs: Vec<ShownNeed<'a>>,
     windows: Vec<ShownWindow<'a>>,
 }
@@ -52,20 +51,20 @@ struct ShownWindow<'a> {
     key: &'a Key,
     pid: u32,
     name: String,
-    state: String,
+    state: &'static str,
     doing: String,
     #[serde(flatten)]
-    work: Option<&'a crate::core::model::Work>,
+    work: Option<&'a Work>,
 }
 
 impl<'a> Now<'a> {
     fn of(report: &'a Report) -> Self {
-        let need = |need: &'a Need| ShownNeed { need, says: says(need, report) };
+        let need = |need: &'a Need| ShownNeed { need, says: sentence(&said(report, need, report.taken_at)) };
         let window = |window: &'a WindowView| ShownWindow {
             key: &window.key,
             pid: window.pid,
             name: window_name(window),
-            state: state(window).0,
+            state: standing(window).0.2,
             doing: doing::of_window(window, Prompts::Hidden),
             work: window.work.as_ref(),
         };
@@ -78,21 +77,12 @@ impl<'a> Now<'a> {
     }
 }
 
-fn says(need: &Need, report: &Report) -> String {
-    let window = report.windows.iter().find(|window| window.key == need.subject);
-    sentence(&said(need, window, report.taken_at))
-}
-
 fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
-    let needs: String = report
-        .needs
-        .iter()
-        .map(|need| {
-            let window = report.windows.iter().find(|window| window.key == need.subject);
-            let said = said(need, window, report.taken_at);
-            format!("{}\n", paint.paint(said.tone, &sentence(&said)))
-        })
-        .collect();
+    let says = |need: &Need| {
+        let said = said(report, need, report.taken_at);
+        format!("{}\n", paint.paint(said.tone, &sentence(&said)))
+    };
+    let needs: String = report.needs.iter().map(says).collect();
     let head = match needs.is_empty() {
         true => {
             let (_, tone, says) = calm(report);
@@ -109,7 +99,7 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
 fn windows(report: &Report) -> Columns {
     let mut columns = Columns::new(&["WINDOW", "STATE", "DOING", "FILES", "CONTEXT", "BRANCH"]);
     for window in &report.windows {
-        let (state, tone) = state(window);
+        let ((_, tone, state), _) = standing(window);
         let work = window.work.as_ref().map(|work| &work.doing);
         let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
         let doing = doing::of_window(window, Prompts::Hidden);
@@ -123,11 +113,4 @@ fn windows(report: &Report) -> Columns {
         ]);
     }
     columns
-}
-
-/// Says what the agent says that it does, else what its process does.
-fn state(window: &WindowView) -> (String, Tone) {
-    let activity = outside(window.activity.as_ref());
-    let (_, tone, word) = of_window(window.state, &activity);
-    (word.to_owned(), tone)
 }

@@ -17,22 +17,22 @@ pub(crate) enum Prompts {
 /// Says what a window does: what it waits for, its newest tool call, or what it was asked.
 pub(crate) fn of_window(window: &WindowView, prompts: Prompts) -> String {
     match (&window.waiting, &window.work) {
-        (Some(waiting), work) => question(waiting, folder(window, work.as_ref())),
+        (Some(waiting), _) => question(waiting, folder(window)),
         (None, Some(work)) => of_work(window, work, prompts),
         (None, None) => String::new(),
     }
 }
 
-/// Returns the folder that paths are told from.
-fn folder<'a>(window: &'a WindowView, work: Option<&'a Work>) -> Option<&'a Path> {
+/// Returns the folder that a window's paths are told from: its working tree, else where it works.
+pub(crate) fn folder(window: &WindowView) -> Option<&Path> {
     let tree = window.repo.as_ref().map(|repo| &repo.worktree);
-    let cwd = work.and_then(|work| work.doing.cwd.as_ref()).or(window.cwd.as_ref());
+    let cwd = window.work.as_ref().and_then(|work| work.doing.cwd.as_ref()).or(window.cwd.as_ref());
     tree.or(cwd).map(|folder| Path::new(folder.raw()))
 }
 
 /// Says what a window's session does, whatever it waits for.
 pub(crate) fn of_work(window: &WindowView, work: &Work, prompts: Prompts) -> String {
-    let folder = folder(window, Some(work));
+    let folder = folder(window);
     let agents = match work.agents.len() {
         0 => String::new(),
         1 => " · 1 sub-agent".to_owned(),

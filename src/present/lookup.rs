@@ -69,8 +69,7 @@ impl Index {
         if self.exited.contains(&window.pid) {
             return ((Mark::Dead, Tone::Warning, "exited"), String::new());
         }
-        let activity = outside(window.activity.as_ref());
-        (of_window(window.state, &activity), activity)
+        standing(window)
     }
 
     pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
@@ -248,6 +247,12 @@ pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
         }
     }
     keys
+}
+
+/// Returns how a window's process looks, and what its agent says that it does.
+pub(crate) fn standing(window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+    let activity = outside(window.activity.as_ref());
+    (of_window(window.state, &activity), activity)
 }
 
 /// Returns a window's given name, or its folder's with its agent.

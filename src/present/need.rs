@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Left, Need, NeedKind, Report, Topic, WindowView};
+use crate::core::model::{Left, Need, NeedKind, Report, Topic};
 use crate::present::age;
-use crate::present::doing::question;
+use crate::present::doing::{folder, question};
 use crate::present::lookup::window_name;
 use crate::present::summary::Number;
 use crate::present::text::{count, outside, safe};
@@ -26,14 +26,15 @@ pub(crate) struct Said {
     pub(crate) keys: Vec<(&'static str, &'static str)>,
 }
 
-/// Says a need.
-pub(crate) fn said(need: &Need, window: Option<&WindowView>, now: Timestamp) -> Said {
+/// Says a need of a report.
+pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
+    let window = || report.windows.iter().find(|window| window.key == need.subject);
     let ago = |since: Option<Timestamp>| since.map(|at| age::between(now, at));
     match &need.kind {
         NeedKind::Waits { waiting } => {
-            let folder = window.and_then(|window| window.cwd.as_ref());
-            let asks = question(waiting, folder.map(|folder| std::path::Path::new(folder.raw())));
-            let since = ago(need.since).map_or("waits".to_owned(), |age| format!("waits {age}"));
+            let window = window();
+            let asks = question(waiting, window.and_then(folder));
+            let since = ago(need.since).map_or_else(|| "waits".to_owned(), |age| format!("waits {age}"));
             Said {
                 mark: Mark::Waiting,
                 tone: Tone::Notice,
@@ -99,6 +100,5 @@ pub(crate) fn calm(report: &Report) -> (Mark, Tone, String) {
 
 /// Says everything that needs a person.
 pub fn sentences(report: &Report) -> Vec<String> {
-    let window = |need: &Need| report.windows.iter().find(|window| window.key == need.subject);
-    report.needs.iter().map(|need| sentence(&said(need, window(need), report.taken_at))).collect()
+    report.needs.iter().map(|need| sentence(&said(report, need, report.taken_at))).collect()
 }

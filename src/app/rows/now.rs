@@ -28,7 +28,7 @@ const NEARLY_FULL: u64 = 85;
 
 /// Makes the row of something that needs a person: its sign, who, what, and the keys that help.
 pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
-    let said = said(need, index.window(&need.subject), now);
+    let said = said(&index.report, need, now);
     let mut line = Line::default().then_marked(said.mark, " ", said.tone);
     if !said.who.is_empty() {
         line = line.then(&format!("{} ", said.who), Tone::Strong);

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use crate::cli::columns::{Cell, Columns};
 use crate::core::model::{ClaimView, Finding, Report, WindowState, WindowView};
 use crate::present::age;
-use crate::present::lookup::{window_and_pid, workplace};
+use crate::present::lookup::{standing, window_and_pid, workplace};
 use crate::present::page::Medium;
-use crate::present::text::outside;
-use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
+use crate::present::tone::{Tone, of_claim, of_severity, of_verdict};
 use crate::present::words;
 
 /// A table, or what to say where there is nothing to put into one.
@@ -53,8 +52,7 @@ pub(crate) fn windows(report: &Report) -> Laid {
 
 /// Says what the agent says that it does, else what its process does.
 fn state(window: &WindowView) -> Cell {
-    let activity = outside(window.activity.as_ref());
-    let (_, tone, word) = of_window(window.state, &activity);
+    let ((_, tone, word), activity) = standing(window);
     let is_running = window.state == WindowState::Running && !activity.is_empty();
     Cell::new(if is_running { &activity } else { word }).toned(tone)
 }

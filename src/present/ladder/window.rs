@@ -29,7 +29,7 @@ const MOST_FILES: usize = 12;
 fn doing(page: &mut Page, window: &WindowView, work: &Work) {
     let doing = &work.doing;
     if let Some(waiting) = &window.waiting {
-        page.sign("Waits", (Mark::Waiting, Tone::Notice, ""), &doing::question(waiting, None));
+        page.sign("Waits", (Mark::Waiting, Tone::Notice, ""), &doing::question(waiting, doing::folder(window)));
         page.moment("Since", waiting.since);
     }
     page.field("Doing", &doing::of_work(window, work, Prompts::Hidden), Tone::Plain);
@@ -38,7 +38,7 @@ fn doing(page: &mut Page, window: &WindowView, work: &Work) {
         page.moment("Given", prompt.at);
     }
     for agent in &work.agents {
-        let call = agent.call.as_ref().map(|call| format!(": {}", doing::call(call, None)));
+        let call = agent.call.as_ref().map(|call| format!(": {}", doing::call(call, doing::folder(window))));
         let task = outside(agent.task.as_ref());
         page.field("Sub-agent", &format!("{task}{}", call.unwrap_or_default()), Tone::Plain);
     }
@@ -60,7 +60,7 @@ fn doing(page: &mut Page, window: &WindowView, work: &Work) {
 
 /// Writes the files that it has edited, the newest first; what a shell command wrote is not seen.
 fn files(page: &mut Page, window: &WindowView, work: &Work) {
-    let tree = window.repo.as_ref().map(|repo| std::path::Path::new(repo.worktree.raw()));
+    let folder = doing::folder(window);
     let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
     for edit in edits.iter().take(MOST_FILES) {
@@ -71,7 +71,7 @@ fn files(page: &mut Page, window: &WindowView, work: &Work) {
             Committed::No => ", not committed",
             Committed::Unknown => "",
         };
-        page.field("Edited", &format!("{}{at}{committed}{by}", doing::short(&edit.path, tree)), Tone::Plain);
+        page.field("Edited", &format!("{}{at}{committed}{by}", doing::short(&edit.path, folder)), Tone::Plain);
     }
     let more = edits.len().saturating_sub(MOST_FILES);
     if more > 0 {
