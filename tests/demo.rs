@@ -11,6 +11,8 @@
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;
+#[path = "common/pty.rs"]
+mod pty;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,6 +20,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use claimtop::core::model::{Code, Severity};
+use pty::Screen;
 use serde_json::Value;
 
 fn story() -> common::WorldFile {
@@ -98,6 +101,61 @@ fn the_list_is_for_people_and_folders_are_the_demos_own() {
     let output = once(tmp.path(), "UTC", &["--home", "/"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(is_empty(tmp.path()));
+}
+
+/// Opens the demo's screen.
+fn screen(tmp: &Path, columns: u16, rows: u16) -> Screen {
+    let mut command = pty::claimtop(&["demo".to_owned()]);
+    command.env("TMPDIR", tmp);
+    let mut screen = Screen::start(command, columns, rows);
+    screen.wait_for("site-css");
+    screen
+}
+
+#[test]
+fn who_waits_and_for_what_is_told_without_a_key() {
+    for (columns, rows) in [(60, 15), (80, 24), (200, 50)] {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut screen = screen(tmp.path(), columns, rows);
+        screen.wait_for("site-css waits 4 min: may it run");
+        screen.wait_for("1 waits");
+        // Beside the needs there is room for windows and what they do.
+        screen.wait_for("shop-cart");
+        screen.wait_for("running");
+        assert_eq!(screen.end(), 0);
+    }
+}
+
+#[test]
+fn why_two_windows_collide_and_which_yields_takes_two_keys() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut screen = screen(tmp.path(), 80, 24);
+    // Who yields is told at once.
+    screen.wait_for(": close checkout");
+    screen.press("j");
+    screen.wait_for("or start it anew");
+    screen.press("\r");
+    screen.wait_for("How it came to be: resumed-session");
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn a_stuck_claim_is_let_go_with_three_keys() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut screen = screen(tmp.path(), 120, 40);
+    let last = "shop-search died";
+    screen.wait_for(last);
+    // What the dead have left stands last, and the way up from the first goes there.
+    screen.press("N");
+    let is_selected = |line: &str| line.starts_with('▌') && line.contains(last);
+    screen.wait_until("the dead selected", |screen| screen.picture().lines().any(is_selected));
+    screen.press("r");
+    screen.wait_for("y do it");
+    screen.press("y");
+    screen.wait_for("Finished");
+    screen.press("\u{1b}");
+    screen.wait_until("no claim left", |screen| !screen.shows(last));
+    assert_eq!(screen.end(), 0);
 }
 
 #[test]

@@ -169,6 +169,52 @@ fn wait_for_zombie(pid: u32) {
 }
 
 #[test]
+fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed() {
+    let world = World::new();
+    let (mut plain, mut named) = (world.start_agent(), world.start_agent());
+    world.register(named.id(), start_ticks(named.id()));
+    let mut screen = world.screen(120, 30);
+    screen.wait_for("alpha");
+    plain.kill().unwrap();
+    plain.wait().unwrap();
+    screen.wait_for("left nothing");
+    screen.press("g");
+    screen.wait_for("a seen");
+    screen.press("a");
+    screen.wait_until("no death", |screen| !screen.shows("left nothing"));
+    named.kill().unwrap();
+    named.wait().unwrap();
+    screen.wait_for("alpha died");
+    screen.wait_for("left 1 claim");
+    screen.press("g");
+    screen.wait_for(&format!("claude --resume {SESSION}"));
+    let mut again = world.start_agent();
+    world.register(again.id(), start_ticks(again.id()));
+    screen.wait_until("no death", |screen| !screen.shows("died") && screen.shows("alpha"));
+    assert_eq!(screen.end(), 0);
+    again.kill().unwrap();
+    again.wait().unwrap();
+}
+
+#[test]
+fn no_frame_says_that_nothing_runs_before_the_first_look() {
+    let world = World::new();
+    let agent = Stand(world.start_agent());
+    world.register(agent.0.id(), start_ticks(agent.0.id()));
+    for (columns, rows) in [(60, 15), (80, 24), (200, 50)] {
+        let mut screen = world.screen(columns, rows);
+        screen.wait_for("alpha");
+        let written = String::from_utf8_lossy(&screen.written).into_owned();
+        for nothing in ["0 windows", "windows unknown", "No agent window"] {
+            let before = written.split("alpha").next().unwrap();
+            assert!(!before.contains(nothing), "{nothing} at {columns}x{rows}: {before:?}");
+        }
+        assert!(!written.contains("claimtop: 0 windows"), "a title says so: {written:?}");
+        assert_eq!(screen.end(), 0);
+    }
+}
+
+#[test]
 fn a_stopped_agent_keeps_its_claim() {
     let world = World::new();
     let mut agent = world.start_agent();

@@ -43,6 +43,8 @@ pub(crate) enum Command {
     RestoreBeside,
     /// Keep the picture, or let it live again.
     Freeze,
+    /// Tell of the selected death no more.
+    Acknowledge,
     /// Go to the window's terminal or pane.
     Jump,
     /// Copy what names the selected thing.
@@ -94,6 +96,7 @@ impl Command {
             Self::Plan(action) => words::action(action),
             Self::Undo => "undo",
             Self::Freeze => "freeze or resume",
+            Self::Acknowledge => "seen: tell of this death no more",
             Self::Jump => "jump to its terminal",
             Self::Copy => "copy",
             Self::Recent => "recent changes",

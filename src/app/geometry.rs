@@ -24,6 +24,8 @@ pub(crate) enum Detail {
 pub(crate) const TOP: u16 = 2;
 /// Lines below the body: summary, keys.
 pub(crate) const BOTTOM: u16 = 2;
+/// The lines of details on a common screen, below their rule.
+const FEW: u16 = 5;
 /// The line with the names of the columns.
 pub(crate) const HEAD: u16 = 1;
 
@@ -34,7 +36,7 @@ impl Size {
     }
 
     /// Decides where details go when the table has so many rows: on the right of a screen that is
-    /// wide enough for both, below on a high one, and below on a common one that has lines to spare.
+    /// wide enough for both, else below: a few lines on a common one, more where there are lines to spare.
     pub(crate) fn detail(self, rows: usize) -> Detail {
         let half = self.body() / 2;
         let rows = u16::try_from(rows).unwrap_or(u16::MAX);
@@ -46,6 +48,8 @@ impl Size {
             Detail::Below(spare.min(half + 1))
         } else if self.height >= 30 {
             Detail::Below(self.body().saturating_mul(2) / 5)
+        } else if self.height >= 24 {
+            Detail::Below(FEW + 1)
         } else {
             Detail::None
         }
@@ -65,6 +69,15 @@ impl Size {
         usize::from(match self.detail(rows) {
             Detail::Right(columns) => columns.saturating_sub(3),
             Detail::Below(_) | Detail::None => self.width.saturating_sub(2),
+        })
+    }
+
+    /// Returns the lines for text in the detail pane.
+    pub(crate) fn detail_lines(self, rows: usize) -> usize {
+        usize::from(match self.detail(rows) {
+            Detail::Right(_) => self.body(),
+            Detail::Below(lines) => lines.saturating_sub(1),
+            Detail::None => 0,
         })
     }
 

@@ -111,6 +111,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         1,
     ),
     bind(&[P::Char('[')], C::Step(Step::MinuteBack), "[", "", "", 0),
+    bind(&[P::Char('a')], C::Acknowledge, "a", "seen", "Tell of this death no more", 2),
     bind(&[P::Char('J')], C::Jump, "J", "", "Go to the window's pane, or say where it is", 0),
     bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
     bind(&[P::Char('y')], C::Yes, "y", "do it", "Do what is planned", 1),
@@ -197,6 +198,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::PreviousProblem
         | C::Mark
         | C::Plan(_)
+        | C::Acknowledge
         | C::Jump
         | C::Recent
         | C::Map

@@ -1,8 +1,10 @@
 //! What a person is doing: state, messages, keys and rows, pure and without a screen.
 
 pub(crate) mod attention;
+pub(crate) mod bands;
 pub(crate) mod chooser;
 pub(crate) mod command;
+pub(crate) mod deaths;
 pub(crate) mod diagnosis;
 pub(crate) mod entry;
 pub(crate) mod filter;

@@ -82,8 +82,12 @@ pub(crate) enum Toward {
 
 /// Goes to the nearest other row with a problem, round the end.
 pub(crate) fn seek_problem(state: &mut State, toward: Toward) {
-    let rows = &state.table.rows;
-    let at = state.place().at;
+    // Where something needs a person, that is what goes on from one to the next.
+    let rows = match state.table.pinned {
+        0 => state.table.rows.as_slice(),
+        pinned => state.table.rows.get(..pinned).unwrap_or_default(),
+    };
+    let at = state.place().at.min(rows.len());
     let has_problem = |at: &usize| rows.get(*at).is_some_and(|row| row.severity.is_some());
     let (before, after) = (0..at, at + 1..rows.len());
     let found = match toward {

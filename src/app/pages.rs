@@ -68,12 +68,20 @@ fn panel(state: &State) -> Option<Panel> {
 
 /// Returns the page of the detail pane for the selected row.
 fn detail(state: &State) -> Option<Page> {
-    if state.size.detail(state.table.rows.len()) == Detail::None {
+    let rows = state.table.rows.len();
+    if state.size.detail(rows) == Detail::None {
         return None;
     }
-    let mut page = Page::new(state.size.detail_width(state.table.rows.len()), state.told_at());
-    write_evidence(&mut page, state, state.subject()?);
-    Some(page)
+    let key = state.subject()?;
+    let page = || Page::new(state.size.detail_width(rows), state.told_at());
+    let written = |mut page: Page| {
+        write_evidence(&mut page, state, key);
+        page
+    };
+    let whole = written(page());
+    // Where there is no room for all, what to do comes before what says so.
+    let fits = whole.lines.len() <= state.size.detail_lines(rows);
+    Some(if fits { whole } else { written(page().folding()) })
 }
 
 fn write_evidence(page: &mut Page, state: &State, key: &Key) -> String {

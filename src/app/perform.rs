@@ -43,6 +43,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Yes => return with_sheet(state, |sheet| sheet.confirm(Confirmed::Yes)),
         Command::RestoreBeside => return with_sheet(state, Sheet::beside),
         Command::Freeze => freeze(state),
+        Command::Acknowledge => state.acknowledge(),
         Command::Jump => return jump(state),
         Command::Copy => return copy(state),
         Command::Record => return vec![Effect::Record],
@@ -214,7 +215,9 @@ fn jump(state: &mut State) -> Vec<Effect> {
 /// Copies what names the thing best.
 fn copy(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
-    let need = state.selected().filter(|_| state.layers.is_empty()).and_then(|key| index.need(key));
+    let of_death = |key| index.death(key).and_then(|death| index.need(&death.need()));
+    let selected = state.selected().filter(|_| state.layers.is_empty());
+    let need = selected.and_then(|key| index.need(key)).or_else(|| of_death(key));
     if let Some(NeedKind::Died(left)) = need.map(|need| &need.kind)
         && let Some(command) = left.resume()
     {

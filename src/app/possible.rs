@@ -68,6 +68,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             let nothing = || format!("there is nothing here to {}", words::action(action));
             asked(state, top, action).is_empty().then(nothing)
         }),
+        C::Acknowledge => on_table().or_else(|| or(has_died(state), "no window that has died is selected")),
         C::Jump => on_thing().or_else(|| or(has_window(state), "no window belongs to it")),
         C::Copy => on_thing(),
     }
@@ -109,6 +110,11 @@ fn stays(state: &State) -> Option<String> {
         Stage::Working => Some("this is being done: Esc begins nothing more of it".to_owned()),
         Stage::Looking | Stage::Asking | Stage::Moved => Some("a plan is open: Esc closes it".to_owned()),
     }
+}
+
+fn has_died(state: &State) -> bool {
+    let selected = state.index.as_ref().zip(state.selected());
+    selected.is_some_and(|(index, key)| index.death(key).is_some())
 }
 
 fn has_window(state: &State) -> bool {

@@ -1,10 +1,13 @@
 //! Everything that the screen knows.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::bands::{Bands, Shape};
+use super::deaths::Deaths;
 use super::filter::Filter;
 use super::geometry::Size;
 use super::layer::Layer;
@@ -12,7 +15,8 @@ use super::msg::{Hints, Position};
 use super::news;
 use super::panel::Panel;
 use super::rows;
-use super::rows::row::{Row, Table};
+use super::rows::now;
+use super::rows::row::{self, Row, Table};
 use super::rows::source::Source;
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
@@ -93,6 +97,8 @@ pub struct State {
     pub(crate) history: Arc<History>,
     /// What was observed.
     pub(crate) timeline: Timeline,
+    /// Who died while the screen was open.
+    pub(crate) deaths: Deaths,
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
     /// Where what is seen is recorded, while it is.
@@ -104,7 +110,9 @@ pub struct State {
     pub(crate) now: Timestamp,
     /// The rows of the shown view, filtered and in order.
     pub(crate) table: Table,
-    /// Those that are on the screen, with their cells.
+    /// Which of them are on the screen.
+    pub(crate) bands: Bands,
+    /// Those that are on the screen, with their cells, and what is told between them.
     visible: Vec<Row>,
     /// The panel on top as it was written after the last change, if one is open.
     pub(crate) panel: Option<Panel>,
@@ -132,12 +140,14 @@ impl State {
             layers: Vec::new(),
             history: Arc::default(),
             timeline: Timeline::default(),
+            deaths: Deaths::default(),
             seen: None,
             recording: None,
             message: None,
             size,
             now,
             table: Table::default(),
+            bands: Bands::default(),
             visible: Vec::new(),
             panel: None,
             detail: None,
@@ -164,10 +174,31 @@ impl State {
         if let Some(shown) = self.index.take() {
             news::follow(&mut self.news, &shown, (&report, &keys));
         }
-        let index = Index::with_keys(report, keys);
+        self.index = Some(Arc::new(Index::with_keys(report, keys)));
+        self.tell_deaths();
+        let Some(index) = &self.index else { return };
         // Nobody may press a key for days.
         self.news.retain(|key| index.has(key));
-        self.index = Some(Arc::new(index));
+    }
+
+    /// Shows the deaths as they are told by now.
+    fn tell_deaths(&mut self) {
+        let at = match self.picture {
+            Picture::Live => Timestamp::MAX,
+            Picture::Frozen(at) => at,
+        };
+        let Some(index) = self.index.as_mut().and_then(Arc::get_mut) else { return };
+        index.needs = self.deaths.needs(&index.report, at);
+        index.deaths = self.deaths.told(at);
+    }
+
+    /// Takes note that a person has seen the selected death.
+    pub(crate) fn acknowledge(&mut self) {
+        if let Some(key) = self.selected().cloned() {
+            self.deaths.acknowledge(&key);
+            self.tell_deaths();
+            self.refresh();
+        }
     }
 
     /// Adds what a report shows to what was observed, also while the picture is frozen, and
@@ -181,6 +212,9 @@ impl State {
         }
         let before = self.seen.replace(Arc::clone(report));
         let Some(before) = before else { return Vec::new() };
+        if self.options.replayed.is_none() {
+            self.deaths.follow(&before, report);
+        }
         let past: Vec<Arc<Past>> =
             diff(Some(&before), report).iter().map(|change| Arc::new(Past::from(change))).collect();
         self.timeline.add(past.iter().cloned());
@@ -286,6 +320,10 @@ impl State {
     /// Tells the ages as they are by now.
     pub(crate) fn pass(&mut self, now: Timestamp) {
         self.now = now;
+        if self.deaths.expire(now) {
+            self.tell_deaths();
+            return self.refresh();
+        }
         // A filter can name an age, and the history of a recording goes on.
         if self.filter.is_empty() && self.view != View::History {
             self.fill();
@@ -307,18 +345,30 @@ impl State {
 
     /// Makes the rows that are on the screen.
     fn fill(&mut self) {
-        let top = self.place().top.min(self.table.rows.len());
-        let end = (top + self.page()).min(self.table.rows.len());
-        let entries = self.table.rows.get(top..end).unwrap_or_default();
         let Some(source) = self.source() else { return };
-        self.visible = entries.iter().filter_map(|entry| source.row(entry.at)).collect();
+        let Bands { above, has_note, below } = &self.bands;
+        let entries = |range: &Range<usize>| self.table.rows.get(range.clone()).unwrap_or_default().iter();
+        let row = |entry: &row::Entry| source.row(entry.at);
+        let note = has_note.then(|| now::note(source.report(), self.table.pinned - above.len()));
+        let below = entries(below).filter_map(row);
+        self.visible = entries(above).filter_map(row).chain(note).chain(below).collect();
+    }
+
+    /// Returns whether a line says that nothing needs a person.
+    fn is_calm(&self) -> bool {
+        let has_rows = self.table.rows.len() > self.table.pinned;
+        self.view == View::Now && self.table.pinned == 0 && has_rows && self.filter.is_empty()
     }
 
     /// Puts the selection on its thing's row, or on the neighbour when the thing is gone.
     fn follow(&mut self) {
         let rows = &self.table.rows;
         let place = self.places.of_mut(self.view);
-        let found = place.selected.as_ref().and_then(|key| rows.iter().position(|row| &row.key == key));
+        let row_of = |key: &Key| rows.iter().position(|row| row.key == *key);
+        let index = self.index.as_deref();
+        // The cursor stays on a window that has died.
+        let death = |key: &Key| row_of(&index?.death(key)?.need());
+        let found = place.selected.as_ref().and_then(|key| row_of(key).or_else(|| death(key)));
         place.at = found.unwrap_or(place.at).min(rows.len().saturating_sub(1));
         place.selected = rows.get(place.at).map(|row| row.key.clone());
         self.scroll_to_selection();
@@ -326,10 +376,11 @@ impl State {
 
     /// Moves the first visible row so that the selected one is on the screen, and makes the rows there.
     pub(crate) fn scroll_to_selection(&mut self) {
-        let (rows, page) = (self.table.rows.len(), self.page());
+        let (rows, pinned) = (self.table.rows.len(), self.table.pinned);
+        let shape = Shape { page: self.page(), pinned, rows, is_calm: self.is_calm() };
         let place = self.places.of_mut(self.view);
-        let lowest = (place.at + 1).saturating_sub(page);
-        place.top = place.top.clamp(lowest, place.at).min(rows.saturating_sub(page));
+        self.bands = Bands::new(shape, place.at, place.top);
+        place.top = self.bands.below.start;
         self.fill();
     }
 

@@ -46,7 +46,9 @@ pub(crate) fn summary(state: &State) -> Summary {
     if let Some(need) = need_here(state) {
         return need;
     }
+    let is_told = state.view == View::Now && state.layers.is_empty() && state.detail.is_some();
     match worst(&findings_here(state)) {
+        Some(_) if is_told => Summary { what: Line::default(), hint: marked(state) },
         Some(finding) => trouble(finding, state),
         None => Summary { what: nothing(state), hint: marked(state) },
     }
@@ -67,6 +69,8 @@ fn need_here(state: &State) -> Option<Summary> {
     let need = index.need(state.selected()?)?;
     let said = said(&index.report, need, state.told_at());
     let what = Line::default().then_marked(said.mark, &sentence(&said), said.tone);
+    // The row says it, and the pane beside it.
+    let what = if state.detail.is_some() { Line::default() } else { what };
     let hint = said.keys.first().map_or_else(Line::default, |(key, does)| {
         Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim)
     });

@@ -157,6 +157,7 @@ pub(crate) fn quiet() -> Report {
         findings: Vec::new(),
         needs: Vec::new(),
         broken: Vec::new(),
+        ended: Vec::new(),
     }
 }
 

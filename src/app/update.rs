@@ -144,6 +144,7 @@ fn says_the_same(a: &Report, b: &Report) -> bool {
         && a.claims == b.claims
         && a.findings == b.findings
         && a.records == b.records
+        && a.needs == b.needs
 }
 
 fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
@@ -254,8 +255,9 @@ fn pointed(state: &mut State, pointer: Pointer) -> Vec<Effect> {
         Pointer::WheelUp => navigate::go(state, Motion::Up),
         Pointer::WheelDown => navigate::go(state, Motion::Down),
         Pointer::Click { line, .. } if state.layers.is_empty() => {
-            if let Some(row) = row_at(state, usize::from(line)) {
-                navigate::select(state, state.place().top + row);
+            let row = row_at(state, usize::from(line)).and_then(|row| state.bands.row(row));
+            if let Some(row) = row {
+                navigate::select(state, row);
             }
         }
         Pointer::Click { .. } => {}

@@ -73,7 +73,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             pid_namespace: snapshot.host.pid_namespace,
         },
         sources: snapshot.sources.clone(),
-        needs: needs(&world, (&windows, &records), &claims, &findings),
+        needs: needs(&facts, &findings),
         windows,
         records,
         claims,
@@ -83,6 +83,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             .iter()
             .map(|file| BrokenPath { key: file.key(), path: file.path.clone() })
             .collect(),
+        ended: Vec::new(),
     };
     let known = Known::new(&report);
     let ways = ways_of_letting_go(&known, &report, snapshot.host.uid);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use crate::core::assess::{Policy, assess_after};
+use crate::core::judge::tombstone::ended::ended;
 use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
 use crate::core::model::{
     Described, Host, ProcessId, Report, Snapshot, SourceHealth, SourceState, Untrusted, Watched,
@@ -141,9 +142,16 @@ impl Observer {
 
     /// Takes a look, judges it, records it and learns from it who is dead.
     pub fn observe(&mut self) -> Arc<Report> {
-        let mut snapshot = if self.watch.is_some() { self.look_again() } else { self.look() };
+        // What cannot have changed since the last look is read again only where nothing is watched.
+        let whole = match self.watch {
+            Some(_) => self.collector.look_again(),
+            None => self.collector.look(),
+        };
+        let ended = self.last.as_deref().map_or_else(Vec::new, |last| ended(last, &whole));
+        let mut snapshot = self.on_stage(whole);
         snapshot.sources.extend(self.health());
-        let report = Arc::new(assess_after(self.last.as_deref(), &snapshot, &self.policy));
+        let report = assess_after(self.last.as_deref(), &snapshot, &self.policy);
+        let report = Arc::new(Report { ended, ..report });
         self.last = Some(Arc::clone(&report));
         if let Some(recorder) = &mut self.recorder {
             recorder(&snapshot, &report);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::core::model::claim::ClaimView;
+use crate::core::model::death::Death;
 use crate::core::model::finding::Finding;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::{Key, KeyKind};
@@ -30,6 +31,10 @@ pub(crate) struct Index {
     findings_about: Order<(u32, u32)>,
     /// The windows whose processes have exited since the look, by their PIDs.
     pub(crate) exited: BTreeSet<u32>,
+    /// What needs a person, with the deaths that were seen.
+    pub(crate) needs: Vec<Need>,
+    /// The deaths that were seen, the newest first.
+    pub(crate) deaths: Vec<Death>,
 }
 
 impl Index {
@@ -54,6 +59,8 @@ impl Index {
             findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
             keys_of_findings: keys,
             exited: BTreeSet::new(),
+            needs: report.needs.clone(),
+            deaths: Vec::new(),
             report,
         }
     }
@@ -66,6 +73,9 @@ impl Index {
 
     /// Returns how a window's process looks, and what it does.
     pub(crate) fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+        if self.death(&window.key).is_some() {
+            return ((Mark::Dead, Tone::Warning, "died"), String::new());
+        }
         if self.exited.contains(&window.pid) {
             return ((Mark::Dead, Tone::Warning, "exited"), String::new());
         }
@@ -73,7 +83,26 @@ impl Index {
     }
 
     pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
-        self.windows.first(&self.report.windows, key, |window| &window.key)
+        let living = self.windows.first(&self.report.windows, key, |window| &window.key);
+        living.or_else(|| self.death(key).map(|death| &*death.window))
+    }
+
+    /// Returns the death of a window that was seen, by any of its rows.
+    pub(crate) fn death(&self, key: &Key) -> Option<&Death> {
+        self.deaths.iter().find(|death| death.has_row(key))
+    }
+
+    /// Returns whether a window's process has ended.
+    pub(crate) fn has_ended(&self, window: &WindowView) -> bool {
+        self.exited.contains(&window.pid) || self.death(&window.key).is_some()
+    }
+
+    /// Returns the windows that have gone and are still shown, the newest first.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = &WindowView> {
+        let is_gone = |window: &&WindowView| {
+            self.windows.first(&self.report.windows, &window.key, |window| &window.key).is_none()
+        };
+        self.deaths.iter().map(|death| &*death.window).filter(is_gone)
     }
 
     pub(crate) fn record(&self, key: &Key) -> Option<&RecordView> {
@@ -86,7 +115,7 @@ impl Index {
 
     /// Returns something that needs a person.
     pub(crate) fn need(&self, key: &Key) -> Option<&Need> {
-        self.report.needs.iter().find(|need| need.key == *key)
+        self.needs.iter().find(|need| need.key == *key)
     }
 
     /// Returns what keys act on where this is selected: what a need is about, or the thing itself.
@@ -98,7 +127,8 @@ impl Index {
                 let at = self.report.findings.iter().position(|finding| is_its(finding));
                 at.and_then(|at| self.keys_of_findings.get(at)).unwrap_or(&need.subject)
             }
-            NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => &need.subject,
+            NeedKind::Died(_) => self.death(key).map_or(&need.subject, |death| &death.window.key),
+            NeedKind::Waits { .. } | NeedKind::MoreDied { .. } => &need.subject,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One way to say a thing, for the screen, the commands and the report.
 
 pub(crate) mod age;
+pub(crate) mod between;
 pub(crate) mod doing;
 pub(crate) mod ladder;
 pub(crate) mod lookup;

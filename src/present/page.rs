@@ -31,6 +31,8 @@ pub(crate) struct Page {
     medium: Medium,
     width: usize,
     now: Timestamp,
+    /// The facts that were left out, where they are.
+    folded: Option<usize>,
     /// The lines so far.
     pub(crate) lines: Vec<Line>,
     /// How many of them, from the first, stay when the others are scrolled.
@@ -43,7 +45,26 @@ impl Page {
     /// Begins an empty page of the screen of so many columns, whose ages are those at `now`.
     pub(crate) fn new(width: usize, now: Timestamp) -> Self {
         let (medium, width) = (Medium::Screen, width.max(16));
-        Self { medium, width, now, lines: Vec::new(), pinned: 0, moments: Vec::new() }
+        Self { medium, width, now, folded: None, lines: Vec::new(), pinned: 0, moments: Vec::new() }
+    }
+
+    /// Leaves out the facts from now on, and counts them.
+    pub(crate) fn folding(mut self) -> Self {
+        self.folded = Some(0);
+        self
+    }
+
+    /// Returns how many facts were left out.
+    pub(crate) fn folded(&self) -> usize {
+        self.folded.unwrap_or(0)
+    }
+
+    /// Returns whether facts are left out, and counts these.
+    pub(crate) fn folds(&mut self, facts: usize) -> bool {
+        self.folded.as_mut().is_some_and(|folded| {
+            *folded += facts;
+            true
+        })
     }
 
     /// Begins an empty page of plain output, in which no line is broken.
@@ -168,6 +189,9 @@ impl Page {
 
     /// Adds one fact: what it says, where that was read, and when.
     pub(crate) fn evidence(&mut self, evidence: &Evidence) {
+        if self.folds(1) {
+            return;
+        }
         let label = Line::new("  ", Tone::Dim)
             .then(&pad(&evidence.fact.shown(), LABEL), Tone::Dim)
             .then(" ", Tone::Dim);

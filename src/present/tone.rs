@@ -107,6 +107,12 @@ impl Line {
         self
     }
 
+    /// Adds another line at its end.
+    pub(crate) fn joined(mut self, other: &Self) -> Self {
+        self.0.extend(other.0.iter().cloned());
+        self
+    }
+
     /// Adds a sign and text.
     pub(crate) fn then_marked(mut self, mark: Mark, text: &str, tone: Tone) -> Self {
         self.0.push(Span::marked(mark, text, tone));

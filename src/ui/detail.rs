@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::paint::{Painter, columns};
 use crate::app::geometry::Detail;
 use crate::app::state::State;
+use crate::present::text::count;
 use crate::present::tone::{Line, Tone};
 
 /// Divides the body into the table and the pane, and draws the pane. Returns the table's part.
@@ -16,14 +17,18 @@ pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect
         Detail::Below(height) => below(painter, body, height),
     };
     let lines = usize::from(inner.height);
-    let shown = if page.lines.len() > lines { lines.saturating_sub(1) } else { lines };
+    let is_whole = page.lines.len() <= lines && page.folded() == 0;
+    let shown = if is_whole { lines } else { page.lines.len().min(lines.saturating_sub(1)) };
     for (y, line) in (inner.y..inner.bottom()).zip(page.lines.iter().take(shown)) {
         painter.line(inner.x, y, inner.width, line);
     }
     let more = page.lines.len().saturating_sub(shown);
-    if more > 0 && inner.height > 0 {
-        let text = Line::new("Enter", Tone::Key).then(&format!(" shows {more} more lines"), Tone::Dim);
-        painter.line(inner.x, inner.bottom() - 1, inner.width, &text);
+    if !is_whole && inner.height > 0 {
+        let facts = (page.folded() > 0).then(|| count(page.folded(), "fact"));
+        let lines = (more > 0).then(|| count(more, "more line"));
+        let more: Vec<String> = lines.into_iter().chain(facts).collect();
+        let text = Line::new(&format!("{}: ", more.join(", ")), Tone::Dim).then("Enter", Tone::Key);
+        painter.line(inner.x, inner.y + columns(shown), inner.width, &text);
     }
     table
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::columns::{Slot, fit};
 use super::paint::{Painter, columns};
 use crate::app::order::Direction;
-use crate::app::rows::row::Row;
+use crate::app::rows::row::{Banner, Row};
 use crate::app::state::{Header, State};
 use crate::core::model::key::Key;
 use crate::present::tone::{Line, Mark, Span, Tone};
@@ -22,14 +22,13 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     let above = columns(visible.iter().take_while(|row| row.line.is_some()).count());
     head(painter, Rect { y: area.y + above, ..area }, state, &slots, gap);
     let lines = (area.top()..area.bottom()).filter(|line| *line != area.y + above);
-    let top = state.place().top;
     for (line, (at, row)) in lines.zip(visible.iter().enumerate()) {
         let area = Rect { y: line, height: 1, ..area };
         match &row.line {
-            Some(line) => draw_line(painter, area, line),
+            Some(banner) => draw_banner(painter, area, banner),
             None => draw_row(painter, area, row, &slots, gap),
         }
-        gutter(painter, area, top + at == state.place().at, sign(state, &row.key));
+        gutter(painter, area, state.bands.row(at) == Some(state.place().at), sign(state, &row.key));
     }
 }
 
@@ -58,12 +57,23 @@ fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], ga
     }
 }
 
-/// Draws a line across all columns; what stands on its right is whole.
-fn draw_line(painter: &mut Painter<'_>, area: Rect, (left, right): &(Line, Line)) {
+/// Draws a line across all columns.
+fn draw_banner(painter: &mut Painter<'_>, area: Rect, banner: &Banner) {
     let room = area.width.saturating_sub(GUTTER + 1);
-    let keys = columns(right.width()).min(room);
-    painter.line(area.x + GUTTER, area.y, room.saturating_sub(keys + 2), left);
-    painter.line(area.x + GUTTER + room - keys, area.y, keys, right);
+    let (who, way) = (columns(banner.who.width()), columns(banner.way.width()));
+    let text = who + columns(banner.what.width()) + way;
+    let keys = banner.keys.iter().enumerate().fold(Line::default(), |keys, (at, key)| {
+        let gap = if at == 0 { 0 } else { 2 };
+        let fits = text + 2 + columns(keys.width()) + gap + columns(key.width()) <= room;
+        if at == 0 || fits { keys.then(&" ".repeat(gap.into()), Tone::Dim).joined(key) } else { keys }
+    });
+    let wide = columns(keys.width()).min(room);
+    let left = room.saturating_sub(wide + 2);
+    painter.line(area.x + GUTTER + room - wide, area.y, wide, &keys);
+    let problem = banner.who.clone().joined(&banner.what);
+    let x = area.x + GUTTER;
+    let used = painter.line(x, area.y, left.saturating_sub(way), &problem);
+    painter.line(x + used, area.y, left.saturating_sub(used), &banner.way);
 }
 
 fn draw_row(painter: &mut Painter<'_>, area: Rect, row: &Row, slots: &[Slot], gap: u16) {

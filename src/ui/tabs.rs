@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 use super::paint::{Painter, columns};
 use crate::app::state::State;
 use crate::app::view::View;
-use crate::core::model::Report;
+use crate::present::lookup::Index;
 use crate::present::tone::{Line, Tone};
 
 /// Draws the tabs, in their short form where there is no room. That of the shown view says which row
@@ -34,15 +34,16 @@ fn tab(state: &State, at: usize, view: View) -> Line {
     if view == state.view && rows > shown {
         return line.then(&format!(" {}/{rows}", state.place().at + 1), Tone::Dim);
     }
-    match state.report().and_then(|report| total(report, view)) {
+    match state.index.as_ref().and_then(|index| total(index, view)) {
         Some(total) if state.size.width >= 72 => line.then(&format!(" {total}"), Tone::Dim),
         Some(_) | None => line,
     }
 }
 
-fn total(report: &Report, view: View) -> Option<usize> {
+fn total(index: &Index, view: View) -> Option<usize> {
+    let report = &index.report;
     match view {
-        View::Now => Some(report.needs.len()),
+        View::Now => Some(index.needs.len()),
         View::Windows => Some(report.windows.len()),
         View::Sessions => Some(report.records.len()),
         View::Claims => Some(report.claims.len()),

@@ -95,14 +95,14 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
     ── Evidence ────────────────────────────────────────────────────────────────────
      ◆ same-worktree: two live windows work in /home/dev/src/shop-cart: cart api
        (PID 4711) and cart tests (PID 4890)
-       working directory /home/dev/src/shop-cart  (/proc/4711/cwd, 10:00:00Z)
 
      ◆ contested-claim: SD-101 has two live holders: PID 4711 and PID 4890
-       working directory /home/dev/src/shop-cart  (/proc/4711/cwd, 10:00:00Z)
 
        State           ● running busy
        Agent           claude-code
-     Enter shows 18 more lines
+       PID             4711, start tick 617141
+       Started         2 h ago, 07:58:20Z
+     13 more lines, 5 facts: Enter
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
      Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
     ");

@@ -90,7 +90,7 @@ fn one_working_tree_that_was_named_is_read_without_the_others() {
 fn now_says_that_nothing_needs_a_person_only_where_everything_was_read() {
     let world = World::new();
     let now = world.run(&["now"]);
-    assert_eq!((now.code, now.out.as_str()), (0, "0 windows: nothing needs you\n"));
+    assert_eq!((now.code, now.out.as_str()), (0, "0 windows, nothing needs you\n"));
     let now = world.run(&["now", "--postgres", "postgres://127.0.0.1:1/leo"]);
     assert!(now.out.contains("not everything was"), "{now:?}");
 }

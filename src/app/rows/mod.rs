@@ -33,8 +33,9 @@ pub(crate) fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
         let rank = (sort.rank(&row), source.rank(at, &row));
         rows.push((rank, Entry { key: row.key, severity: row.severity, at }));
     }
+    let above = pinned.len();
     pinned.extend(arrange(rows, sort.direction));
-    Table { columns, rows: pinned, widths, unfiltered: source.len() }
+    Table { columns, rows: pinned, widths, pinned: above, unfiltered: source.len() }
 }
 
 fn arrange<R: Ord>(mut ranked: Vec<(R, Entry)>, direction: Direction) -> Vec<Entry> {

@@ -2,16 +2,19 @@
 
 use jiff::Timestamp;
 
-use super::row::{Cell, Column, Row, column, number, sentence, worst};
+use super::row::{Banner, Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::code::Severity;
+use crate::core::model::key::Key;
 use crate::core::model::need::{Need, NeedKind};
+use crate::core::model::report::Report;
 use crate::core::model::window::WindowView;
 use crate::core::model::work::{ContextFill, Work};
+use crate::present::between;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{Index, window_name};
-use crate::present::need::said;
+use crate::present::need::{calm, said};
 use crate::present::text::outside;
-use crate::present::tone::{Line, Span, Tone};
+use crate::present::tone::{Line, Mark, Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("State", 9, 9, 0),
@@ -20,7 +23,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     sentence("Doing", 20, 140, 2),
     number("Files", 5, 5, 4),
     number("Context", 7, 7, 5),
-    column("Branch", 8, 22, 6),
+    column("In the way", 10, 24, 6),
+    column("Branch", 8, 22, 7),
 ];
 
 /// From so much on a context is marked, in percent.
@@ -29,28 +33,71 @@ const NEARLY_FULL: u64 = 85;
 /// Makes the row of something that needs a person: its sign, who, what, and the keys that help.
 pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let said = said(&index.report, need, now);
-    let mut line = Line::default().then_marked(said.mark, " ", said.tone);
-    if !said.who.is_empty() {
-        line = line.then(&format!("{} ", said.who), Tone::Strong);
-    }
-    let line = line.then(&said.what, Tone::Plain);
-    let key = |keys: Line, (key, does): &(&str, &str)| {
-        let gap = if keys.0.is_empty() { "" } else { "  " };
-        keys.then(gap, Tone::Dim).then(key, Tone::Key).then(&format!(" {does}"), Tone::Dim)
+    let sign = Line::default().then_marked(said.mark, " ", said.tone);
+    let seen = index.death(&need.key).map(|_| ("a", "seen"));
+    let key = |(key, does): &(&str, &str)| Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim);
+    let banner = Banner {
+        who: if said.who.is_empty() { sign } else { sign.then(&format!("{} ", said.who), Tone::Strong) },
+        what: Line::new(&said.what, Tone::Plain),
+        way: if said.way.is_empty() {
+            Line::default()
+        } else {
+            Line::new(&format!(": {}", said.way), Tone::Key)
+        },
+        keys: said.keys.iter().chain(&seen).map(key).collect(),
     };
-    let keys = said.keys.iter().fold(Line::default(), key);
     let severity = match need.kind {
         NeedKind::Collision { .. } => Some(Severity::Collision),
         NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => Some(Severity::Warning),
     };
-    let also = format!("{} {}", said.who, said.what);
+    let also = format!("{} {} {}", said.who, said.what, said.way);
+    let since = need.since.filter(|_| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Died(_)));
     Row {
         key: need.key.clone(),
-        cells: vec![Cell::default(); COLUMNS.len()],
-        line: Some((line, keys)),
+        // No cell is shown, but the age in the line is told anew as it passes.
+        cells: vec![Cell { since, ..Cell::default() }; COLUMNS.len()],
+        line: Some(banner),
         severity,
         also,
     }
+}
+
+/// Makes the line below what needs a person: how many more there are, or that there is nothing.
+pub(crate) fn note(report: &Report, more: usize) -> Row {
+    let banner = match more {
+        0 => {
+            let (mark, tone, says) = calm(report);
+            Banner { who: Line::default().then_marked(mark, &format!(" {says}"), tone), ..Banner::default() }
+        }
+        more => Banner {
+            who: Line::new(&format!("   and {more} more: "), Tone::Dim).then("n", Tone::Key),
+            ..Banner::default()
+        },
+    };
+    Row {
+        key: Key::typed("note"),
+        cells: Vec::new(),
+        line: Some(banner),
+        severity: None,
+        also: String::new(),
+    }
+}
+
+/// Names the window that another is in trouble with, or says what its trouble is.
+fn trouble(index: &Index, window: &WindowView) -> Cell {
+    let is_its = |need: &&Need| matches!(&need.kind, NeedKind::Collision { windows, .. } if windows.contains(&window.key));
+    let mut needs = index.needs.iter().filter(is_its);
+    let Some(said) = needs.next().and_then(|need| between::words(&index.report, &need.kind)) else {
+        return Cell::ranked(Span::default(), i64::MAX);
+    };
+    let own = window_name(window);
+    let other = said.who.iter().find(|name| !name.starts_with(&own));
+    let more = match needs.count() {
+        0 => String::new(),
+        more => format!(" +{more}"),
+    };
+    let text = format!("{}{more}", other.unwrap_or(&said.what));
+    Cell::ranked(Span::marked(Mark::Collision, &text, Tone::Bad), 0)
 }
 
 /// Makes the row of a window.
@@ -66,6 +113,7 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
         Cell::text(if doing.is_empty() { &activity } else { &doing }, Tone::Plain),
         files(work),
         context(work.and_then(|work| work.doing.context)),
+        trouble(index, window),
         Cell::text(&outside(branch), Tone::Dim),
     ];
     let severity = worst(&index.findings_near(&window.key)).map(|finding| finding.severity);

@@ -16,6 +16,8 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Entry>,
     /// How wide the widest cell of each column is.
     pub(crate) widths: Vec<usize>,
+    /// How many of the rows, from the first, stand above whatever a person sorts by.
+    pub(crate) pinned: usize,
     /// How many rows there are without the filter.
     pub(crate) unfiltered: usize,
 }
@@ -82,12 +84,26 @@ pub(crate) struct Row {
     pub(crate) key: Key,
     /// One cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// What is shown above the columns instead of cells: on the left, and never cut on the right.
-    pub(crate) line: Option<(Line, Line)>,
+    /// What is shown above the columns instead of cells.
+    pub(crate) line: Option<Banner>,
     /// The worst finding about it.
     pub(crate) severity: Option<Severity>,
     /// What else the filter finds it by.
     pub(crate) also: String,
+}
+
+/// A line across all columns. Where there is no room for all of it, keys after the first are left out,
+/// then what is wrong is cut, and never what helps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Banner {
+    /// A sign, and who.
+    pub(crate) who: Line,
+    /// What is wrong.
+    pub(crate) what: Line,
+    /// What helps.
+    pub(crate) way: Line,
+    /// The keys that help, the best first.
+    pub(crate) keys: Vec<Line>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

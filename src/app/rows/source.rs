@@ -9,7 +9,7 @@ use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Timeline;
-use crate::core::model::Code;
+use crate::core::model::{Code, Report, WindowView};
 use crate::present::lookup::Index;
 
 /// What the rows of a view are made of, as they read at some moment.
@@ -19,6 +19,8 @@ pub(crate) struct Source<'a> {
     now: Timestamp,
     /// Of the history alone: what was done and observed, the newest first.
     told: Vec<Item<'a>>,
+    /// The windows, also those that have gone and are still shown.
+    windows: Vec<&'a WindowView>,
 }
 
 impl<'a> Source<'a> {
@@ -32,14 +34,23 @@ impl<'a> Source<'a> {
             View::History => history::items(journal, timeline, now),
             View::Now | View::Windows | View::Sessions | View::Claims | View::Problems => Vec::new(),
         };
-        Self { index, view, now, told }
+        let windows = match view {
+            View::Now => index.report.windows.iter().collect(),
+            View::Windows => index.gone().chain(&index.report.windows).collect(),
+            View::Sessions | View::Claims | View::Problems | View::History => Vec::new(),
+        };
+        Self { index, view, now, told, windows }
+    }
+
+    pub(crate) fn report(&self) -> &'a Report {
+        &self.index.report
     }
 
     pub(crate) fn len(&self) -> usize {
         let report = &self.index.report;
         match self.view {
-            View::Now => report.needs.len() + report.windows.len(),
-            View::Windows => report.windows.len(),
+            View::Now => self.index.needs.len() + self.windows.len(),
+            View::Windows => self.windows.len(),
             View::Sessions => report.records.len(),
             View::Claims => report.claims.len(),
             View::Problems => report.findings.len(),
@@ -49,7 +60,7 @@ impl<'a> Source<'a> {
 
     /// Returns how many of them stand first, in their own order, whatever a person sorts by.
     pub(crate) fn pinned(&self) -> usize {
-        if self.view == View::Now { self.index.report.needs.len() } else { 0 }
+        if self.view == View::Now { self.index.needs.len() } else { 0 }
     }
 
     /// Makes the row of one of them.
@@ -57,11 +68,11 @@ impl<'a> Source<'a> {
         let (index, now) = (self.index, self.now);
         let report = &index.report;
         Some(match self.view {
-            View::Now => match at.checked_sub(report.needs.len()) {
-                None => now::need(index, report.needs.get(at)?, now),
-                Some(at) => now::window(index, report.windows.get(at)?, now),
+            View::Now => match at.checked_sub(index.needs.len()) {
+                None => now::need(index, index.needs.get(at)?, now),
+                Some(at) => now::window(index, self.windows.get(at)?, now),
             },
-            View::Windows => windows::row(index, report.windows.get(at)?, now),
+            View::Windows => windows::row(index, self.windows.get(at)?, now),
             View::Sessions => sessions::row(index, report.records.get(at)?, now),
             View::Claims => claims::row(index, report.claims.get(at)?, now),
             View::Problems => problems::row(index, index.nth_finding(at)?),

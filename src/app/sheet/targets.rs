@@ -1,12 +1,12 @@
 //! What an action on the chosen things is about.
 
-use crate::core::model::action::{Action, Request};
+use crate::core::model::action::{Action, Confirmation, Request};
 use crate::core::model::code::Code;
 use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::key::Key;
 use crate::core::model::need::NeedKind;
 use crate::core::model::window::WindowView;
-use crate::core::plan::left::left_by;
+use crate::core::plan::left::{left_by, plan_left};
 use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;
 
@@ -19,8 +19,8 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
     let act = |key: Key| Request::Act { key, action };
     let mut requests = Vec::new();
     for key in chosen {
-        if let Some(of) = of_need(index, key, action) {
-            requests.push(Request::Left { of });
+        if let Some(found) = of_need(index, key, action) {
+            requests.extend(found);
             continue;
         }
         let key = index.target(key);
@@ -40,11 +40,18 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
     requests
 }
 
-/// Returns one of the records that a dead window has left, where that it died is chosen.
-fn of_need(index: &Index, key: &Key, action: Action) -> Option<Key> {
+/// Returns all that a dead window has left, where that it died is chosen; where nothing of it is
+/// certain enough to go at once, its claims one by one.
+fn of_need(index: &Index, key: &Key, action: Action) -> Option<Vec<Request>> {
     let need = index.need(key).filter(|_| matches!(action, Action::Release | Action::Park))?;
     let NeedKind::Died(left) = &need.kind else { return None };
-    (!left.claims.is_empty()).then(|| need.subject.clone())
+    let of = need.subject.clone();
+    let act = |key: &Key| Request::Act { key: key.clone(), action };
+    match plan_left(&index.report, &of).confirmation {
+        _ if left.claims.is_empty() => None,
+        Confirmation::Refused => Some(left.claims.iter().map(act).collect()),
+        Confirmation::Yes | Confirmation::Code | Confirmation::FullName => Some(vec![Request::Left { of }]),
+    }
 }
 
 /// Returns one of several records that an ended window has left, where a window or a finding about
@@ -58,7 +65,8 @@ fn left(index: &Index, key: &Key, action: Action) -> Option<Key> {
             && matches!(finding.remedy, Remedy::Release | Remedy::Park)
     };
     if let Some(window) = index.window(key) {
-        return window.records.first().filter(|_| index.exited.contains(&window.pid)).cloned();
+        let mut records = window.records.iter().filter(|_| index.has_ended(window));
+        return records.find(|key| index.record(key).is_some()).cloned();
     }
     let first = index.finding(key).filter(of_dead)?.subjects.first()?;
     let record = index.record(first).or_else(|| Some(&*index.claim(first)?.record))?;
@@ -107,7 +115,9 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     let helped = helped.filter(|finding| action_of(finding.remedy) == Some(action));
     let own: Vec<Key> = helped.filter_map(|finding| finding.subjects.iter().find(is_its).cloned()).collect();
     match (own.is_empty(), action) {
-        (true, Action::Release) => window.claims.clone(),
+        (true, Action::Release) => {
+            window.claims.iter().filter(|key| index.claim(key).is_some()).cloned().collect()
+        }
         (true, Action::Migrate | Action::Park | Action::Undo) | (false, _) => own,
     }
 }

@@ -24,12 +24,16 @@ fn needing() -> Report {
         format: "claude-code",
         cwd: Some("/home/dev/a b".into()),
         claims: vec![key("c-cart")],
+        unproven: 0,
         uncommitted: 3,
     };
     let collision = NeedKind::Collision {
         code: finding.code,
         message: finding.message.clone(),
         subjects: finding.subjects.clone(),
+        windows: finding.subjects.clone(),
+        also: Vec::new(),
+        files: Vec::new(),
     };
     report.needs = vec![
         need("waits", key("w-4890"), NeedKind::Waits { waiting }),

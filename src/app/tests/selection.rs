@@ -91,9 +91,12 @@ proptest::proptest! {
         press(&mut state, &keys);
         let place = state.place();
         proptest::prop_assert_eq!(state.table.rows.get(place.at).map(|row| &row.key), place.selected.as_ref());
-        proptest::prop_assert!(place.at == 0 || (place.top..place.top + state.visible().len()).contains(&place.at));
-        let rows = state.table.rows.iter().skip(place.top).take(state.page());
-        let on_screen: Vec<&Key> = state.visible().iter().map(|row| &row.key).collect();
-        proptest::prop_assert_eq!(on_screen, rows.map(|row| &row.key).collect::<Vec<_>>());
+        let lines: Vec<Option<usize>> = (0..state.visible().len()).map(|line| state.bands.row(line)).collect();
+        proptest::prop_assert!(state.table.rows.is_empty() || lines.contains(&Some(place.at)));
+        proptest::prop_assert!(lines.len() <= state.page());
+        for (row, at) in state.visible().iter().zip(lines) {
+            let key = at.and_then(|at| state.table.rows.get(at)).map(|row| &row.key);
+            proptest::prop_assert!(key.is_none_or(|key| *key == row.key));
+        }
     }
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::agent::Role;
+use crate::core::judge::rules::edits::shared;
+use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
@@ -19,15 +21,14 @@ use crate::core::model::{
 const MOST_DEAD: usize = 5;
 
 /// Tells what needs a person, the most harmful first.
-pub(crate) fn needs(
-    world: &World<'_>,
-    (windows, records): (&[WindowView], &[Judged]),
-    claims: &[ClaimView],
-    findings: &[Arc<Finding>],
-) -> Vec<Need> {
-    let mut waits: Vec<Need> = windows.iter().filter_map(waits).collect();
-    waits.sort_by_key(|need| (need.since.is_none(), need.since));
-    waits.into_iter().chain(collisions(findings)).chain(died(world, records, claims)).collect()
+pub(crate) fn needs(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
+    let mut needs: Vec<Need> = facts.windows.iter().filter_map(waits).collect();
+    needs.sort_by_key(|need| (need.since.is_none(), need.since));
+    needs.extend(collisions(facts, findings));
+    let inherited = findings.iter().filter(|finding| finding.code == Code::InheritedRecord);
+    let inherited = inherited.flat_map(|finding| &finding.subjects).collect();
+    needs.extend(died(facts.world, &Dead::new(facts.records, facts.claims, &inherited)));
+    needs
 }
 
 fn need(subject: &Key, what: &str, kind: NeedKind, since: Option<Timestamp>) -> Need {
@@ -41,24 +42,103 @@ fn waits(window: &WindowView) -> Option<Need> {
     Some(need(&window.key, "waits", NeedKind::Waits { waiting }, since))
 }
 
-/// Tells every collision; that two share a tree is left out where they also edit the same files.
-fn collisions(findings: &[Arc<Finding>]) -> impl Iterator<Item = Need> {
-    let overlaps = findings.iter().filter(|finding| finding.code == Code::OverlappingFiles);
-    let overlaps: BTreeSet<&[Key]> = overlaps.map(|finding| finding.subjects.as_slice()).collect();
-    let worse = move |finding: &Finding| {
-        let is_place = matches!(finding.code, Code::SameWorktree | Code::SameFolder);
-        is_place && overlaps.contains(finding.subjects.as_slice())
+/// Collisions between the same windows, the worst first.
+struct Between<'a> {
+    windows: Vec<&'a WindowView>,
+    findings: Vec<&'a Finding>,
+}
+
+/// Tells every collision; those between the same windows at once.
+fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
+    let mut all: Vec<Between<'_>> = Vec::new();
+    let mut known: HashMap<BTreeSet<&Key>, usize> = HashMap::new();
+    for finding in findings.iter().filter(|finding| finding.severity == Severity::Collision) {
+        let windows = windows_of(finding, facts);
+        let keys: BTreeSet<&Key> = windows.iter().map(|window| &window.key).collect();
+        let is_pair = keys.len() > 1;
+        match known.get(&keys).and_then(|at| all.get_mut(*at)).filter(|_| is_pair) {
+            Some(between) => between.findings.push(finding),
+            None => {
+                known.insert(keys, all.len());
+                all.push(Between { windows, findings: vec![finding] });
+            }
+        }
+    }
+    for between in &mut all {
+        between.findings.sort_by_key(|finding| harm(finding.code));
+    }
+    all.iter().filter_map(|between| collision(between, facts)).collect()
+}
+
+/// Ranks what is between the same windows: what loses work first, what is only a place last.
+fn harm(code: Code) -> u8 {
+    match code {
+        Code::SharedSessionId => 0,
+        Code::OverlappingFiles => 1,
+        Code::SameWorktree | Code::SameFolder => 3,
+        _ => 2,
+    }
+}
+
+fn collision(between: &Between<'_>, facts: &Facts<'_>) -> Option<Need> {
+    let (worst, others) = between.findings.split_first()?;
+    let mut also: Vec<Code> = others.iter().map(|finding| finding.code).collect();
+    also.retain(|code| *code != worst.code);
+    also.dedup();
+    let windows: Vec<Key> = between.windows.iter().map(|window| window.key.clone()).collect();
+    let mut keys: Vec<&str> = windows.iter().map(Key::as_str).collect();
+    keys.sort_unstable();
+    let what = if keys.len() > 1 { format!("between {}", keys.join(" ")) } else { all_of(worst) };
+    let kind = NeedKind::Collision {
+        code: worst.code,
+        message: worst.message.clone(),
+        subjects: worst.subjects.clone(),
+        windows,
+        also,
+        files: files_of(between, facts),
     };
-    let collisions = findings.iter().filter(|finding| finding.severity == Severity::Collision);
-    collisions.filter(move |finding| !worse(finding)).filter_map(|finding| {
-        let kind = NeedKind::Collision {
-            code: finding.code,
-            message: finding.message.clone(),
-            subjects: finding.subjects.clone(),
-        };
-        let began = finding.story.as_ref().and_then(|story| story.events.last()?.at);
-        Some(need(finding.subjects.first()?, &all_of(finding), kind, began))
-    })
+    let began = worst.story.as_ref().and_then(|story| story.events.last()?.at);
+    Some(need(worst.subjects.first()?, &what, kind, began))
+}
+
+/// Returns the living windows that a finding is about, the oldest first and whoever is to yield last.
+fn windows_of<'a>(finding: &Finding, facts: &Facts<'a>) -> Vec<&'a WindowView> {
+    let window = |key: &Key| facts.windows.iter().find(|window| window.key == *key);
+    let of_record = |record: &RecordView| record.window.as_ref().and_then(window);
+    let of_claim = |key: &Key| {
+        let claim = facts.claims.iter().find(|claim| claim.key == *key)?;
+        claim.window.as_ref().and_then(window).or_else(|| of_record(&claim.record))
+    };
+    let of = |key: &Key| match key.kind() {
+        Some(KeyKind::Window) => window(key),
+        Some(KeyKind::Claim) => of_claim(key),
+        Some(_) | None => facts.index.of_key(key).and_then(|record| of_record(record)),
+    };
+    let yields: BTreeSet<&Key> = finding.yields().iter().filter_map(of).map(|window| &window.key).collect();
+    let mut windows: Vec<&WindowView> = finding.subjects.iter().filter_map(of).collect();
+    windows.sort_by_key(|window| (yields.contains(&window.key), window.start_ticks, window.pid));
+    windows.dedup_by_key(|window| window.pid);
+    windows
+}
+
+/// Returns the files that two windows both edit, by their own files or by a system's records.
+fn files_of(between: &Between<'_>, facts: &Facts<'_>) -> Vec<Untrusted> {
+    let by_windows = match between.windows.as_slice() {
+        [one, other] => shared(one, other),
+        _ => Vec::new(),
+    };
+    let mut files: Vec<Untrusted> = by_windows.into_iter().map(|(edit, _)| edit.path.clone()).collect();
+    let overlaps = between.findings.iter().filter(|finding| finding.code == Code::OverlappingFiles);
+    for finding in overlaps {
+        let mut records = finding.subjects.iter().filter_map(|key| facts.index.of_key(key));
+        let Some(first) = records.next() else { continue };
+        let others: Vec<&Judged> = records.collect();
+        let is_shared = |file: &&Untrusted| others.iter().all(|other| other.files.contains(file));
+        files.extend(first.files.iter().filter(is_shared).cloned());
+    }
+    files.sort();
+    files.dedup();
+    files
 }
 
 /// Names a finding by its code and everything that it is about.
@@ -83,14 +163,16 @@ struct Gone<'a> {
 }
 
 impl<'a> Dead<'a> {
-    fn new(records: &'a [Judged], claims: &'a [ClaimView]) -> Self {
+    /// Leaves out what a living window has inherited: that is told as a collision.
+    fn new(records: &'a [Judged], claims: &'a [ClaimView], inherited: &BTreeSet<&Key>) -> Self {
         let is_dead =
             |record: &RecordView| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
         let living = records.iter().filter(|record| !is_dead(record));
         let living: BTreeSet<&Untrusted> = living.filter_map(|record| record.session_id.as_ref()).collect();
         let whose = |record: &'a Judged| {
             let who = record.session_id.as_ref().or(record.context_id.as_ref())?;
-            (is_dead(record) && !living.contains(who)).then_some((who, record))
+            let is_left = is_dead(record) && !living.contains(who) && !inherited.contains(&record.key);
+            is_left.then_some((who, record))
         };
         let mut records: Vec<_> = records.iter().filter_map(whose).collect();
         records.sort_by_key(|(who, _)| *who);
@@ -141,6 +223,7 @@ impl<'a> Dead<'a> {
             format: told.format.name(),
             cwd: told.cwd.as_ref().map(|cwd| cwd.text().clone()),
             claims: self.claims_of(gone).map(|claim| claim.key.clone()).collect(),
+            unproven: 0,
             uncommitted: uncommitted(gone.work),
         };
         Some(need(&told.key, "died", NeedKind::Died(left), gone.since))
@@ -149,8 +232,7 @@ impl<'a> Dead<'a> {
 
 /// Tells which windows have gone and left something, each once, whatever records speak of it; all but
 /// the newest in one sentence.
-fn died(world: &World<'_>, records: &[Judged], claims: &[ClaimView]) -> Vec<Need> {
-    let dead = Dead::new(records, claims);
+fn died(world: &World<'_>, dead: &Dead<'_>) -> Vec<Need> {
     let gone = dead.gone(world);
     let (told, more) = gone.split_at(gone.len().min(MOST_DEAD));
     let mut needs: Vec<Need> = told.iter().filter_map(|gone| dead.need(gone)).collect();
@@ -162,7 +244,8 @@ fn died(world: &World<'_>, records: &[Judged], claims: &[ClaimView]) -> Vec<Need
     needs
 }
 
-fn uncommitted(work: Option<&Work>) -> usize {
+/// Counts the edited files that git does not have.
+pub(crate) fn uncommitted(work: Option<&Work>) -> usize {
     let edits = work.into_iter().flat_map(|work| &work.doing.edits);
     edits.filter(|edit| edit.committed == Committed::No).count()
 }

@@ -116,7 +116,7 @@ impl Finding {
         Self::new(code, [record.key.clone()], Sentence::about(&record.title, says), evidence, remedy)
     }
 
-    /// Returns the claims or records of those whom its story tells to yield.
+    /// Returns whom its story tells to yield.
     pub(crate) fn yields(&self) -> &[Key] {
         self.story.as_ref().map_or(&[], |story| &story.yields)
     }

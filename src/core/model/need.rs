@@ -54,12 +54,20 @@ pub enum NeedKind {
     },
     /// Windows are in each other's way.
     Collision {
-        /// Which finding says so.
+        /// Which finding says so; the worst, where several do.
         code: Code,
         /// What it says.
         message: Sentence,
         /// Everything that it is about.
         subjects: Vec<Key>,
+        /// The living windows that it is between, whoever is to yield last.
+        windows: Vec<Key>,
+        /// What else is between the same windows, the worst first.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        also: Vec<Code>,
+        /// The files that they both edit.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<Untrusted>,
     },
     /// A window died and left something.
     Died(Left),
@@ -85,8 +93,16 @@ pub struct Left {
     pub cwd: Option<Untrusted>,
     /// The dead claims, which can be released.
     pub claims: Vec<Key>,
+    /// How many more claims name it as their holder and are not proven dead.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unproven: usize,
     /// How many files it edited that git does not have.
     pub uncommitted: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Left {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::core::model::{
-    ClaimView, FilePath, Finding, Key, Need, RecordShape, RecordView, SourceHealth, WindowView,
+    ClaimView, FilePath, Finding, Key, Need, Reason, RecordShape, RecordView, SourceHealth, WindowView,
 };
 
 /// The name of the JSON schema.
@@ -35,6 +35,17 @@ pub struct Report {
     pub needs: Vec<Need>,
     /// The files that could not be read as records.
     pub broken: Vec<BrokenPath>,
+    /// The windows of the look before whose process is proven to have ended since.
+    pub ended: Vec<EndedWindow>,
+}
+
+/// A window whose process is proven to have ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedWindow {
+    /// Its key.
+    pub window: Key,
+    /// What proves it.
+    pub reason: Reason,
 }
 
 /// A file that could not be read as a record.
@@ -79,8 +90,19 @@ impl Serialize for Report {
             claims: &'a [ClaimView],
             findings: &'a [Arc<Finding>],
         }
-        let Self { schema, taken_at, host, sources, windows, records, claims, findings, needs: _, broken: _ } =
-            self;
+        let Self {
+            schema,
+            taken_at,
+            host,
+            sources,
+            windows,
+            records,
+            claims,
+            findings,
+            needs: _,
+            broken: _,
+            ended: _,
+        } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();
         let (schema, taken_at) = (*schema, *taken_at);
         Shape { schema, taken_at, host, sources, windows, records, claims, findings }.serialize(serializer)

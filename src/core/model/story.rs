@@ -82,7 +82,7 @@ pub struct Story {
     pub events: Vec<Event>,
     /// What to do, in one sentence.
     pub advice: String,
-    /// The claims or records of those whom the advice tells to yield.
+    /// Whom the advice tells to yield: claims or records, or windows where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub yields: Vec<Key>,
     /// The cheapest observation that would change the verdict.

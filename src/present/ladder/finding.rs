@@ -7,8 +7,7 @@ use crate::present::page::{Medium, Page};
 use crate::present::tone::Tone;
 use crate::present::words;
 
-/// Writes the findings near a thing. Plain output has their stories too, and says so where there are
-/// none: no other page has them.
+/// Writes the findings near a thing. Plain output says so where there are none: no other page has them.
 pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     let findings = index.findings_near(key);
     if findings.is_empty() && page.medium() == Medium::Text {
@@ -17,19 +16,46 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     for finding in findings {
         page.gap();
         write(page, finding);
-        if let (Medium::Text, Some(story)) = (page.medium(), &finding.story) {
-            story::write(page, story);
-        }
     }
 }
 
-/// Writes a finding with its evidence and what helps.
+/// Writes the findings near a thing, of which it was told before what to do.
+pub(crate) fn write_advised(page: &mut Page, index: &Index, key: &Key) {
+    for finding in index.findings_near(key) {
+        page.gap();
+        page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+        write_facts(page, finding);
+    }
+}
+
+/// Writes a finding: what helps, then its evidence and how it came to be.
 pub(crate) fn write(page: &mut Page, finding: &Finding) {
+    if page.medium() == Medium::Screen {
+        write_advice(page, finding);
+    }
     page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+    if page.medium() == Medium::Text {
+        write_advice(page, finding);
+    }
+    write_facts(page, finding);
+}
+
+/// Writes what its story tells to do.
+pub(crate) fn write_advice(page: &mut Page, finding: &Finding) {
+    if let Some(story) = &finding.story {
+        page.field("Do", &story.advice, Tone::Key);
+    }
+}
+
+/// Writes what helps against a finding, its evidence and how it came to be.
+fn write_facts(page: &mut Page, finding: &Finding) {
+    write_remedy(page, finding);
     for evidence in &finding.evidence {
         page.evidence(evidence);
     }
-    write_remedy(page, finding);
+    if let Some(story) = &finding.story {
+        story::write(page, story);
+    }
 }
 
 /// Writes a finding as one of a list: what it is about instead of its evidence.

@@ -34,9 +34,6 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 /// Writes a finding with what it is about.
 fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
     finding::write(page, finding);
-    if let Some(story) = &finding.story {
-        story::write(page, story);
-    }
     for key in finding.subjects.iter().take(8) {
         page.heading(&format!("About {}", index.name(key)));
         if let Some(window) = index.window(key) {

@@ -6,14 +6,16 @@ use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::Tone;
 
-/// Writes a story below its problem.
+/// Writes a story below its problem, which tells what to do.
 pub(crate) fn write(page: &mut Page, story: &Story) {
+    if page.folds(story.events.len()) {
+        return;
+    }
     page.heading(&format!("How it came to be: {}", story.cause.name()));
     for event in &story.events {
         write_event(page, event);
     }
     page.gap();
-    page.field("Do", &story.advice, Tone::Key);
     page.field("Would change", &story.would_change, Tone::Plain);
 }
 

@@ -1,20 +1,38 @@
 //! Everything about a window.
 
+use crate::core::model::death::Death;
+use crate::core::model::need::NeedKind;
 use crate::core::model::session::Strength;
+use crate::core::model::verdict::Reason;
 use crate::core::model::window::WindowView;
 use crate::core::model::work::{Committed, Edit, Work};
 use crate::present::doing::{self, Prompts};
-use crate::present::lookup::Index;
-use crate::present::page::Page;
+use crate::present::lookup::{Index, window_name};
+use crate::present::need::left_words;
+use crate::present::page::{Medium, Page};
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone, of_verdict};
 use crate::present::{age, words};
 
 pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
-    super::finding::write_near(page, index, &window.key);
+    if let Some(death) = index.death(&window.key) {
+        died(page, index, death);
+    }
+    // On the screen what to do, and what it does, come before what says so.
+    match page.medium() {
+        Medium::Screen => {
+            let findings = index.findings_near(&window.key).into_iter();
+            findings.for_each(|finding| super::finding::write_advice(page, finding));
+        }
+        Medium::Text => super::finding::write_near(page, index, &window.key),
+    }
     page.gap();
     if let Some(work) = &window.work {
-        doing(page, window, work);
+        doing(page, index, (window, work));
+        page.gap();
+    }
+    if page.medium() == Medium::Screen {
+        super::finding::write_advised(page, index, &window.key);
         page.gap();
     }
     facts(page, index, window);
@@ -22,14 +40,35 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     records(page, index, window);
 }
 
+/// Writes when it died, how as far as that is known, and what it has left.
+fn died(page: &mut Page, index: &Index, death: &Death) {
+    let how = match death.reason == Reason::Exited {
+        true => "its process has exited; whether by itself is not known",
+        false => "its process is gone; how it ended is not known",
+    };
+    page.sign("Died", (Mark::Dead, Tone::Warning, ""), how);
+    page.moment("Found dead", Some(death.found_at));
+    page.moment("Seen alive", Some(death.seen_at));
+    let Some(NeedKind::Died(left)) = index.need(&death.need()).map(|need| &need.kind) else { return };
+    page.field("Left", &left_words(left), Tone::Plain);
+    for claim in left.claims.iter().filter_map(|key| index.claim(key)) {
+        super::line::claim(page, claim);
+    }
+    page.field("Resume", &left.resume().unwrap_or_default(), Tone::Key);
+}
+
 /// How many edited files are told one by one, the newest first.
 const MOST_FILES: usize = 12;
 
 /// Writes what its session does, as its agent's own file says.
-fn doing(page: &mut Page, window: &WindowView, work: &Work) {
+fn doing(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let doing = &work.doing;
     if let Some(waiting) = &window.waiting {
-        page.sign("Waits", (Mark::Waiting, Tone::Notice, ""), &doing::question(waiting, doing::folder(window)));
+        page.sign(
+            "Waits",
+            (Mark::Waiting, Tone::Notice, ""),
+            &doing::question(waiting, doing::folder(window)),
+        );
         page.moment("Since", waiting.since);
     }
     page.field("Doing", &doing::of_work(window, work, Prompts::Hidden), Tone::Plain);
@@ -45,7 +84,7 @@ fn doing(page: &mut Page, window: &WindowView, work: &Work) {
     if let Some(todo) = &doing.todo {
         page.field("To do", &outside(Some(todo)), Tone::Plain);
     }
-    files(page, window, work);
+    files(page, index, (window, work));
     if let Some(context) = doing.context {
         let model = doing.model.as_ref().map(|model| format!(" · {}", outside(Some(model))));
         page.field(
@@ -59,7 +98,7 @@ fn doing(page: &mut Page, window: &WindowView, work: &Work) {
 }
 
 /// Writes the files that it has edited, the newest first; what a shell command wrote is not seen.
-fn files(page: &mut Page, window: &WindowView, work: &Work) {
+fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let folder = doing::folder(window);
     let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
@@ -71,7 +110,9 @@ fn files(page: &mut Page, window: &WindowView, work: &Work) {
             Committed::No => ", not committed",
             Committed::Unknown => "",
         };
-        page.field("Edited", &format!("{}{at}{committed}{by}", doing::short(&edit.path, folder)), Tone::Plain);
+        let path = doing::short(&edit.path, folder);
+        let others = others(index, window, edit);
+        page.field("Edited", &format!("{path}{at}{committed}{by}{others}"), Tone::Plain);
     }
     let more = edits.len().saturating_sub(MOST_FILES);
     if more > 0 {
@@ -80,6 +121,16 @@ fn files(page: &mut Page, window: &WindowView, work: &Work) {
     if let Some(since) = work.doing.edits_since {
         page.moment("Edits since", Some(since));
     }
+}
+
+/// Names the other windows that have edited a file.
+fn others(index: &Index, window: &WindowView, edit: &Edit) -> String {
+    let edits = |other: &&WindowView| {
+        let edits = other.work.iter().flat_map(|work| &work.doing.edits);
+        other.key != window.key && edits.clone().any(|one| one.path == edit.path)
+    };
+    let names: Vec<String> = index.report.windows.iter().filter(edits).map(window_name).collect();
+    if names.is_empty() { String::new() } else { format!(", also by {}", names.join(", ")) }
 }
 
 /// Writes what is known of the process itself.

@@ -24,6 +24,7 @@ fn report() -> Report {
         findings: Vec::new(),
         needs: Vec::new(),
         broken: Vec::new(),
+        ended: Vec::new(),
     }
 }
 

@@ -24,28 +24,32 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
         tell_edit(&mut chain, (one, mine));
         tell_edit(&mut chain, (other, its));
     }
-    let (first, last) = if mine.at <= its.at { (one, other) } else { (other, one) };
-    let (first, last) = (window_name(first), window_name(last));
+    let (earlier, later) = if mine.at <= its.at { (one, other) } else { (other, one) };
+    let (first, last) = (window_name(earlier), window_name(later));
     let told = format!(
         "{last} wrote {} last, without a commit in between: whether that took in or undid what {first} had \
          written is not known",
         mine.path
     );
     let tree = scene.facts.world.worktree_of(Path::new(mine.path.raw()));
-    let (cause, advice) = match tree {
+    let (cause, yields, advice) = match tree {
         Some(_) => (
             Cause::SharedWorktree,
+            later,
             format!("let {last} pause, commit or stash what {first} has done, then let {last} go on"),
         ),
         None => (
             Cause::SharedFolder,
+            earlier,
             format!(
                 "let {first} pause until {last} has finished, then look whether its edits are still there"
             ),
         ),
     };
     let would_change = "a commit after the later edit, or one of the sessions ended";
-    chain.end(Ending::new(cause, advice, would_change), so(told, all_windows(&scene.windows)))
+    let ending = Ending::new(cause, advice, would_change);
+    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    Some(Story { yields: vec![yields.key.clone()], ..story })
 }
 
 fn tell_edit(chain: &mut Chain, (window, edit): (&WindowView, &Edit)) {

@@ -21,14 +21,16 @@ pub(crate) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
         scene.tell_write(&mut chain, judged, &format!("{says}, naming {}", session_name(judged)));
     }
     let (cause, told) = scene.how_shared()?;
-    let later = window_name(scene.windows.last()?);
+    let last = scene.windows.last()?;
+    let later = window_name(last);
     let pids: Vec<String> = scene.windows.iter().map(|window| format!("PID {}", window.pid)).collect();
     let ending = Ending::new(
         cause,
         format!("close {later}, or start it anew without the session's ID"),
         format!("all but one of {} gone: then the session is that one's alone", listed(&pids)),
     );
-    chain.end(ending, so(told, all_windows(&scene.windows)))
+    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    Some(Story { yields: vec![last.key.clone()], ..story })
 }
 
 impl Scene<'_> {

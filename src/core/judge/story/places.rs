@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::core::judge::rules::facts::{file_name, listed, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
-use crate::core::model::{Cause, Evidence, Format, Judged, Story, VerdictState};
+use crate::core::model::{Cause, Evidence, Format, Judged, Key, Story, VerdictState};
 
 /// Two windows write one project's slot.
 pub(crate) fn overwritten(scene: &Scene<'_>) -> Option<Story> {
@@ -72,7 +72,8 @@ pub(crate) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
         format!("git worktree add for all but one of {}", listed(&names)),
         "the working directory of one of them in another tree",
     );
-    chain.end(ending, so(told, all_windows(&scene.windows)))
+    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    Some(Story { yields: later(scene), ..story })
 }
 
 /// Two windows in one folder that is no working tree.
@@ -96,7 +97,13 @@ pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
         ),
         "the working directory of one of them in another folder",
     );
-    chain.end(ending, so(told, all_windows(&scene.windows)))
+    let story = chain.end(ending, so(told, all_windows(&scene.windows)))?;
+    Some(Story { yields: later(scene), ..story })
+}
+
+/// Returns all windows but the one that was there first.
+fn later(scene: &Scene<'_>) -> Vec<Key> {
+    scene.windows.iter().skip(1).map(|window| window.key.clone()).collect()
 }
 
 /// Says whose a commit becomes in a tree with several of entire's sessions.

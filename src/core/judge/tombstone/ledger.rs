@@ -129,7 +129,7 @@ fn stone(id: ProcessId, session_id: Option<Untrusted>, snapshot: &Snapshot) -> O
 }
 
 /// Returns what proves that no process with this PID and start lives in our own namespace.
-fn proof(id: ProcessId, snapshot: &Snapshot) -> Option<(Reason, Option<u64>)> {
+pub(super) fn proof(id: ProcessId, snapshot: &Snapshot) -> Option<(Reason, Option<u64>)> {
     let table = &snapshot.processes;
     let has_number = |process: &&Process| process.inner_pids().unwrap_or_default().contains(&id.pid);
     if table.by_pid.values().filter(has_number).any(|process| may_be(process, id.start_ticks)) {

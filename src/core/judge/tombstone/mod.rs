@@ -7,6 +7,7 @@
 //! without a start gets none. A living process with the same PID and start refutes it, and another
 //! boot ends it; forgetting one is always safe.
 
+pub(crate) mod ended;
 pub(crate) mod ledger;
 #[cfg(test)]
 mod tests;

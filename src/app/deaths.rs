@@ -1,0 +1,140 @@
+//! The windows that this screen saw alive and that have died since: each is told until a key
+//! acknowledges it, its session is resumed, or some time has passed.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::judge::needs::uncommitted;
+use crate::core::model::death::Death;
+use crate::core::model::{
+    ClaimStatus, ClaimView, Format, Key, Left, Need, NeedKind, Report, Strength, WindowState, WindowView,
+};
+
+/// How long a death is told where no key acknowledges it.
+const TOLD_FOR: SignedDuration = SignedDuration::from_mins(10);
+/// The most deaths that are remembered, the newest.
+const MOST: usize = 64;
+
+/// What became of a death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Told,
+    /// A person has seen it.
+    Acknowledged,
+}
+
+/// Everybody who died while the screen was open.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Deaths(Vec<(Death, Stage)>);
+
+impl Deaths {
+    /// Takes in a look that follows another.
+    pub(crate) fn follow(&mut self, before: &Report, now: &Report) {
+        self.0.retain(|(death, _)| !lives_on(death, now));
+        for ended in &now.ended {
+            let was_alive =
+                |window: &&WindowView| window.key == ended.window && window.state != WindowState::Zombie;
+            let is_known = self.0.iter().any(|(death, _)| death.window.key == ended.window);
+            let Some(window) = before.windows.iter().find(was_alive).filter(|_| !is_known) else { continue };
+            let death = Death {
+                window: Arc::new(window.clone()),
+                seen_at: before.taken_at,
+                found_at: now.taken_at,
+                reason: ended.reason,
+            };
+            self.0.push((death, Stage::Told));
+        }
+        self.0.drain(..self.0.len().saturating_sub(MOST));
+    }
+
+    /// Forgets what has been told long enough; returns whether there was any such death.
+    pub(crate) fn expire(&mut self, now: Timestamp) -> bool {
+        let before = self.0.len();
+        let is_late = |death: &Death| now.duration_since(death.found_at) >= TOLD_FOR;
+        self.0.retain(|(death, stage)| *stage == Stage::Acknowledged || !is_late(death));
+        self.0.len() != before
+    }
+
+    /// Takes note that a person has seen the death of this row.
+    pub(crate) fn acknowledge(&mut self, row: &Key) {
+        for (death, stage) in &mut self.0 {
+            if death.has_row(row) {
+                *stage = Stage::Acknowledged;
+            }
+        }
+    }
+
+    /// Returns the deaths that are told by a moment, the newest first.
+    pub(crate) fn told(&self, at: Timestamp) -> Vec<Death> {
+        let told = self.0.iter().rev().filter(|(death, stage)| *stage == Stage::Told && death.found_at <= at);
+        told.map(|(death, _)| death.clone()).collect()
+    }
+
+    /// Returns what needs a person by a moment, with the deaths that were seen: each in one line.
+    pub(crate) fn needs(&self, report: &Report, at: Timestamp) -> Vec<Need> {
+        let mut needs = report.needs.clone();
+        let mut told = Vec::new();
+        for (death, stage) in self.0.iter().rev().filter(|(death, _)| death.found_at <= at) {
+            let own = needs.iter().position(|need| is_of(need, death)).map(|at| needs.remove(at));
+            if *stage == Stage::Told {
+                told.push(need(death, own, report));
+            }
+        }
+        let is_of_dead = |need: &Need| matches!(need.kind, NeedKind::Died(_) | NeedKind::MoreDied { .. });
+        let first = needs.iter().position(is_of_dead).unwrap_or(needs.len());
+        needs.splice(first..first, told);
+        needs
+    }
+}
+
+/// Returns whether a window lives, or its session in another one.
+fn lives_on(death: &Death, now: &Report) -> bool {
+    let living = |window: &&WindowView| {
+        window.state != WindowState::Zombie && now.ended.iter().all(|ended| ended.window != window.key)
+    };
+    let session = |window: &WindowView| {
+        let session = window.session.as_ref().filter(|session| session.strength > Strength::Guess);
+        session.is_some_and(|session| death.session() == Some(&session.id))
+    };
+    now.windows.iter().filter(living).any(|window| window.key == death.window.key || session(window))
+}
+
+/// Returns whether a need tells of this death.
+fn is_of(need: &Need, death: &Death) -> bool {
+    let NeedKind::Died(left) = &need.kind else { return false };
+    let is_its = left.session.is_some() && left.session.as_ref() == death.session();
+    is_its || death.window.records.contains(&need.subject)
+}
+
+/// Returns the name of an agent's own format; nothing where it has none.
+fn format_of(agent: &str) -> &'static str {
+    Format::ALL.iter().map(|format| format.name()).find(|name| *name == agent).unwrap_or_default()
+}
+
+/// Tells of a death, with what the report says of it.
+fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
+    let window = &*death.window;
+    let stated = report.claims.iter().filter(|claim| window.claims.contains(&claim.key));
+    let (dead, unproven): (Vec<&ClaimView>, Vec<_>) =
+        stated.partition(|claim| claim.status == ClaimStatus::Dead);
+    let subject = own.as_ref().map(|need| &need.subject).or(dead.first().map(|claim| &claim.record.key));
+    let subject = subject.unwrap_or(&window.key).clone();
+    let left = match own.map(|need| need.kind) {
+        Some(NeedKind::Died(left)) => left,
+        Some(NeedKind::Waits { .. } | NeedKind::Collision { .. } | NeedKind::MoreDied { .. }) | None => {
+            Left {
+                name: window.title().as_str().into(),
+                session: death.session().cloned(),
+                format: format_of(&window.agent),
+                cwd: window.cwd.clone(),
+                claims: dead.iter().map(|claim| claim.key.clone()).collect(),
+                unproven: 0,
+                uncommitted: 0,
+            }
+        }
+    };
+    let uncommitted = left.uncommitted.max(uncommitted(window.work.as_ref()));
+    let kind = NeedKind::Died(Left { unproven: unproven.len(), uncommitted, ..left });
+    Need { key: death.need(), subject, kind, since: Some(death.found_at) }
+}
