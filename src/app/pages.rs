@@ -35,7 +35,7 @@ pub(crate) fn renew(state: &mut State) {
 /// Returns the panel on top, if one is open.
 fn panel(state: &State) -> Option<Panel> {
     let layer = state.layers.last()?;
-    let mut page = Page::new(state.size.panel_width(), state.told_at());
+    let mut page = Page::new(state.size.panel_width(), state.told_at()).in_zone(&state.options.zone);
     let mut choices = Vec::new();
     let title = match layer {
         Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
@@ -73,7 +73,7 @@ fn detail(state: &State) -> Option<Page> {
         return None;
     }
     let key = state.subject()?;
-    let page = || Page::new(state.size.detail_width(rows), state.told_at());
+    let page = || Page::new(state.size.detail_width(rows), state.told_at()).in_zone(&state.options.zone);
     let written = |mut page: Page| {
         write_evidence(&mut page, state, key);
         page

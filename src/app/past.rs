@@ -7,7 +7,6 @@ use super::state::State;
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::{LATELY, Past, Timeline};
 use crate::core::model::Key;
-use crate::present::age;
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
 use crate::present::words;
@@ -38,7 +37,7 @@ pub(crate) fn write_of(page: &mut Page, timeline: &Timeline, key: &Key) {
 
 fn list<'a>(page: &mut Page, past: impl Iterator<Item = &'a Past>) {
     for past in past {
-        page.dated(&age::clock(page.now(), past.at), &format!("{} {}", past.event.name(), past.told));
+        page.dated(&page.clock(past.at), &format!("{} {}", past.event.name(), past.told));
     }
 }
 
@@ -67,7 +66,7 @@ pub(crate) fn write_recent(page: &mut Page, state: &State) -> String {
         page.text("Nothing has changed in the last ten minutes.", Tone::Good);
     }
     for (at, told) in all {
-        page.dated(&age::clock(now, at), &told);
+        page.dated(&page.clock(at), &told);
     }
     "What has changed in the last ten minutes".to_owned()
 }

@@ -28,6 +28,7 @@ use crate::core::model::{Bound, Cost, Key, Measured, ProcessId, Report};
 use crate::present::age;
 use crate::present::lookup::{Index, keys_of_findings};
 use crate::present::page::Page;
+use crate::present::zone::Zone;
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Options {
     pub history: Switch,
     /// Whether a key may begin a recording.
     pub tape: Switch,
+    /// The time zone in which moments are shown.
+    pub zone: Zone,
     /// Where in a recording one is, when one is shown instead of the world.
     pub replayed: Option<Position>,
 }

@@ -41,8 +41,12 @@ pub(crate) fn changes_in(seconds: i64) -> i64 {
 /// Returns the moment as people compare it with other evidence: `09:58:12Z`, with the date when
 /// it is not of the last 20 hours.
 pub(crate) fn clock(now: Timestamp, at: Timestamp) -> String {
-    let format = if seconds(now, at).abs() < 20 * HOUR { "%H:%M:%SZ" } else { "%F %H:%M:%SZ" };
-    at.strftime(format).to_string()
+    format!("{}Z", at.strftime(format(now, at)))
+}
+
+/// Returns how a moment is written: with the date when it is not of the last 20 hours.
+pub(super) fn format(now: Timestamp, at: Timestamp) -> &'static str {
+    if seconds(now, at).abs() < 20 * HOUR { "%H:%M:%S" } else { "%F %H:%M:%S" }
 }
 
 #[cfg(test)]

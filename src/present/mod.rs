@@ -15,3 +15,4 @@ pub(crate) mod summary;
 pub(crate) mod text;
 pub(crate) mod tone;
 pub(crate) mod words;
+pub(crate) mod zone;

@@ -6,6 +6,7 @@ use crate::core::model::{Evidence, Key, Severity};
 use crate::present::age;
 use crate::present::text::{outside, safe, width, wrap};
 use crate::present::tone::{Line, Mark, Span, Tone, of_severity};
+use crate::present::zone::Zone;
 
 /// Columns for the names of fields.
 const LABEL: usize = 15;
@@ -31,6 +32,7 @@ pub(crate) struct Page {
     medium: Medium,
     width: usize,
     now: Timestamp,
+    zone: Zone,
     /// The facts that were left out, where they are.
     folded: Option<usize>,
     /// The lines so far.
@@ -45,7 +47,27 @@ impl Page {
     /// Begins an empty page of the screen of so many columns, whose ages are those at `now`.
     pub(crate) fn new(width: usize, now: Timestamp) -> Self {
         let (medium, width) = (Medium::Screen, width.max(16));
-        Self { medium, width, now, folded: None, lines: Vec::new(), pinned: 0, moments: Vec::new() }
+        Self {
+            medium,
+            width,
+            now,
+            zone: Zone::default(),
+            folded: None,
+            lines: Vec::new(),
+            pinned: 0,
+            moments: Vec::new(),
+        }
+    }
+
+    /// Tells moments in this zone.
+    pub(crate) fn in_zone(mut self, zone: &Zone) -> Self {
+        self.zone = zone.clone();
+        self
+    }
+
+    /// Returns a moment as people compare it with other evidence.
+    pub(crate) fn clock(&self, at: Timestamp) -> String {
+        self.zone.clock(self.now, at)
     }
 
     /// Leaves out the facts from now on, and counts them.
@@ -166,7 +188,7 @@ impl Page {
             ..0 => "ahead of now".to_owned(),
             seconds => format!("{} ago", age::words(seconds)),
         };
-        self.field(label, &format!("{ago}, {}", age::clock(self.now, at)), Tone::Plain);
+        self.field(label, &format!("{ago}, {}", self.clock(at)), Tone::Plain);
     }
 
     /// Returns how many columns it has.
@@ -197,7 +219,7 @@ impl Page {
             .then(" ", Tone::Dim);
         let mut source = format!("({}", outside(Some(&evidence.source)));
         if let Some(at) = evidence.at {
-            source.push_str(&format!(", {}", age::clock(self.now, at)));
+            source.push_str(&format!(", {}", self.clock(at)));
         }
         source.push(')');
         let value = outside(Some(&evidence.value));

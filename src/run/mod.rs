@@ -38,7 +38,9 @@ use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::observe::ReportSource;
+use crate::present::zone::Zone;
 use crate::source::described as own;
+use crate::source::os::clock;
 use crate::ui::Look;
 use crate::ui::theme::{Colors, Palette};
 
@@ -99,6 +101,7 @@ pub fn run(
         bounds: bounds(),
         history: config.history,
         tape,
+        zone: Zone(clock::zone()),
         replayed: options.replay.as_ref().map(|replay| replay.at),
     };
     runtime.block_on(screen::show(guard, events, screen, (look(config), alerts), (acting, options.replay)))

@@ -88,6 +88,9 @@ fn badges(state: &State, room: u16) -> Line {
     if let Picture::Frozen(at) = state.picture {
         add(&format!("frozen {}", age::between(state.now, at)), Tone::Accent);
     }
+    if let Some(zone) = state.options.zone.name(state.now) {
+        add(&zone, Tone::Dim);
+    }
     database(state, room, &mut add);
     sources(state, room, &mut add);
     if state.hints == Hints::Lost && room >= 100 {
@@ -97,7 +100,7 @@ fn badges(state: &State, room: u16) -> Line {
         add("rec", Tone::Bad);
     }
     if let Some(position) = state.options.replayed {
-        let at = age::clock(state.now, position.at);
+        let at = state.options.zone.clock(state.now, position.at);
         add(&format!("replay {}/{} {at}", position.look, position.of), Tone::Accent);
     } else if state.options.access == Access::ReadOnly {
         add("read-only", Tone::Notice);

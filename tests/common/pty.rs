@@ -22,12 +22,13 @@ pub(crate) struct Screen {
     pub(crate) master: Option<Box<dyn MasterPty + Send>>,
 }
 
-/// Prepares claimtop with an environment that says nothing but `TERM`.
+/// Prepares claimtop with an environment that says nothing but `TERM` and the time zone.
 pub(crate) fn claimtop(arguments: &[String]) -> CommandBuilder {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
     command.args(arguments);
     command.env_clear();
     command.env("TERM", "xterm-256color");
+    command.env("TZ", "UTC");
     command
 }
 

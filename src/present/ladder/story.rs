@@ -1,7 +1,6 @@
 //! How a problem came to be: the events in order, each with what says so.
 
 use crate::core::model::{Event, Known, Story};
-use crate::present::age;
 use crate::present::page::Page;
 use crate::present::text::outside;
 use crate::present::tone::Tone;
@@ -20,7 +19,7 @@ pub(crate) fn write(page: &mut Page, story: &Story) {
 }
 
 fn write_event(page: &mut Page, event: &Event) {
-    let label = event.at.map_or_else(String::new, |at| age::clock(page.now(), at));
+    let label = event.at.map_or_else(String::new, |at| page.clock(at));
     let (told, from) = match event.known {
         Known::Observed => (event.told.clone(), "seen in"),
         Known::Inferred => (format!("so: {}", event.told), "follows from"),

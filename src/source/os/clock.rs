@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// By how many seconds [`now`] differs from the machine's clock.
@@ -12,6 +13,11 @@ static SET_BY: AtomicI64 = AtomicI64::new(0);
 pub fn now() -> Timestamp {
     let now = Timestamp::now();
     now.checked_add(SignedDuration::from_secs(SET_BY.load(Ordering::Relaxed))).unwrap_or(now)
+}
+
+/// Returns this person's time zone: that of `TZ`, else the machine's.
+pub(crate) fn zone() -> TimeZone {
+    TimeZone::system()
 }
 
 /// Sets the clock, for this program alone: a test cannot set the machine's.
