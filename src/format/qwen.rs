@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use crate::core::model::work::TurnState;
 use crate::format::json::{Object, Value};
 use crate::format::spec::Spec;
-use crate::format::time;
 use crate::format::work::{Adapter, Draft, target};
 
 /// How claimtop reads it.
@@ -28,13 +27,7 @@ fn is_settled(draft: &Draft) -> bool {
 }
 
 fn line(draft: &mut Draft, line: &Object<'_>) {
-    let at = line.str("timestamp").and_then(time::rfc3339);
-    if let Some(version) = line.text("version") {
-        draft.doing.version = Some(version);
-    }
-    if let Some(cwd) = line.text("cwd") {
-        draft.doing.cwd = Some(cwd);
-    }
+    let at = draft.comes_from(line);
     match line.str("type") {
         Some("user") => {
             if let Some(text) = parts(line).find_map(|part| part.str("text")) {

@@ -38,13 +38,7 @@ fn is_settled(draft: &Draft) -> bool {
 }
 
 fn line(draft: &mut Draft, line: &Object<'_>) {
-    let at = line.str("timestamp").and_then(time::rfc3339);
-    if let Some(version) = line.text("version") {
-        draft.doing.version = Some(version);
-    }
-    if let Some(cwd) = line.text("cwd") {
-        draft.doing.cwd = Some(cwd);
-    }
+    let at = draft.comes_from(line);
     match line.str("type") {
         Some("user") => user(draft, line, at),
         Some("assistant") => assistant(draft, line, at),

@@ -76,6 +76,17 @@ impl Draft {
         Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() }
     }
 
+    /// A line names the version that wrote it and the folder of its commands. Returns when that was.
+    pub(crate) fn comes_from(&mut self, line: &Object<'_>) -> Option<Timestamp> {
+        if let Some(version) = line.text("version") {
+            self.doing.version = Some(version);
+        }
+        if let Some(cwd) = line.text("cwd") {
+            self.doing.cwd = Some(cwd);
+        }
+        line.str("timestamp").and_then(time::rfc3339)
+    }
+
     /// A person asked for something, and a turn begins. Calls without a result are then those of a
     /// process that was killed.
     pub(crate) fn asks(&mut self, text: &str, at: Option<Timestamp>) {

@@ -2,10 +2,8 @@
 
 use std::os::fd::OwnedFd;
 
-use rustix::buffer::spare_capacity;
-use rustix::io::{pread, retry_on_intr};
-
 use crate::format::work::{Adapter, Draft};
+use crate::source::os::open::plain::read_at;
 
 /// The longest line that is read, in bytes. Lines of 541 kB were seen.
 pub(crate) const MOST: u64 = 2 << 20;
@@ -88,14 +86,5 @@ impl Lines {
 
 /// Reads some bytes of a file, fewer where it has become shorter.
 fn bytes(fd: &OwnedFd, from: u64, length: u64) -> Option<Vec<u8>> {
-    let length = usize::try_from(length).ok()?;
-    let mut bytes = Vec::with_capacity(length);
-    while bytes.len() < length {
-        let at = from + bytes.len() as u64;
-        if retry_on_intr(|| pread(fd, spare_capacity(&mut bytes), at)).ok()? == 0 {
-            break;
-        }
-    }
-    bytes.truncate(length);
-    Some(bytes)
+    read_at(fd, from, usize::try_from(length).ok()?, 0).ok()
 }

@@ -1,11 +1,10 @@
 //! Reads one file of a folder whole, or says why not.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, Mode, fstat, openat};
-use rustix::io::{Errno, pread, retry_on_intr};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::core::model::file::MAX_BYTES;
@@ -14,7 +13,7 @@ use crate::source::os::open::error::words;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
 use crate::source::os::open::meta::{meta_of, sort_name};
-use crate::source::os::open::plain::FILE;
+use crate::source::os::open::plain::{FILE, read_at};
 
 /// What one attempt to read a file gave.
 type Found = (Option<FileMeta>, Content);
@@ -103,7 +102,8 @@ fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> Found {
     let mut tries_left = 1;
     loop {
         let size = usize::try_from(meta.size).unwrap_or(usize::MAX);
-        let bytes = match read_from_start(fd, size) {
+        // One byte more tells that it has grown.
+        let bytes = match read_at(fd, 0, size, 1) {
             Ok(bytes) => bytes,
             Err(error) => return (Some(meta), Content::Failed(words(error))),
         };
@@ -118,18 +118,5 @@ fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> Found {
             return (Some(meta), Content::Bytes(bytes));
         }
         tries_left -= 1;
-    }
-}
-
-/// Reads at most one byte more than `size` and than [`MAX_BYTES`], from the start.
-fn read_from_start(fd: impl AsFd, size: usize) -> Result<Vec<u8>, Errno> {
-    let mut bytes = Vec::with_capacity(size.saturating_add(1));
-    loop {
-        let offset = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let read = retry_on_intr(|| pread(&fd, spare_capacity(&mut bytes), offset))?;
-        // A plain file gives less than asked for only at its end.
-        if read == 0 || bytes.len() == bytes.capacity() || bytes.len() == size {
-            return Ok(bytes);
-        }
     }
 }

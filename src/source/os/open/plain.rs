@@ -1,11 +1,11 @@
 //! Opens and reads one plain file that is named by its path.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
-use rustix::io::{Errno, read, retry_on_intr};
+use rustix::io::{Errno, pread, read, retry_on_intr};
 
 use crate::core::model::FileMeta;
 use crate::source::os::open::meta::meta_of;
@@ -30,6 +30,25 @@ pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
         true => Ok((fd, meta_of(&stat))),
         false => Err(Errno::INVAL),
     }
+}
+
+/// Reads a plain file from some place on: `length` bytes, fewer where it ends before, and up to
+/// `more` where they come at once.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn read_at(fd: impl AsFd, from: u64, length: usize, more: usize) -> Result<Vec<u8>, Errno> {
+    let most = length.saturating_add(more);
+    let mut bytes = Vec::with_capacity(most);
+    while most > 0 {
+        let at = from.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        // A plain file gives less than asked for only at its end.
+        if retry_on_intr(|| pread(&fd, spare_capacity(&mut bytes), at))? == 0 || bytes.len() >= length {
+            break;
+        }
+    }
+    bytes.truncate(most);
+    Ok(bytes)
 }
 
 /// Reads a small file that is named by its path, with the same care but from any owner; also
