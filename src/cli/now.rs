@@ -66,7 +66,7 @@ impl<'a> Now<'a> {
             name: window_name(window),
             state: standing(window).0.2,
             doing: doing::of_window(window, Prompts::Hidden),
-            work: window.work.as_ref(),
+            work: window.work.as_deref(),
         };
         Self {
             schema: SCHEMA,

@@ -19,7 +19,7 @@ use crate::core::judge::{rules, story};
 use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
-    Action, BrokenPath, ClaudeCode, ContextId, ContextSource, Evidence, Finding, Format, Judged, Key,
+    Action, BrokenPath, ClaudeCode, ContextFill, ContextId, ContextSource, Evidence, Finding, Format, Judged, Key,
     KeyKind, Ownership, ProcessState, Record, RecordDetail, RecordKind, RecordView, Releasable, Remedy,
     RepoView, Report, ReportHost, Role, Snapshot, Strength, Untrusted, Verdict, VerdictState, WindowState,
     WindowView, Work,
@@ -225,7 +225,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
             ProcessState::Zombie => WindowState::Zombie,
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
-        waiting: waiting(registry.copied(), work, wait),
+        waiting: waiting(registry.copied(), work.map(Arc::as_ref), wait),
         work: work.map(|work| sized(work, world)),
         session_id: exact.map(|session| session.id.clone()),
         session,
@@ -244,18 +244,20 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
 }
 
 /// Returns what a session does, from the file of the agent that runs it.
-fn work_of<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Option<&'a Work> {
-    let is_its = |work: &&Work| work.session == *session && work.format.runs_on(window.agent);
+fn work_of<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Option<&'a Arc<Work>> {
+    let is_its = |work: &&Arc<Work>| work.session == *session && work.format.runs_on(window.agent);
     world.snapshot.work.iter().find(is_its)
 }
 
 /// Returns what a session does, with the size of its context where its agent has told only that to its
 /// status line. A size that is less than what it holds is that of another model.
-fn sized(work: &Work, world: &World<'_>) -> Work {
-    let mut work = work.clone();
-    if let Some(context) = &mut work.doing.context {
-        let noted = world.snapshot.bound.contexts.get(&work.session).copied();
-        context.window = context.window.or(noted.filter(|size| *size >= context.tokens));
+fn sized(work: &Arc<Work>, world: &World<'_>) -> Arc<Work> {
+    let mut work = Arc::clone(work);
+    let noted = world.snapshot.bound.contexts.get(&work.session).copied();
+    let size = |fill: ContextFill| fill.window.or(noted.filter(|size| *size >= fill.tokens));
+    let sized = work.doing.context.map(|fill| ContextFill { window: size(fill), ..fill });
+    if sized != work.doing.context {
+        Arc::make_mut(&mut work).doing.context = sized;
     }
     work
 }

@@ -25,6 +25,7 @@ mod stores;
 mod stories;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
@@ -190,7 +191,7 @@ impl WorldFile {
                 .collect(),
             bound: self.notes(),
             homes: homes::of_records(),
-            work: self.work.iter().map(|spec| self.work(spec)).collect(),
+            work: self.work.iter().map(|spec| Arc::new(self.work(spec))).collect(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
             tombstones: merged(self.tombstone.iter().map(|spec| self.tombstone(spec)).collect(), &[]).into(),

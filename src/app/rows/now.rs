@@ -103,7 +103,7 @@ fn trouble(index: &Index, window: &WindowView) -> Cell {
 /// Makes the row of a window.
 pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let ((mark, tone, word), activity) = index.standing(window);
-    let work = window.work.as_ref();
+    let work = window.work.as_deref();
     let doing = work.map_or(String::new(), |work| doing::of_work(window, work, Prompts::Shown));
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
     let cells = vec![

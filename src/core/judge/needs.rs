@@ -184,7 +184,7 @@ impl<'a> Dead<'a> {
     /// Returns every window that has left something, the newest first.
     fn gone(&self, world: &World<'a>) -> Vec<Gone<'_>> {
         let work: HashMap<&Untrusted, &Work> =
-            world.snapshot.work.iter().map(|work| (&work.session, work)).collect();
+            world.snapshot.work.iter().map(|work| (&work.session, &**work)).collect();
         let groups = self.records.chunk_by(|(one, _), (other, _)| one == other);
         let gone = groups.filter_map(|records| {
             let (who, _) = *records.first()?;

@@ -62,7 +62,7 @@ impl Report {
     pub(crate) fn without_prompts(&self) -> Self {
         let mut report = self.clone();
         let works = report.windows.iter_mut().filter_map(|window| window.work.as_mut());
-        works.for_each(|work| work.doing.prompt = None);
+        works.for_each(|work| Arc::make_mut(work).doing.prompt = None);
         report
     }
 

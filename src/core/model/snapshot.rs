@@ -41,7 +41,7 @@ pub struct Snapshot {
     /// The agents' own session files that may belong to a window.
     pub session_files: Vec<SessionFile>,
     /// What sessions do, as their agents' own files say.
-    pub work: Vec<Work>,
+    pub work: Vec<Arc<Work>>,
     /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
     pub tombstones: Arc<[Tombstone]>,
     /// The folders that windows work in and that lie in no repository, as far as may be looked.

@@ -1,5 +1,7 @@
 //! A running agent, as it is shown.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -80,7 +82,7 @@ pub struct WindowView {
     /// What it waits for.
     pub waiting: Option<Waiting>,
     /// What its session does, as its agent's own file says.
-    pub work: Option<Work>,
+    pub work: Option<Arc<Work>>,
     /// A name that a person or the agent gave it.
     pub name: Option<Untrusted>,
     /// The controlling terminal.

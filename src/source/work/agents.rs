@@ -51,18 +51,21 @@ impl Agents {
         Self { folder, listed: None, agents: BTreeMap::new() }
     }
 
-    /// Reads what is new.
-    pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, (fence, now): (&Fence, Timestamp)) {
+    /// Reads what is new, and returns whether there was anything.
+    pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, (fence, now): (&Fence, Timestamp)) -> bool {
         let found = look_at(&self.folder).filter(|_| fence.reaches(&self.folder));
         let Some(meta) = found else {
-            (self.listed, self.agents) = (None, BTreeMap::new());
-            return;
+            let before = std::mem::take(&mut self.agents);
+            self.listed = None;
+            return !before.is_empty();
         };
         let is_known = |(known, read_at)| known == meta && is_sure(read_at, meta.touched_at());
-        if !self.listed.is_some_and(is_known) {
+        let is_listed = self.listed.is_some_and(is_known);
+        if !is_listed {
             self.listed = self.list().map(|()| (meta, now));
         }
-        self.agents.values_mut().for_each(|agent| agent.look(adapter, uid));
+        let news = self.agents.values_mut().filter_map(|agent| agent.look(adapter, uid).then_some(()));
+        news.count() > 0 || !is_listed
     }
 
     /// Finds the newest; those that were known stay where that fails.
@@ -132,7 +135,10 @@ impl Agents {
 }
 
 impl Agent {
-    fn look(&mut self, adapter: Adapter, uid: u32) {
+    /// Reads what is new, and returns whether there was anything.
+    fn look(&mut self, adapter: Adapter, uid: u32) -> bool {
+        let seen = |agent: &Self| (agent.noted, agent.tail.as_ref().map(Tail::meta));
+        let before = seen(self);
         // The note first: what it calls finished has written all that it will.
         let path = self.path.with_extension("meta.json");
         let noted = look_at(&path).filter(|meta| meta.ownership.uid == uid);
@@ -141,6 +147,7 @@ impl Agent {
             self.noted = noted;
         }
         self.tail = Tail::read(&self.path, adapter, uid, self.tail.take());
+        seen(self) != before
     }
 
     /// Returns whether it has not finished, as far as is known.

@@ -2,26 +2,31 @@
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use rustix::buffer::spare_capacity;
-use rustix::io::{Errno, pread, retry_on_intr};
+use rustix::io::Errno;
 
 use crate::core::model::{Committed, Edit, Repo, RepoSort, Snapshot, Untrusted, Work, Worktree};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
-use crate::source::os::open::plain::open_plain;
+use crate::source::os::open::plain::{open_plain, read_at};
 
 /// How much of a reflog's end is read, in bytes; its lines are about 150 long.
 const END: usize = 4 << 10;
 
 /// Marks the edits that no commit can hold.
-pub(crate) fn mark(work: &mut [Work], snapshot: &Snapshot) {
+pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot) {
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
     let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid);
-    let edits = work.iter_mut().flat_map(|work| &mut work.doing.edits);
-    edits.for_each(|edit| edit.committed = heads.committed(edit));
+    for work in work {
+        let marks: Vec<Committed> = work.doing.edits.iter().map(|edit| heads.committed(edit)).collect();
+        if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
+            let edits = &mut Arc::make_mut(work).doing.edits;
+            edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
+        }
+    }
 }
 
 /// The heads of one look.
@@ -133,9 +138,8 @@ fn head_of(repo: &Repo, tree: &Worktree, uid: u32) -> Option<Head> {
                 return None;
             }
             let from = meta.size.saturating_sub(END as u64);
-            let mut end = Vec::with_capacity(END);
-            let read = retry_on_intr(|| pread(&fd, spare_capacity(&mut end), from)).ok()?;
-            let is_whole = from + read as u64 == meta.size;
+            let end = read_at(&fd, from, END, 0).ok()?;
+            let is_whole = from + end.len() as u64 == meta.size;
             let moved_at = last_move(&end, from == 0).filter(|_| is_whole)?;
             // A line bears the committer's date, which anybody can set, and lines can be deleted.
             Some(Head::By(moved_at.max(meta.modified_at)))

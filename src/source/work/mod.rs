@@ -11,6 +11,7 @@ mod wanted;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,6 +19,7 @@ use crate::core::model::{Doing, Format, Medium, Snapshot, SourceHealth, SourceSt
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
 use crate::source::interface::{Hints, Scope, Source};
+use crate::source::os::fence::Fence;
 use crate::source::os::open::medium::medium_at;
 use crate::source::sqlite::copies::Copies;
 use crate::source::work::agents::Agents;
@@ -46,6 +48,8 @@ struct Followed {
     agents: Option<Agents>,
     /// When its window started, where that is known.
     started_at: Option<Timestamp>,
+    /// What it says, until there is more.
+    work: Option<Arc<Work>>,
 }
 
 impl Source for Reader {
@@ -64,10 +68,7 @@ impl Source for Reader {
             let find = || Followed::find(&one, adapter, scope, is_sought.is_none(), uid);
             match known.or_else(find) {
                 Some(mut followed) => {
-                    followed.started_at = one.started_at;
-                    if let Some(agents) = &mut followed.agents {
-                        agents.look(adapter, uid, (&scope.fence, reading.now));
-                    }
+                    followed.look_further(&one, uid, (&scope.fence, reading.now));
                     self.followed.insert(one.session, followed);
                 }
                 None => drop(self.sought.insert(one.session, is_sought.unwrap_or(reading.now))),
@@ -79,11 +80,12 @@ impl Source for Reader {
         gone.truncate(MOST.saturating_sub(self.followed.len()));
         self.followed.extend(gone);
         self.catch_up();
-        let files = self.followed.iter().map(|(session, one)| one.work(session));
-        let mut work: Vec<Work> = files.chain(self.opencode.works().cloned()).collect();
+        let files = self.followed.iter_mut().map(|(session, one)| one.work(session));
+        let mut work: Vec<&mut Arc<Work>> = files.chain(self.opencode.works()).collect();
+        committed::mark(&mut work, snapshot);
+        let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         self.skipped = work.iter().map(|work| work.skipped).sum();
-        committed::mark(&mut work, snapshot);
         snapshot.work = work;
     }
 
@@ -128,11 +130,9 @@ impl Reader {
 
     /// Reads one more piece of the file that needs the least to be read from its beginning.
     fn catch_up(&mut self) {
-        let tails = self.followed.values_mut().flat_map(Followed::tails);
-        let behind = tails.filter_map(|(path, adapter, tail)| Some((tail.behind()?, path, adapter, tail)));
-        if let Some((_, path, adapter, tail)) = behind.min_by_key(|(left, path, ..)| (*left, path.to_owned()))
-        {
-            tail.catch_up(path, adapter);
+        let behind = self.followed.values_mut().filter_map(|one| Some((one.behind()?, one)));
+        if let Some((_, followed)) = behind.min_by_key(|(left, one)| (*left, one.path.clone())) {
+            followed.catch_up();
         }
     }
 }
@@ -146,24 +146,55 @@ impl Followed {
             .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere))?;
         let tail = Tail::read(&path, adapter, uid, None)?;
         let agents = (one.session.format == Format::ClaudeCode).then(|| Agents::of(&path));
-        Some(Self { medium: medium_at(&path), path, adapter, tail, agents, started_at: None })
+        let medium = medium_at(&path);
+        Some(Self { path, medium, adapter, tail, agents, started_at: None, work: None })
     }
 
     /// Reads what is new.
     fn look(self, uid: u32) -> Option<Self> {
+        let before = self.tail.meta();
         let tail = Tail::read(&self.path, self.adapter, uid, Some(self.tail))?;
-        Some(Self { tail, ..self })
+        let work = self.work.filter(|_| tail.meta() == before);
+        Some(Self { tail, work, ..self })
+    }
+
+    /// Reads what is new of its sub-agents.
+    fn look_further(&mut self, wanted: &Wanted, uid: u32, (fence, now): (&Fence, Timestamp)) {
+        let agents = self.agents.as_mut();
+        let has_news = agents.is_some_and(|agents| agents.look(self.adapter, uid, (fence, now)));
+        if has_news || self.started_at != wanted.started_at {
+            (self.started_at, self.work) = (wanted.started_at, None);
+        }
+    }
+
+    /// Returns how much is still to be read of the transcript that needs the least, in bytes.
+    fn behind(&mut self) -> Option<u64> {
+        self.tails().filter_map(|(_, tail)| tail.behind()).min()
+    }
+
+    /// Reads one more piece of that.
+    fn catch_up(&mut self) {
+        let adapter = self.adapter;
+        let behind = self.tails().filter_map(|(path, tail)| Some((tail.behind()?, path, tail)));
+        if let Some((_, path, tail)) = behind.min_by_key(|(left, path, _)| (*left, path.to_path_buf())) {
+            tail.catch_up(path, adapter);
+            self.work = None;
+        }
     }
 
     /// Returns its own transcript and those of its sub-agents.
-    fn tails(&mut self) -> impl Iterator<Item = (&Path, Adapter, &mut Tail)> {
-        let adapter = self.adapter;
+    fn tails(&mut self) -> impl Iterator<Item = (&Path, &mut Tail)> {
         let own = std::iter::once((self.path.as_path(), &mut self.tail));
-        let all = own.chain(self.agents.iter_mut().flat_map(Agents::tails));
-        all.map(move |(path, tail)| (path, adapter, tail))
+        own.chain(self.agents.iter_mut().flat_map(Agents::tails))
     }
 
-    fn work(&self, session: &Session) -> Work {
+    /// Returns what it says, made anew only where more was read.
+    fn work(&mut self, session: &Session) -> &mut Arc<Work> {
+        let work = self.work.take().unwrap_or_else(|| Arc::new(self.read_work(session)));
+        self.work.insert(work)
+    }
+
+    fn read_work(&self, session: &Session) -> Work {
         let draft = self.tail.draft();
         let mut work = Work {
             format: session.format,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::ToSql;
@@ -57,7 +58,7 @@ struct Kept {
     /// The files that were read, and when.
     read: Option<(Files, Timestamp)>,
     sessions: BTreeSet<Untrusted>,
-    work: BTreeMap<Untrusted, Work>,
+    work: BTreeMap<Untrusted, Arc<Work>>,
 }
 
 impl Store {
@@ -85,8 +86,8 @@ impl Store {
     }
 
     /// Returns what was read.
-    pub(crate) fn works(&self) -> impl Iterator<Item = &Work> {
-        self.kept.values().flat_map(|kept| kept.work.values())
+    pub(crate) fn works(&mut self) -> impl Iterator<Item = &mut Arc<Work>> {
+        self.kept.values_mut().flat_map(|kept| kept.work.values_mut())
     }
 
     /// Adds what means another look when it changes.
@@ -124,7 +125,7 @@ impl Kept {
         if let Ok(work) = read() {
             self.read = Some((files, now));
             self.sessions.clone_from(sessions);
-            self.work.extend(work.into_iter().map(|work| (work.session.clone(), work)));
+            self.work.extend(work.into_iter().map(|work| (work.session.clone(), Arc::new(work))));
             let is_wanted = |work: &Work| sessions.contains(&work.session);
             while self.work.len() > MOST.max(sessions.len()) {
                 let gone = self.work.values().filter(|work| !is_wanted(work));

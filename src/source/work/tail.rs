@@ -99,6 +99,11 @@ impl Tail {
         &self.end.draft
     }
 
+    /// Returns the file as it was last read.
+    pub(crate) fn meta(&self) -> FileMeta {
+        self.meta
+    }
+
     /// Returns when the file was last written.
     pub(crate) fn written_at(&self) -> Timestamp {
         self.meta.modified_at

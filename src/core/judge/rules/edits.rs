@@ -34,7 +34,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 /// Returns what a window does whose session is no guess.
 pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
     let is_certain = window.session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
-    window.work.as_ref().filter(|_| is_certain)
+    window.work.as_deref().filter(|_| is_certain)
 }
 
 /// Returns a window's edits that no commit holds.

@@ -51,7 +51,7 @@ impl Opencode {
         let sessions = [ID.into(), "ses_none".into()].into();
         self.kept.look(&path, files, &sessions, files.touched_at(), &copies);
         assert_eq!(self.kept.work.len(), 1);
-        self.kept.work[&ID.into()].clone()
+        (*self.kept.work[&ID.into()]).clone()
     }
 }
 

@@ -81,7 +81,7 @@ impl Redactor {
         *tombstones = tombstones.iter().map(|stone| self.tombstone(stone.clone())).collect();
         plain_folders.iter_mut().for_each(|folder| self.untrusted(folder));
         sources.iter_mut().for_each(|source| self.source(source));
-        work.iter_mut().for_each(|work| self.work(work));
+        work.iter_mut().for_each(|work| self.work(Arc::make_mut(work)));
         look
     }
 
