@@ -209,6 +209,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.bound.partial = one.bound.partial.or(other.bound.partial);
     one.homes.extend(other.homes);
     one.session_files.extend(other.session_files);
+    one.work.extend(other.work);
     one.plain_folders.extend(other.plain_folders);
     one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one

@@ -134,7 +134,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
             }
         }
     };
-    let uncommitted = left.uncommitted.max(uncommitted(window.work.as_ref()));
+    let uncommitted = left.uncommitted.max(uncommitted(window.work.as_deref()));
     let kind = NeedKind::Died(Left { unproven: unproven.len(), uncommitted, ..left });
     Need { key: death.need(), subject, kind, since: Some(death.found_at) }
 }

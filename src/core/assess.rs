@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
+use crate::core::judge::edited;
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
 use crate::core::judge::needs::{needs, noted, waiting};
@@ -19,8 +20,8 @@ use crate::core::judge::{rules, story};
 use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
-    Action, BrokenPath, ClaudeCode, ContextFill, ContextId, ContextSource, Evidence, Finding, Format, Judged, Key,
-    KeyKind, Ownership, ProcessState, Record, RecordDetail, RecordKind, RecordView, Releasable, Remedy,
+    Action, BrokenPath, ClaudeCode, ContextFill, ContextId, ContextSource, Evidence, Finding, Format, Judged,
+    Key, KeyKind, Ownership, ProcessState, Record, RecordDetail, RecordKind, RecordView, Releasable, Remedy,
     RepoView, Report, ReportHost, Role, Snapshot, Strength, Untrusted, Verdict, VerdictState, WindowState,
     WindowView, Work,
 };
@@ -47,7 +48,8 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         world.windows.iter().map(|window| view_window(window, &world)).collect();
     let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
     let records = judge_records(&world, &keys, earlier.map_or(&[], |report| &report.records));
-    let claims = judge_claims(&ClaimFacts { records: &records, world: &world, window_keys: &keys });
+    let mut claims = judge_claims(&ClaimFacts { records: &records, world: &world, window_keys: &keys });
+    claims.extend(edited::claims(&world, &windows, &records));
     let mut of_records = by_window(records.iter().map(|record| (record.window.as_ref(), &record.key)));
     let mut of_claims = by_window(claims.iter().map(|claim| (claim.window.as_ref(), &claim.key)));
     for window in &mut windows {

@@ -15,6 +15,7 @@ use crate::core::model::report::Report;
 use crate::core::model::window::WindowView;
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone, of_window};
+use crate::present::words;
 
 /// A report with ways in, made once for each look.
 #[derive(Debug)]
@@ -209,7 +210,7 @@ impl Index {
         }
         match self.claim(key) {
             Some(claim) => {
-                format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id)))
+                format!("{} {}", claim.resource.kind.name(), words::holds(claim))
             }
             None => key.to_string(),
         }

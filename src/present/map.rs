@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::core::model::{ClaimStatus, Finding, Key, RecordView, Report, Resource, Severity, VerdictState};
+use crate::core::model::{
+    ClaimStatus, ClaimView, Finding, Key, RecordView, Report, Resource, Severity, VerdictState,
+};
+use crate::present::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Column {
@@ -137,7 +140,7 @@ impl<'a> Drawing<'a> {
             self.map.edges.extend(windows.into_iter().map(edge));
             for claim in own {
                 let collisions = self.letters_of(&claim.key);
-                let to = (Column::Resource, self.resource(&claim.resource, claim.status));
+                let to = (Column::Resource, self.resource(claim));
                 self.map.edges.push(Edge { from: at, to, collisions, claim: Some(claim.status) });
             }
         }
@@ -174,7 +177,8 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn resource(&mut self, resource: &'a Resource, status: ClaimStatus) -> usize {
+    fn resource(&mut self, claim: &'a ClaimView) -> usize {
+        let (resource, status) = (&claim.resource, claim.status);
         if let Some(at) = self.resources.get(resource) {
             return *at;
         }
@@ -184,7 +188,7 @@ impl<'a> Drawing<'a> {
             ClaimStatus::Dead => VerdictState::Dead,
             ClaimStatus::Ghost | ClaimStatus::Expired | ClaimStatus::Unproven => VerdictState::Unknown,
         };
-        let name = format!("{} {}", resource.kind.name(), resource.id);
+        let name = format!("{} {}", resource.kind.name(), words::holds(claim));
         self.map.resources.push(Spot { key: None, name, state: Some(state), collisions: Vec::new() });
         self.resources.insert(resource, at);
         at

@@ -1,7 +1,7 @@
 //! What a report comes to in one line: for status bars, titles and whoever has no more room.
 
 use crate::core::model::snapshot::unread;
-use crate::core::model::{ClaimStatus, Report, Severity, SourceHealth, SourceState, Topic, WindowState};
+use crate::core::model::{Report, Severity, SourceHealth, SourceState, Topic, WindowState};
 use crate::present::text::count;
 
 /// A number of things of which there may be more than could be seen.
@@ -55,7 +55,7 @@ impl Summary {
         let findings =
             |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
         let windows = report.windows.iter().filter(|window| window.state != WindowState::Zombie);
-        let dead_claims = report.claims.iter().filter(|claim| claim.status == ClaimStatus::Dead);
+        let dead_claims = report.claims.iter().filter(|claim| claim.is_dead());
         let sources = &report.sources;
         let is_failed = |source: &&SourceHealth| source.state == SourceState::Failed;
         let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);

@@ -1,10 +1,11 @@
 //! Words for what the types of the core say.
 
 use crate::core::model::{
-    Action, ClaimStatus, ContextSource, Reason, RecordKind, Releasable, Remedy, Surface, SurfaceState,
+    Action, ClaimStatus, ClaimView, ContextSource, Reason, RecordKind, Releasable, Remedy, Surface,
+    SurfaceState, Untrusted,
 };
 use crate::present::page::Medium;
-use crate::present::text::count;
+use crate::present::text::{count, outside, safe};
 use crate::present::tone::Tone;
 
 /// Returns the key that a remedy is behind, and what it does.
@@ -86,8 +87,11 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
 }
 
 /// Explains how a claim stands.
-pub(crate) fn claim_status(status: ClaimStatus) -> &'static str {
-    match status {
+pub(crate) fn claim_status(claim: &ClaimView) -> &'static str {
+    match claim.status {
+        ClaimStatus::Unproven if claim.is_of_transcript() => {
+            "whether a commit holds the edits cannot be told"
+        }
         ClaimStatus::Contested => "two live holders",
         ClaimStatus::Dead => "the holder is dead",
         ClaimStatus::Ghost => "only a mirror still says so",
@@ -95,6 +99,16 @@ pub(crate) fn claim_status(status: ClaimStatus) -> &'static str {
         ClaimStatus::Unproven => "nothing proves whether the holder is alive or dead",
         ClaimStatus::Quiet => "the holder is alive but silent; quiet is not dead",
         ClaimStatus::Held => "the holder is alive",
+    }
+}
+
+/// Says what a claim holds: the files that a transcript names, and all else by its ID.
+pub(crate) fn holds(claim: &ClaimView) -> String {
+    let name = |path: &Untrusted| safe(path.raw().rsplit('/').next().unwrap_or_default());
+    match &*claim.files {
+        [] => outside(Some(&claim.resource.id)),
+        [only] => name(only),
+        [last, rest @ ..] => format!("{} and {} more", name(last), rest.len()),
     }
 }
 

@@ -16,8 +16,12 @@ impl WorldFile {
         let format = Format::ALL.into_iter().find(|format| format.name() == spec.format).expect("a format");
         let mut doing = doing(format, &self.filled(&spec.text)).expect("a format with session files");
         for edit in &mut doing.edits {
-            let is_new = spec.uncommitted.iter().any(|path| path == edit.path.raw());
-            edit.committed = if is_new { Committed::No } else { Committed::Unknown };
+            let is_in = |paths: &[String]| paths.iter().any(|path| path == edit.path.raw());
+            edit.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
+                (true, _) => Committed::Yes,
+                (false, true) => Committed::No,
+                (false, false) => Committed::Unknown,
+            };
         }
         Work {
             format,

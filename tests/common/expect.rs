@@ -1,6 +1,6 @@
 //! What must come out of a world, and what else came out.
 
-use claimtop::core::model::{RecordView, Report};
+use claimtop::core::model::{ClaimView, RecordView, Report};
 use claimtop::testing::present::sentences;
 use serde::Deserialize;
 
@@ -25,6 +25,9 @@ pub(crate) struct Expect {
     /// Claims, as `kind id`.
     #[serde(default)]
     pub(crate) claim: Vec<ExpectClaim>,
+    /// All claims, as `kind id`, where that matters.
+    #[serde(default)]
+    pub(crate) claims: Option<Vec<String>>,
     /// Windows, by PID.
     #[serde(default)]
     pub(crate) window: Vec<ExpectWindow>,
@@ -118,6 +121,10 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     same("needs", expect.needs.as_ref(), sentences(report), &mut out);
     expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
     expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));
+    let claims: Vec<String> = report.claims.iter().map(claim_name).collect();
+    if let Some(wanted) = expect.claims.as_ref().filter(|wanted| **wanted != claims) {
+        out.push(format!("claims {claims:?}, not {wanted:?}"));
+    }
     expect.window.iter().for_each(|wanted| check_window(wanted, report, &mut out));
     expect.finding.iter().for_each(|wanted| stories::check_finding(wanted, report, &mut out));
     expect.plan.iter().for_each(|wanted| plans::check_plan(wanted, report, &mut out));
@@ -167,11 +174,12 @@ fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
     same(&format!("{name} window"), wanted.window.as_ref(), window.map_or(0, |window| window.pid), out);
 }
 
+fn claim_name(claim: &ClaimView) -> String {
+    format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw())
+}
+
 fn check_claim(wanted: &ExpectClaim, report: &Report, out: &mut Vec<String>) {
-    let name = |claim: &claimtop::core::model::ClaimView| {
-        format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw())
-    };
-    let Some(claim) = report.claims.iter().find(|claim| name(claim) == wanted.resource) else {
+    let Some(claim) = report.claims.iter().find(|claim| claim_name(claim) == wanted.resource) else {
         return out.push(format!("no claim {}", wanted.resource));
     };
     let what = &wanted.resource;

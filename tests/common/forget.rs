@@ -54,6 +54,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         snapshot.bound.partial = Some("forgotten".to_owned());
     }
     snapshot.homes.retain(|_| dice.roll(chance) != 0);
+    snapshot.work.retain(|_| dice.roll(chance) != 0);
     snapshot.session_files.retain(|_| dice.roll(chance) != 0);
     for file in &mut snapshot.session_files {
         if dice.roll(chance) == 0 {

@@ -260,6 +260,9 @@ pub(super) struct WorkSpec {
     /// The edited files that git does not have.
     #[serde(default)]
     pub(super) uncommitted: Vec<String>,
+    /// Those that it has.
+    #[serde(default)]
+    pub(super) committed: Vec<String>,
 }
 
 /// A session file of an agent, as the source found it.

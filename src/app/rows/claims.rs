@@ -26,7 +26,7 @@ pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
     let (mark, tone, word) = of_claim(claim.status);
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), words::claim_order(claim.status)),
-        Cell::text(&outside(Some(&claim.resource.id)), Tone::Strong),
+        Cell::text(&words::holds(claim), Tone::Strong),
         Cell::text(claim.resource.kind.name(), Tone::Plain),
         holder(index, claim),
         Cell::age(now, claim.since),

@@ -6,6 +6,7 @@ use crate::core::model::finding::{Finding, Remedy};
 use crate::core::model::key::Key;
 use crate::core::model::need::NeedKind;
 use crate::core::model::window::WindowView;
+use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
 use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;
@@ -115,9 +116,7 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     let helped = helped.filter(|finding| action_of(finding.remedy) == Some(action));
     let own: Vec<Key> = helped.filter_map(|finding| finding.subjects.iter().find(is_its).cloned()).collect();
     match (own.is_empty(), action) {
-        (true, Action::Release) => {
-            window.claims.iter().filter(|key| index.claim(key).is_some()).cloned().collect()
-        }
+        (true, Action::Release) => claims_of(&index.report, window),
         (true, Action::Migrate | Action::Park | Action::Undo) | (false, _) => own,
     }
 }

@@ -31,6 +31,7 @@ use crate::core::model::{
 };
 use crate::core::plan::about::Known;
 use crate::core::plan::find::Subject;
+use crate::core::plan::holder::claims_of;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
 
@@ -88,14 +89,14 @@ pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], conse
     let report = executor.report();
     let mut requests = Vec::new();
     for subject in subjects {
-        requests.extend(asked(find::find(&report, subject)?, action)?);
+        requests.extend(asked(&report, find::find(&report, subject)?, action)?);
     }
     carry_out(settings, &mut executor, &report, &requests, consent)
 }
 
 /// Returns what an action on something is about: of a window that lives what it holds, of one that
 /// has ended all that it has left.
-fn asked(found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
+fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
     let act = |key: &Key| Request::Act { key: key.clone(), action };
     Ok(match (found, action) {
         (Found::Left(record), Action::Release | Action::Park) => {
@@ -106,7 +107,9 @@ fn asked(found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
             let error = anyhow!("{} is running and holds nothing", shown(&window.title()));
             return Err(Failure::new(Exit::Refused, error));
         }
-        (Found::One(Subject::Window(window)), Action::Release) => window.claims.iter().map(act).collect(),
+        (Found::One(Subject::Window(window)), Action::Release) => {
+            claims_of(report, window).iter().map(act).collect()
+        }
         (Found::One(subject), _) => vec![act(subject.key())],
     })
 }

@@ -96,7 +96,7 @@ pub(crate) fn claims(report: &Report) -> Laid {
             Cell::maybe(claim.since.map(|since| age::between(report.taken_at, since))),
             Cell::new(words::releasable(claim.releasable, Medium::Text)),
             Cell::new(&claim.record.key),
-            Cell::new(&claim.resource.id),
+            Cell::new(words::holds(claim)),
         ]);
     }
     let nothing =

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::agent::Role;
+use crate::core::judge::edited;
 use crate::core::judge::rules::edits::shared;
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, ClaimStatus, ClaimView, ClaudeCode, Code, Committed, Finding, Judged, Key, KeyKind, Left, Need,
-    NeedKind, NotedWait, Process, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted,
-    VerdictState, Waiting, Wants, WindowView, Work,
+    Binding, ClaimView, ClaudeCode, Code, Finding, Judged, Key, KeyKind, Left, Need, NeedKind, NotedWait,
+    Process, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState, Waiting, Wants,
+    WindowView, Work,
 };
 
 /// The most dead windows that are told one by one.
@@ -176,7 +177,7 @@ impl<'a> Dead<'a> {
         };
         let mut records: Vec<_> = records.iter().filter_map(whose).collect();
         records.sort_by_key(|(who, _)| *who);
-        let mut claims: Vec<_> = claims.iter().filter(|claim| claim.status == ClaimStatus::Dead).collect();
+        let mut claims: Vec<_> = claims.iter().filter(|claim| claim.is_dead()).collect();
         claims.sort_by_key(|claim| &claim.record.key);
         Self { records, claims }
     }
@@ -246,8 +247,7 @@ fn died(world: &World<'_>, dead: &Dead<'_>) -> Vec<Need> {
 
 /// Counts the edited files that git does not have.
 pub(crate) fn uncommitted(work: Option<&Work>) -> usize {
-    let edits = work.into_iter().flat_map(|work| &work.doing.edits);
-    edits.filter(|edit| edit.committed == Committed::No).count()
+    work.into_iter().flat_map(edited::uncommitted).count()
 }
 
 /// Returns what a window waits for: as its agent's registry says, else as its own hook noted, and the

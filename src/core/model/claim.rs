@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::core::model::named::named;
-use crate::core::model::{Key, KeyKind, RecordView, Resource, StatedClaim, Surface, SurfaceState};
+use crate::core::model::{Key, KeyKind, RecordView, Resource, StatedClaim, Surface, SurfaceState, Untrusted};
 
 named! {
     /// How a claim stands.
@@ -61,6 +61,9 @@ pub struct ClaimView {
     pub surfaces: Arc<[Surface]>,
     /// Whether it can be released.
     pub releasable: Releasable,
+    /// The files, the last edited first, where it is its window's transcript that states it.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub files: Arc<[Untrusted]>,
 }
 
 impl ClaimView {
@@ -81,13 +84,28 @@ impl ClaimView {
             status,
             surfaces,
             releasable: Releasable::No,
+            files: Arc::default(),
         }
+    }
+
+    /// Returns whether a transcript alone states it, which nobody but its agent ever changes.
+    pub(crate) fn is_of_transcript(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// Returns whether a dead holder keeps others from it until it is released.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.status == ClaimStatus::Dead && !self.is_of_transcript()
     }
 
     /// Returns whether any place that was read says that it is held.
     pub(crate) fn is_known(&self) -> bool {
         self.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
     }
+}
+
+fn is_empty(files: &Arc<[Untrusted]>) -> bool {
+    files.is_empty()
 }
 
 fn key_only<S: Serializer>(record: &RecordView, serializer: S) -> Result<S::Ok, S::Error> {

@@ -14,7 +14,8 @@ use crate::core::plan::{holder, leo, rows};
 pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let claim = report.claims.iter().find(|claim| &claim.key == key);
     let wanted = claim.map_or(key, |claim| &claim.record.key);
-    let Some(record) = report.records().find(|record| &record.key == wanted) else {
+    let record = report.records().find(|record| &record.key == wanted);
+    let Some(record) = record.or_else(|| claim.map(|claim| &*claim.record)) else {
         return broken(report, key, action);
     };
     let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());

@@ -1,7 +1,7 @@
 //! The living window that a plan would take something from: what tells it from all others.
 
 use crate::core::model::{
-    ClaimView, ClaudeCode, Format, RecordDetail, RecordView, Report, VerdictState, WindowView,
+    ClaimView, ClaudeCode, Format, Key, RecordDetail, RecordView, Report, VerdictState, WindowView,
 };
 
 /// Returns the window that has what a plan is about, or in which the session lives by now.
@@ -13,6 +13,15 @@ pub(crate) fn window<'a>(
     let key = record.window.as_ref().or_else(|| claim?.window.as_ref());
     let pid = record.window_pid.or(record.lives_in);
     report.windows.iter().find(|window| Some(&window.key) == key || Some(window.pid) == pid)
+}
+
+/// Returns what a release of a window is about: its claims, and what a transcript alone states only
+/// where there is nothing else, so that it is said why that stays.
+pub(crate) fn claims_of(report: &Report, window: &WindowView) -> Vec<Key> {
+    let its = || report.claims.iter().filter(|claim| window.claims.contains(&claim.key));
+    let is_alone = its().all(ClaimView::is_of_transcript);
+    let told = its().filter(|claim| is_alone || !claim.is_of_transcript());
+    told.map(|claim| claim.key.clone()).collect()
 }
 
 /// Returns what must be typed to take something from whoever lives: no two holders of one thing

@@ -4,7 +4,8 @@ use super::about::{About, is_row};
 use crate::core::judge::git::lock_of;
 use crate::core::model::record::let_go::Refusal;
 use crate::core::model::{
-    Action, ClaudeCode, Format, GitLock, LetGo, Reason, RecordDetail, RecordKind, RecordView, VerdictState,
+    Action, ClaimView, ClaudeCode, Format, GitLock, LetGo, Reason, RecordDetail, RecordKind, RecordView,
+    VerdictState,
 };
 use crate::core::plan::{leo, rows};
 
@@ -13,6 +14,12 @@ impl About<'_> {
     pub(crate) fn never(&self, action: Action) -> Option<Refusal> {
         if self.is_foreign {
             return Some(("the file belongs to another user", "claimtop never touches other users' files"));
+        }
+        if self.claim.is_some_and(ClaimView::is_of_transcript) {
+            return Some((
+                "a transcript says so, and claimtop never touches what an agent writes down",
+                "commit, stash or restore the files",
+            ));
         }
         if self.claim.is_some_and(|claim| !claim.is_known()) {
             return Some((

@@ -7,6 +7,9 @@ use crate::present::text::outside;
 use crate::present::tone::{Tone, of_claim};
 use crate::present::words;
 
+/// How many edited files are named one by one, the last edited first.
+const MOST_FILES: usize = 12;
+
 pub(crate) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
     facts(page, index, claim);
     super::finding::write_near(page, index, &claim.key);
@@ -16,12 +19,12 @@ pub(crate) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
 
 /// Writes how the claim stands and where it is written.
 pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
-    page.sign("Status", of_claim(claim.status), words::claim_status(claim.status));
-    page.field(
-        "Holds",
-        &format!("{} {}", claim.resource.kind.name(), outside(Some(&claim.resource.id))),
-        Tone::Strong,
-    );
+    page.sign("Status", of_claim(claim.status), words::claim_status(claim));
+    let holds = format!("{} {}", claim.resource.kind.name(), words::holds(claim));
+    page.field("Holds", &holds, Tone::Strong);
+    for file in claim.files.iter().take(MOST_FILES) {
+        page.field("File", &outside(Some(file)), Tone::Plain);
+    }
     if let Some(window) = &claim.window {
         page.field("Window", &index.name(window), Tone::Plain);
     }

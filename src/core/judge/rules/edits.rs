@@ -3,12 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use crate::core::judge::edited::{self, certain_work};
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::sharing::has_our_names;
-use crate::core::model::{
-    Code, Committed, Edit, Evidence, Finding, Remedy, Strength, Untrusted, WindowView, Work,
-};
+use crate::core::model::{Code, Edit, Evidence, Finding, Remedy, Untrusted, WindowView};
 
 /// The most files of one finding that are evidence.
 const MOST_TOLD: usize = 8;
@@ -31,16 +30,10 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(pairs.into_iter().filter_map(pair).filter_map(|(one, other)| tell(one, other, facts)));
 }
 
-/// Returns what a window does whose session is no guess.
-pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
-    let is_certain = window.session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
-    window.work.as_deref().filter(|_| is_certain)
-}
-
 /// Returns a window's edits that no commit holds.
 fn uncommitted(window: &WindowView) -> impl Iterator<Item = &Edit> {
-    let edits = certain_work(window).into_iter().flat_map(|work| &work.doing.edits);
-    edits.filter(|edit| edit.committed == Committed::No && edit.path.raw().starts_with('/'))
+    let edits = certain_work(window).into_iter().flat_map(edited::uncommitted);
+    edits.filter(|edit| edit.path.raw().starts_with('/'))
 }
 
 /// Returns each window's edit of every file that both have edited. Where a session was begun as a copy

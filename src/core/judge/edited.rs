@@ -1,0 +1,127 @@
+//! What windows have edited and no commit holds: the claims on files that their own transcripts state.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::core::judge::world::World;
+use crate::core::model::{
+    ClaimStatus, ClaimView, Committed, Edit, Format, Judged, Key, KeyKind, Location, Ownership, Reason,
+    Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,
+    SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
+};
+
+/// The place where such a claim is written.
+const TRANSCRIPT: &str = "transcript";
+
+/// Returns what a window does whose session is no guess.
+pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
+    let is_certain = window.session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
+    window.work.as_deref().filter(|_| is_certain)
+}
+
+/// Returns the edits that no commit holds.
+pub(crate) fn uncommitted(work: &Work) -> impl Iterator<Item = &Edit> {
+    work.doing.edits.iter().filter(|edit| edit.committed == Committed::No)
+}
+
+/// Returns a claim for each living window that has edited files, unless commits hold them all, and for
+/// each window that died with files which no commit holds.
+pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[Judged]) -> Vec<ClaimView> {
+    let uid = world.snapshot.host.uid;
+    let live = windows.iter().filter_map(|window| of_living(window, records, uid));
+    let is_run = |work: &Work| {
+        let runs = |window: &WindowView| window.session.as_ref().is_some_and(|it| it.id == work.session);
+        windows.iter().any(runs)
+    };
+    let left = world.snapshot.work.iter().filter(|work| !is_run(work));
+    live.chain(left.filter_map(|work| of_dead(work, records))).collect()
+}
+
+fn of_living(window: &WindowView, records: &[Judged], uid: u32) -> Option<ClaimView> {
+    let work = certain_work(window).filter(|_| window.state != WindowState::Zombie)?;
+    let (state, status) = if uncommitted(work).next().is_some() {
+        (SurfaceState::Agrees, ClaimStatus::Held)
+    } else if work.doing.edits.iter().any(|edit| edit.committed == Committed::Unknown) {
+        (SurfaceState::Unread, ClaimStatus::Unproven)
+    } else {
+        return None;
+    };
+    let is_its = |record: &&Judged| {
+        let is_alive = record.verdict.state == VerdictState::Alive;
+        is_entry_of(record, work) && is_alive && record.window.as_ref() == Some(&window.key)
+    };
+    let own = records.iter().find(is_its);
+    let record = own.cloned().unwrap_or_else(|| transcript(window, work, uid));
+    Some(claim(&record, work, state, (Some(window.key.clone()), status)))
+}
+
+/// Returns the claim of a session that only proven dead processes ran.
+fn of_dead(work: &Work, records: &[Judged]) -> Option<ClaimView> {
+    uncommitted(work).next()?;
+    let entries = || records.iter().filter(|record| is_entry_of(record, work));
+    let is_dead = |record: &Judged| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
+    let last =
+        entries().min_by_key(|record| Reverse(record.written_at)).filter(|_| entries().all(is_dead))?;
+    Some(claim(last, work, SurfaceState::Agrees, (None, ClaimStatus::Dead)))
+}
+
+/// Returns whether a record is its agent's own of the session that a transcript is of.
+fn is_entry_of(record: &Judged, work: &Work) -> bool {
+    record.format == Format::ClaudeCode
+        && record.format == work.format
+        && record.kind == RecordKind::Session
+        && record.session_id.as_ref() == Some(&work.session)
+}
+
+fn claim(
+    record: &Judged,
+    work: &Work,
+    state: SurfaceState,
+    (window, status): (Option<Key>, ClaimStatus),
+) -> ClaimView {
+    let mut held: Vec<&Edit> = uncommitted(work).collect();
+    if held.is_empty() {
+        held = work.doing.edits.iter().filter(|edit| edit.committed == Committed::Unknown).collect();
+    }
+    held.sort_by_key(|edit| Reverse(edit.at));
+    let stated = StatedClaim {
+        resource: Resource { kind: ResourceKind::Files, id: work.session.clone() },
+        since: held.iter().filter_map(|edit| edit.at).min(),
+        surfaces: [Surface { name: TRANSCRIPT, state }].into(),
+    };
+    let files: Arc<[Untrusted]> = held.into_iter().map(|edit| edit.path.clone()).collect();
+    ClaimView { files, ..ClaimView::new(record, &stated, (window, status)) }
+}
+
+/// Views a transcript as the record of its window, which no system has one of.
+fn transcript(window: &WindowView, work: &Work, uid: u32) -> Judged {
+    let ownership = Ownership { medium: work.medium, ..Ownership::new(uid, 0o600) };
+    let location = Location::File(work.path.clone());
+    let blank = Record::blank((work.format, RecordKind::Session), location, ownership, work.written_at);
+    let record = Record {
+        variant: TRANSCRIPT,
+        session_id: Some(work.session.clone()),
+        title: window.title().into(),
+        ..blank
+    };
+    let session = window.session.as_ref();
+    let is_exact = session.is_some_and(|session| session.strength == Strength::Exact);
+    let verdict = Verdict {
+        state: VerdictState::Alive,
+        reason: if is_exact { Reason::SameProcess } else { Reason::ProcessPresent },
+        in_other_namespace: false,
+        evidence: session.map(|session| session.evidence.clone()).into_iter().collect(),
+    };
+    let parts = [work.format.name(), work.path.text().raw(), window.key.as_str()];
+    Arc::new(RecordView {
+        key: Key::derive(KeyKind::Record, &parts),
+        role: Role::Agent,
+        evidence: record.evidence(),
+        record: Arc::new(record),
+        verdict,
+        is_stale: false,
+        window: Some(window.key.clone()),
+        window_pid: Some(window.pid),
+        lives_in: None,
+    })
+}
