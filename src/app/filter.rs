@@ -1,4 +1,4 @@
-//! The filter: a part of any cell, in any case; a leading `!` turns it round.
+//! The filter: a part of any cell, folder, branch or file; a leading `!` turns it round.
 
 use super::rows::row::Row;
 
@@ -40,19 +40,23 @@ impl Filter {
         self.text.trim_start_matches('!').is_empty()
     }
 
-    /// Decides whether a row is kept.
-    pub(crate) fn keeps(&self, row: &Row) -> bool {
+    /// Decides whether a row is kept; asks for what else it is `sought` by where its cells say nothing.
+    pub(crate) fn keeps(&self, row: &Row, sought: impl FnOnce() -> String) -> bool {
         let (wanted, part) = match self.text.strip_prefix('!') {
             Some(part) => (false, part),
             None => (true, self.text.as_str()),
         };
-        let part = part.to_lowercase();
-        part.is_empty() || wanted == has(row, &part)
+        part.is_empty() || wanted == has(row, part, sought)
     }
 }
 
-fn has(row: &Row, part: &str) -> bool {
-    row.key.as_str().contains(part)
-        || row.also.to_lowercase().contains(part)
-        || row.cells.iter().any(|cell| cell.span.text().to_lowercase().contains(part))
+/// Decides whether a row has a part; capitals count where one was typed.
+fn has(row: &Row, part: &str, sought: impl FnOnce() -> String) -> bool {
+    let heeds_case = part.chars().any(char::is_uppercase);
+    let is_in =
+        |text: &str| if heeds_case { text.contains(part) } else { text.to_lowercase().contains(part) };
+    is_in(row.key.as_str())
+        || is_in(&row.also)
+        || row.cells.iter().any(|cell| is_in(cell.span.text()))
+        || sought().lines().any(is_in)
 }

@@ -51,7 +51,7 @@ fn enter_shows_the_evidence() {
 fn a_filter_keeps_what_contains_it_or_what_does_not() {
     let world = World::new();
     let mut screen = world.open(100, 20);
-    check(&mut screen, "/ALPHA", "1 of 2 rows");
+    check(&mut screen, "/alpha", "1 of 2 rows");
     assert!(screen.shows("alpha_agent") && !screen.shows("omega_agent"), "{}", screen.picture());
     screen.press("\u{15}!alpha");
     screen.wait_until("the other row", |screen| screen.shows("omega_agent") && screen.shows("1 of 2 rows"));

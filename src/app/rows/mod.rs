@@ -6,6 +6,7 @@ pub(crate) mod now;
 pub(crate) mod problems;
 pub(crate) mod row;
 pub(crate) mod sessions;
+pub(crate) mod sought;
 pub(crate) mod source;
 pub(crate) mod windows;
 
@@ -20,7 +21,7 @@ pub(crate) fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {
     let mut widths = vec![0; columns.len()];
     let (mut pinned, mut rows) = (Vec::new(), Vec::new());
     for (at, row) in (0..source.len()).filter_map(|at| Some((at, source.row(at)?))) {
-        if !filter.keeps(&row) {
+        if !filter.keeps(&row, || source.sought(&row.key)) {
             continue;
         }
         for (widest, cell) in widths.iter_mut().zip(&row.cells) {

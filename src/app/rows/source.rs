@@ -4,12 +4,13 @@ use jiff::Timestamp;
 
 use super::history::{self, Item};
 use super::row::{Column, Row, badness};
+use super::sought::sought;
 use super::{claims, now, problems, sessions, windows};
 use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Timeline;
-use crate::core::model::{Code, Report, WindowView};
+use crate::core::model::{Code, Key, Report, WindowView};
 use crate::present::lookup::Index;
 
 /// What the rows of a view are made of, as they read at some moment.
@@ -78,6 +79,11 @@ impl<'a> Source<'a> {
             View::Problems => problems::row(index, index.nth_finding(at)?),
             View::History => self.told.get(at)?.row(now),
         })
+    }
+
+    /// Returns what else the filter finds a row by.
+    pub(crate) fn sought(&self, row: &Key) -> String {
+        sought(self.index, row)
     }
 
     pub(crate) fn columns(&self) -> &'static [Column] {

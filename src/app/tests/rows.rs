@@ -1,8 +1,11 @@
 //! Which rows a view shows, and in which order.
 
+use std::path::PathBuf;
+
 use super::*;
 use crate::app::filter::Focus;
-use crate::core::model::Finding;
+use crate::core::model::work::{Committed, Doing, Edit, Work};
+use crate::core::model::{Finding, Format, Medium, WindowView};
 
 #[test]
 fn every_view_shows_its_things() {
@@ -86,13 +89,46 @@ fn check_filter(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn the_filter_looks_into_every_cell_in_any_case() {
-    check_filter("CART", &["w-4711", "w-4890"]);
+fn the_filter_looks_into_every_cell_and_heeds_case_where_a_capital_is_typed() {
+    check_filter("cart", &["w-4711", "w-4890"]);
+    check_filter("CART", &[]);
+    check_filter("!CART", &["w-4711", "w-4890", "w-5333", "w-6200", "w-5120", "w-6001"]);
     check_filter("5120", &["w-5120"]);
     check_filter("suspended", &["w-5333"]);
     check_filter("!claude", &["w-5333", "w-5120", "w-6001"]);
     check_filter("!", &["w-4711", "w-4890", "w-5333", "w-6200", "w-5120", "w-6001"]);
     check_filter("no such thing", &[]);
+}
+
+#[test]
+fn the_filter_finds_folders_branches_and_files_of_whose_it_is() {
+    check_filter("src/shop-docs", &["w-5120"]);
+    check_filter("feature/notes", &["w-6200"]);
+    let check_view = |view: &str, expected: &[&str]| {
+        let mut report = testing::busy();
+        edits(&mut report.windows[1], "/home/dev/src/shop-cart/src/Pay.rs");
+        let mut state = seen(report);
+        press(&mut state, &format!("{view}/src/pay.rs\n"));
+        assert_eq!(shown(&state), expected, "view {view}");
+    };
+    check_view("2", &["w-4890"]);
+    check_view("3", &["r-beta"]);
+    check_view("4", &["c-reviewer"]);
+}
+
+/// Has a window edit a file.
+fn edits(window: &mut WindowView, path: &str) {
+    let edit = Edit { path: path.into(), at: None, by: None, committed: Committed::Unknown };
+    window.work = Some(Arc::new(Work {
+        format: Format::ClaudeCode,
+        session: "95fe798d".into(),
+        path: PathBuf::from("/home/dev/.claude/95fe798d.jsonl").into(),
+        medium: Medium::Local,
+        written_at: now(),
+        doing: Doing { edits: vec![edit], ..Doing::default() },
+        agents: Vec::new(),
+        skipped: 0,
+    }));
 }
 
 #[test]
