@@ -26,7 +26,7 @@ pub(super) struct Slot {
 /// important is the one by which a person has sorted; none is drawn that a person has hidden.
 pub(super) fn fit(table: &Table, place: &Place, room: u16, gap: u16) -> Vec<Slot> {
     let sorted = place.sort.by;
-    let mut by_rank: Vec<(usize, &Column, u16)> = table
+    let mut by_rank: Vec<(usize, &Column, (u16, u16))> = table
         .columns
         .iter()
         .enumerate()
@@ -36,7 +36,7 @@ pub(super) fn fit(table: &Table, place: &Place, room: u16, gap: u16) -> Vec<Slot
     by_rank.sort_by_key(|(index, column, _)| (sorted != Some(*index), column.rank));
     let mut left = room + gap;
     let mut slots = Vec::new();
-    for (index, column, natural) in by_rank {
+    for (index, column, (natural, whole)) in by_rank {
         if column.rank >= SPARE || column.turn == Turn::Last {
             widen(&mut slots, &mut left, READABLE);
         }
@@ -54,30 +54,34 @@ pub(super) fn fit(table: &Table, place: &Place, room: u16, gap: u16) -> Vec<Slot
             Turn::Last => narrowest,
         };
         left -= width + gap;
-        slots.push((Slot { index, width, align: column.align }, natural));
+        slots.push((Slot { index, width, align: column.align }, natural, whole));
     }
     widen(&mut slots, &mut left, u16::MAX);
-    let mut slots: Vec<Slot> = slots.into_iter().map(|(slot, _)| slot).collect();
+    // What is left over goes to what is still cut.
+    slots.iter_mut().for_each(|(_, natural, whole)| *natural = *whole);
+    widen(&mut slots, &mut left, u16::MAX);
+    let mut slots: Vec<Slot> = slots.into_iter().map(|(slot, ..)| slot).collect();
     slots.sort_by_key(|slot| slot.index);
     slots
 }
 
 /// Gives columns that could be wider what is left, up to `most` columns each.
-fn widen(slots: &mut [(Slot, u16)], left: &mut u16, most: u16) {
-    for (slot, natural) in slots {
+fn widen(slots: &mut [(Slot, u16, u16)], left: &mut u16, most: u16) {
+    for (slot, natural, _) in slots {
         let more = most.min(*natural).saturating_sub(slot.width).min(*left);
         slot.width += more;
         *left -= more;
     }
 }
 
-/// Returns the width that shows everything, within the column's limits; `None` when all cells
-/// are empty.
-fn natural(table: &Table, index: usize, column: &Column) -> Option<u16> {
+/// Returns the width that shows everything, within the column's limits and without; `None` when all
+/// cells are empty.
+fn natural(table: &Table, index: usize, column: &Column) -> Option<(u16, u16)> {
     let widest = table.widths.get(index).copied()?;
     // Room for the arrow of the sorted column.
     let title = width(column.title) + 1;
-    (widest > 0).then(|| columns(widest.max(title)).clamp(column.width.0, column.width.1))
+    let whole = columns(widest.max(title));
+    (widest > 0).then(|| (whole.clamp(column.width.0, column.width.1), whole))
 }
 
 #[cfg(test)]
@@ -139,7 +143,7 @@ mod tests {
         check(|table, slots| {
             let narrow = slots.iter().filter(|slot| {
                 let column = &table.columns[slot.index];
-                let readable = natural(table, slot.index, column).map(|natural| natural.min(READABLE));
+                let readable = natural(table, slot.index, column).map(|(natural, _)| natural.min(READABLE));
                 column.turn == Turn::Last && Some(slot.width) < readable
             });
             let narrow: Vec<u8> = narrow.map(|slot| rank(table, slot)).collect();
@@ -158,6 +162,17 @@ mod tests {
             fit(&table, &Place::default(), room, 2).iter().find(|slot| slot.index == 1).map(|slot| slot.width)
         };
         assert_eq!((30..42).filter_map(pid).collect::<Vec<_>>(), [7, 7, 7]);
+    }
+
+    #[test]
+    fn nothing_is_cut_while_there_is_room() {
+        const TEXT: Column =
+            Column { title: "Name", width: (4, 10), rank: 0, align: Align::Left, turn: Turn::Own };
+        let table = Table { columns: &[TEXT, TEXT], widths: vec![30, 7], ..Table::default() };
+        let widths = |room| -> Vec<u16> {
+            fit(&table, &Place::default(), room, 2).iter().map(|slot| slot.width).collect()
+        };
+        assert_eq!([widths(19), widths(29), widths(200)], [[10, 7], [20, 7], [30, 7]]);
     }
 
     #[test]

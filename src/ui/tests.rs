@@ -354,6 +354,26 @@ fn the_selected_row_is_on_the_screen_and_counted_at_any_size() {
     }
 }
 
+#[test]
+fn on_a_common_screen_five_lines_say_why_however_many_rows_there_are() {
+    let mut report = testing::busy();
+    let rows = report.windows.clone().into_iter().cycle().zip(0..40);
+    report.windows = rows.map(|(window, at)| window_of_pid(window, 10_000 + at)).collect();
+    let many = |report: &mut Report| {
+        report.records = report.records.iter().cycle().take(40).cloned().collect();
+        report.claims = report.claims.iter().cycle().take(40).cloned().collect();
+        report.findings = report.findings.iter().cycle().take(40).cloned().collect();
+    };
+    many(&mut report);
+    for view in ["2", "3", "4", "5"] {
+        let screen = screen(report.clone(), (80, 24), view);
+        let lines: Vec<&str> = screen.lines().collect();
+        let rule = lines.iter().position(|line| line.starts_with("──")).expect(&screen);
+        assert!(rule + 5 < lines.len() - 2, "view {view}:\n{screen}");
+        assert!(lines[rule + 1..rule + 6].iter().any(|line| line.len() > 20), "view {view}:\n{screen}");
+    }
+}
+
 fn window_of_pid(window: WindowView, pid: u32) -> WindowView {
     WindowView { key: testing::key(&format!("w-{pid}")), pid, ..window }
 }
