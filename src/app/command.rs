@@ -47,8 +47,10 @@ pub(crate) enum Command {
     Acknowledge,
     /// Go to the window's terminal or pane.
     Jump,
-    /// Copy what names the selected thing.
+    /// Copy what is of most use of the selected thing.
     Copy,
+    /// Copy the key of the selected thing.
+    CopyKey,
     /// Tell what has changed lately.
     Recent,
     /// Show the map of who holds what.
@@ -99,6 +101,7 @@ impl Command {
             Self::Acknowledge => "seen: tell of this death no more",
             Self::Jump => "jump to its terminal",
             Self::Copy => "copy",
+            Self::CopyKey => "copy its key",
             Self::Recent => "recent changes",
             Self::Map => "map",
             Self::Diagnosis => "diagnosis",

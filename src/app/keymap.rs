@@ -113,7 +113,8 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::Char('[')], C::Step(Step::MinuteBack), "[", "", "", 0),
     bind(&[P::Char('a')], C::Acknowledge, "a", "seen", "Tell of this death no more", 2),
     bind(&[P::Char('J')], C::Jump, "J", "", "Go to the window's pane, or say where it is", 0),
-    bind(&[P::Char('y')], C::Copy, "y", "", "Copy its PID, path or key", 0),
+    bind(&[P::Char('y')], C::Copy, "y", "", "Copy its path, session ID or command", 0),
+    bind(&[P::Char('Y')], C::CopyKey, "Y", "", "Copy its key, as claimtop explain and release take it", 0),
     bind(&[P::Char('y')], C::Yes, "y", "do it", "Do what is planned", 1),
     bind(&[P::Tab], C::NextView, "Tab", "", "Next view; Shift-Tab goes back", 0),
     bind(&[P::BackTab], C::PreviousView, "Shift-Tab", "", "", 0),
@@ -214,6 +215,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::RestoreBeside
         | C::Freeze
         | C::Copy
+        | C::CopyKey
         | C::Step(_)
         | C::Help
         | C::Back

@@ -4,6 +4,7 @@ pub(crate) mod attention;
 pub(crate) mod bands;
 pub(crate) mod chooser;
 pub(crate) mod command;
+pub(crate) mod copy;
 pub(crate) mod deaths;
 pub(crate) mod diagnosis;
 pub(crate) mod entry;

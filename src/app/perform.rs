@@ -2,6 +2,7 @@
 
 use super::chooser;
 use super::command::{Command, Motion};
+use super::copy;
 use super::filter::{Filter, Focus};
 use super::layer::Layer;
 use super::msg::{Confirmed, Effect, Jump};
@@ -10,14 +11,11 @@ use super::order::{Direction, Sort};
 use super::palette::Palette;
 use super::panel::Pick;
 use super::possible;
-use super::rows::history;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Header, Picture, State};
 use super::view::View;
-use crate::core::model::need::NeedKind;
-use crate::core::model::{Action, Keeper, Key, Location, Request, RestoreTo};
-use crate::present::lookup::{Index, place_of, window_name};
-use crate::present::text::safe;
+use crate::core::model::{Action, Keeper, Request, RestoreTo};
+use crate::present::lookup::window_name;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
 pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
@@ -45,7 +43,8 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Freeze => freeze(state),
         Command::Acknowledge => state.acknowledge(),
         Command::Jump => return jump(state),
-        Command::Copy => return copy(state),
+        Command::Copy => return copy::useful(state),
+        Command::CopyKey => return copy::key(state),
         Command::Record => return vec![Effect::Record],
         Command::Step(step) => return vec![Effect::Step(step)],
         Command::Map => state.layers.push(Layer::Map { scroll: 0 }),
@@ -210,38 +209,6 @@ fn jump(state: &mut State) -> Vec<Effect> {
         (None, None) => format!("No pane is known for {name}"),
     });
     effects
-}
-
-/// Copies what names the thing best.
-fn copy(state: &mut State) -> Vec<Effect> {
-    let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
-    let of_death = |key| index.death(key).and_then(|death| index.need(&death.need()));
-    let selected = state.selected().filter(|_| state.layers.is_empty());
-    let need = selected.and_then(|key| index.need(key)).or_else(|| of_death(key));
-    if let Some(NeedKind::Died(left)) = need.map(|need| &need.kind)
-        && let Some(command) = left.resume()
-    {
-        state.message = Some(format!("Copied {}", safe(&command)));
-        return vec![Effect::Copy(command), Effect::Redraw];
-    }
-    let told = state.entry(key).map(|entry| entry.intent.title.as_str());
-    let text = match told.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str())) {
-        Some(told) => safe(told),
-        None => address(index, key),
-    };
-    state.message = Some(format!("Copied {text}"));
-    vec![Effect::Copy(text), Effect::Redraw]
-}
-
-/// Returns what `claimtop explain` finds a thing by: a window's PID, a file's path, otherwise its
-/// key. A finding has none of its own but is about something.
-fn address(index: &Index, key: &Key) -> String {
-    let key = &sheet::meant(index, key);
-    match (index.window(key), index.record(key)) {
-        (Some(window), _) => window.pid.to_string(),
-        (None, Some(record)) if matches!(record.location, Location::File(_)) => place_of(record),
-        (None, Some(_) | None) => key.to_string(),
-    }
 }
 
 /// Closes what was opened last: a panel, the filter, the marks. A sheet at work stays open and

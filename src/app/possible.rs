@@ -70,7 +70,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         }),
         C::Acknowledge => on_table().or_else(|| or(has_died(state), "no window that has died is selected")),
         C::Jump => on_thing().or_else(|| or(has_window(state), "no window belongs to it")),
-        C::Copy => on_thing(),
+        C::Copy | C::CopyKey => on_thing(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::app::layer::Layer;
 use crate::app::summary::summary;
 use crate::app::view::View;
+use crate::core::model::text::is_forbidden;
 use crate::core::model::{ClaimStatus, Evidence, Reason, Role};
 use crate::present::tone::{Span, of_claim};
 
@@ -211,20 +212,39 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
     check_summary("z", "There is nothing to undo", "");
 }
 
-#[test]
-fn copying_takes_what_names_the_thing() {
+#[track_caller]
+fn check_copied(keys: &str, what: &str, text: &str) {
     let mut state = seen(testing::busy());
-    assert_eq!(press(&mut state, "y")[0], Effect::Copy("4711".to_owned()));
-    assert_eq!(press(&mut state, "3jy")[0], Effect::Copy("/tmp/gamma".to_owned()));
-    assert_eq!(press(&mut state, "4y")[0], Effect::Copy("c-SD-101".to_owned()));
-    assert_eq!(press(&mut state, "5y")[0], Effect::Copy("4711".to_owned()), "whom the problem is about");
+    assert_eq!(press(&mut state, keys)[0], Effect::Copy(text.to_owned()), "{keys}");
+    assert_eq!(state.message, Some(format!("Copied {what} {text}")), "{keys}");
+}
+
+#[test]
+fn copying_takes_what_is_of_use_and_says_what_it_was() {
+    check_copied("y", "session ID", "0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10");
+    check_copied("3jy", "path", "/tmp/gamma");
+    check_copied("4y", "work-item", "SD-101");
+    // Of a problem, whom it is about.
+    check_copied("5y", "session ID", "0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10");
+    check_copied("Y", "key", "w-4711");
+    check_copied("3jY", "key", "r-gamma");
+    check_copied("3j\nY", "key", "r-gamma");
+    let mut state = seen(testing::busy());
     let mut later = testing::busy();
     later.windows.retain(|window| window.pid != 5120);
     look(&mut state, later);
-    assert_eq!(
-        press(&mut state, "6y")[0],
-        Effect::Copy("codex 5120 in /home/dev/src/shop-docs (w-5120)".to_owned())
-    );
+    let sentence = "codex 5120 in /home/dev/src/shop-docs (w-5120)";
+    assert_eq!(press(&mut state, "6y")[0], Effect::Copy(sentence.to_owned()));
+}
+
+#[test]
+fn no_copied_text_can_press_enter_where_it_is_pasted() {
+    for keys in ["2y", "3y", "4y", "5y", "2Y", "5Y"] {
+        let mut state = seen(testing::hostile());
+        let effects = press(&mut state, keys);
+        let Some(Effect::Copy(text)) = effects.first() else { panic!("{effects:?}") };
+        assert!(!text.chars().any(is_forbidden), "{text:?} after {keys}");
+    }
 }
 
 #[track_caller]
