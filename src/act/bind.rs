@@ -83,8 +83,11 @@ fn too_many(folder: &Path) -> Vec<OsString> {
     names.split_off(MOST_CONTEXTS)
 }
 
-/// Writes a note under its name, whole or not at all.
-fn put<D: Disk, T: Serialize>(
+/// Writes a note under its name, whole or not at all, for its owner only.
+///
+/// # Errors
+/// The folder or the file cannot be made.
+pub(crate) fn put<D: Disk, T: Serialize>(
     disk: &D,
     (folder, name): (&Path, String),
     note: &T,

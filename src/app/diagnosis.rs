@@ -19,6 +19,9 @@ pub(crate) fn write(page: &mut Page, state: &State) -> String {
         page.moment("last look", Some(report.taken_at));
     }
     write_watched(page, &state.measured, state.hints);
+    if !state.options.start.told.is_empty() {
+        page.field("last view", &state.options.start.told, Tone::Plain);
+    }
     page.heading("What claimtop itself costs");
     match &state.cost {
         Some(cost) => write_cost(page, cost),

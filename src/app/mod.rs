@@ -10,6 +10,7 @@ pub(crate) mod diagnosis;
 pub(crate) mod entry;
 pub(crate) mod filter;
 pub(crate) mod geometry;
+pub(crate) mod kept;
 pub(crate) mod keymap;
 pub(crate) mod layer;
 pub(crate) mod mapped;

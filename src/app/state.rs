@@ -10,6 +10,7 @@ use super::bands::{Bands, Shape};
 use super::deaths::Deaths;
 use super::filter::Filter;
 use super::geometry::Size;
+use super::kept::Start;
 use super::layer::Layer;
 use super::msg::{Hints, Position};
 use super::news;
@@ -47,6 +48,8 @@ pub struct Options {
     pub zone: Zone,
     /// Where in a recording one is, when one is shown instead of the world.
     pub replayed: Option<Position>,
+    /// What is kept from the last start.
+    pub start: Start,
 }
 
 /// What the header of the table shows.
@@ -126,6 +129,15 @@ pub struct State {
 impl State {
     /// Makes the state before the first look.
     pub fn new(options: Options, size: Size, now: Timestamp) -> Self {
+        let kept = options.start.kept.clone();
+        let mut state = Self::empty(options, size, now);
+        if let Some(kept) = kept {
+            kept.apply(&mut state);
+        }
+        state
+    }
+
+    fn empty(options: Options, size: Size, now: Timestamp) -> Self {
         Self {
             options,
             index: None,

@@ -38,6 +38,9 @@ pub(crate) struct Options {
     /// Look in this folder instead of /tmp
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) tmp: Option<PathBuf>,
+    /// Keep what is claimtop's own in this folder: journal, parked files, history, last view
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
     /// Look in this repository or folder too; may be repeated
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,

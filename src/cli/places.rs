@@ -83,6 +83,9 @@ pub(crate) fn state(options: &Options, environment: &Environment, home: &Path) -
     if let Some(owner) = other_owner(home) {
         return of_root(environment, owner);
     }
+    if let Some(state) = &options.state {
+        return state.clone();
+    }
     let states = match (&options.home, &environment.state) {
         (None, Some(state)) => state.clone(),
         (Some(_), _) | (None, None) => home.join(".local/state"),

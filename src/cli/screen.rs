@@ -1,19 +1,26 @@
 //! The full screen, when there is a terminal to show it on.
 
 use std::io::{IsTerminal, stdout};
+use std::path::Path;
 use std::time::Duration;
+
+use rustix::io::Errno;
 
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape};
 use super::replay::{self, Player};
 use super::settings::Settings;
 use super::{act, list};
+use crate::app::kept::{Kept, Start};
 use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
+use crate::core::model::Untrusted;
 use crate::observe::Observer;
 use crate::present::doing::Prompts;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
+use crate::source::os::open::error::words;
+use crate::source::os::open::plain::small;
 
 /// How long the screen waits while another claimtop is at work; then the sheet names it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
@@ -64,9 +71,31 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let history = is_kept.then(|| settings.state.join("history.ring"));
     let (badge, at_end) = (about.badge, about.at_end);
     let tape = Some((tape, settings.state.join("recordings")));
-    let options = run::Options { badge, hints: Some(hints), executor, tape, replay: None, history, at_end };
+    let start = settings.view.as_deref().map(started).unwrap_or_default();
+    let view = settings.view.clone().filter(|_| !config.access.is_read_only());
+    let hints = Some(hints);
+    let options = run::Options { badge, hints, executor, tape, replay: None, history, start, view, at_end };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
+}
+
+/// The most bytes that a kept view is read of.
+const MOST_OF_VIEW: usize = 16 << 10;
+
+/// Reads with what the last screen ended.
+fn started(path: &Path) -> Start {
+    let shown = Untrusted::from_path(path).shown();
+    let kept = match small(path, MOST_OF_VIEW) {
+        Err(Errno::NOENT | Errno::NOTDIR) => {
+            return Start { kept: None, told: format!("none yet in {shown}") };
+        }
+        Err(errno) => Err(format!("ignored: {}", words(errno))),
+        Ok(bytes) => Kept::parse(&String::from_utf8_lossy(&bytes)),
+    };
+    match kept {
+        Ok(kept) => Start { kept: Some(kept), told: format!("from {shown}") },
+        Err(why) => Start { kept: None, told: format!("{shown} is {why}") },
+    }
 }
 
 /// Opens the full screen over a recording.

@@ -27,6 +27,9 @@ pub(crate) struct Settings {
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.
     pub(crate) state: PathBuf,
+    /// Where the last view is kept: nowhere when only some folders are looked in, unless its folder
+    /// was given.
+    pub(crate) view: Option<PathBuf>,
     /// Whose the home is, when root looks at another user's.
     pub(crate) other_owner: Option<u32>,
     /// What is logged at least; `None` for nothing.
@@ -46,7 +49,9 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(from_options(options), Origin::Option);
     let places = places::places(options, &environment, &effective, &file)?;
     let state = places::state(options, &environment, &home);
+    let is_usual = options.home.is_none() && options.tmp.is_none();
     Ok(Settings {
+        view: (is_usual || options.state.is_some()).then(|| state.join("view.json")),
         other_owner: places::other_owner(&home),
         effective,
         places,

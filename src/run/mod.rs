@@ -22,7 +22,9 @@ pub(crate) mod tape;
 mod terminal;
 mod watch_tty;
 
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use anyhow::Context;
 use tokio::sync::mpsc;
@@ -34,6 +36,9 @@ use self::event::Event;
 pub use self::options::Options;
 pub(crate) use self::options::Replay;
 use self::scanner::ScanEvent;
+use crate::act::bind;
+use crate::act::fs::system::System;
+use crate::app::kept::Kept;
 use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
@@ -103,8 +108,24 @@ pub fn run(
         tape,
         zone: Zone(clock::zone()),
         replayed: options.replay.as_ref().map(|replay| replay.at),
+        start: options.start.clone(),
     };
-    runtime.block_on(screen::show(guard, events, screen, (look(config), alerts), (acting, options.replay)))
+    let shown = screen::show(guard, events, screen, (look(config), alerts), (acting, options.replay));
+    let kept = runtime.block_on(shown)?;
+    if let Some(path) = options.view.filter(|_| options.start.kept.as_ref() != Some(&kept)) {
+        keep_view(&path, &kept);
+    }
+    Ok(())
+}
+
+/// Keeps the view for the next start. Whoever cannot starts with the usual one.
+fn keep_view(path: &Path, kept: &Kept) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+        return;
+    };
+    if let Err(error) = bind::put(&System, (folder, name.to_owned()), kept) {
+        tracing::warn!(%error, "the view is not kept");
+    }
 }
 
 fn event_of(event: ScanEvent) -> Event {

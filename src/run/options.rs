@@ -6,6 +6,7 @@ use std::sync::mpsc::Receiver;
 use super::event::AtEnd;
 use super::tape::Tape;
 use crate::act::executor::Executor;
+use crate::app::kept::Start;
 use crate::app::msg::{Position, Step};
 use crate::observe::watch::hint::Hint;
 
@@ -35,6 +36,10 @@ pub struct Options {
     pub(crate) replay: Option<Replay>,
     /// Where what is observed is kept, if it is.
     pub history: Option<PathBuf>,
+    /// What the screen starts with.
+    pub(crate) start: Start,
+    /// Where its view is kept at the end, if it is.
+    pub(crate) view: Option<PathBuf>,
     /// What is left to do when the program ends without coming back to its caller.
     pub(crate) at_end: Option<AtEnd>,
 }

@@ -17,6 +17,7 @@ use super::terminal::Guard;
 use super::{clipboard, keyboard, log, sequences};
 use crate::app::attention::Attention;
 use crate::app::geometry::Size;
+use crate::app::kept::Kept;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::update;
@@ -54,14 +55,14 @@ struct Screen {
     tick_at: Option<Instant>,
 }
 
-/// Shows the state until the end.
+/// Shows the state until the end; returns what is to be kept of it.
 pub(super) async fn show(
     guard: Guard,
     mut events: Receiver<Event>,
     options: Options,
     (look, alerts): (Look, Alerts),
     (acting, replay): (Acting, Option<Replay>),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Kept> {
     let state = State::new(options, size()?, clock::now());
     let mut screen = Screen::new(guard, state, look, alerts, acting, replay);
     screen.draw()?;
@@ -85,7 +86,7 @@ pub(super) async fn show(
             () = until(tick), if tick.is_some() => screen.told(Msg::Tick(clock::now()))?,
         };
         if flow == Flow::End {
-            return Ok(());
+            return Ok(Kept::of(&screen.state));
         }
     }
 }

@@ -325,6 +325,22 @@ fn hostile_text_never_reaches_a_cell() {
     }
 }
 
+#[test]
+fn hostile_text_that_is_typed_or_pasted_never_reaches_a_cell() {
+    let nasty = "\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{200b}\u{feff}\u{2028}日本\u{7f}";
+    for keys in ["/", ":", "/\n:"] {
+        let mut state = state(testing::busy(), (80, 24), keys);
+        update(&mut state, Msg::Pasted(nasty.to_owned()));
+        for keys in ["", "\t", "\n"] {
+            for c in keys.chars() {
+                update(&mut state, Msg::Pressed(if c == '\n' { Press::Enter } else { Press::Tab }));
+            }
+            let buffer = render(&state, look(Glyphs::Unicode));
+            assert!(!buffer.content().iter().any(|cell| cell.symbol().chars().any(is_forbidden)), "{keys:?}");
+        }
+    }
+}
+
 fn every_screen() -> impl Iterator<Item = ((u16, u16), &'static str)> {
     SIZES.into_iter().flat_map(|size| KEYS.map(|keys| (size, keys)))
 }

@@ -31,6 +31,7 @@ mod program;
 mod pty;
 mod recorded;
 mod sizes;
+mod start;
 mod stopping;
 mod stuck;
 mod suspended;

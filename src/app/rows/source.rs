@@ -87,14 +87,7 @@ impl<'a> Source<'a> {
     }
 
     pub(crate) fn columns(&self) -> &'static [Column] {
-        match self.view {
-            View::Now => now::COLUMNS,
-            View::Windows => windows::COLUMNS,
-            View::Sessions => sessions::COLUMNS,
-            View::Claims => claims::COLUMNS,
-            View::Problems => problems::COLUMNS,
-            View::History => history::COLUMNS,
-        }
+        columns(self.view)
     }
 
     /// Returns what the rows of this view are ordered by: the worst come first, and problems of one
@@ -113,5 +106,17 @@ impl<'a> Source<'a> {
             Some(finding) => (by, Some(finding.code), counting(&finding.message.brief())),
             None => (by, None, String::new()),
         }
+    }
+}
+
+/// Returns all columns of a view.
+pub(crate) fn columns(view: View) -> &'static [Column] {
+    match view {
+        View::Now => now::COLUMNS,
+        View::Windows => windows::COLUMNS,
+        View::Sessions => sessions::COLUMNS,
+        View::Claims => claims::COLUMNS,
+        View::Problems => problems::COLUMNS,
+        View::History => history::COLUMNS,
     }
 }

@@ -148,10 +148,13 @@ fn show(
 }
 
 fn refuse_folders(options: &Options) -> Result<(), Failure> {
-    let is_named = options.home.is_some() || options.tmp.is_some() || !options.roots.is_empty();
+    let is_named = options.home.is_some()
+        || options.tmp.is_some()
+        || options.state.is_some()
+        || !options.roots.is_empty();
     if is_named {
         let error = anyhow!("the demo looks only in folders of its own");
-        return Err(Failure::usage(error).hint("leave --home, --tmp and --root out"));
+        return Err(Failure::usage(error).hint("leave --home, --tmp, --state and --root out"));
     }
     Ok(())
 }
