@@ -5,7 +5,7 @@ use super::rows::row::worst;
 use super::state::State;
 use super::view::View;
 use crate::core::model::finding::{Finding, Remedy};
-use crate::present::need::{calm, said, sentence};
+use crate::present::need::{said, sentence};
 use crate::present::tone::{Line, Mark, Tone, of_severity};
 use crate::present::words;
 
@@ -50,17 +50,13 @@ pub(crate) fn summary(state: &State) -> Summary {
     match worst(&findings_here(state)) {
         Some(_) if is_told => Summary { what: Line::default(), hint: marked(state) },
         Some(finding) => trouble(finding, state),
-        None => Summary { what: nothing(state), hint: marked(state) },
+        None => Summary { what: nothing(), hint: marked(state) },
     }
 }
 
-/// Says that nothing is wrong here; in the first view, that nothing needs a person.
-fn nothing(state: &State) -> Line {
-    let (mark, tone, says) = match state.report() {
-        Some(report) if state.view == View::Now && report.needs.is_empty() => calm(report),
-        Some(_) | None => (Mark::Alive, Tone::Good, "Nothing wrong found here".to_owned()),
-    };
-    Line::default().then_marked(mark, &says, tone)
+/// Says that nothing is wrong here.
+fn nothing() -> Line {
+    Line::default().then_marked(Mark::Alive, "Nothing wrong found here", Tone::Good)
 }
 
 /// Says what the selected row needs.

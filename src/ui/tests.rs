@@ -13,7 +13,7 @@ use crate::app::state::{Options, State};
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
 use crate::core::model::text::is_forbidden;
-use crate::core::model::{Offer, Report, Request, SourceState, WindowView};
+use crate::core::model::{Code, Need, NeedKind, Offer, Report, Request, SourceState, WindowView};
 use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
@@ -106,6 +106,48 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
      Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
     ");
+}
+
+/// The busy machine with so many collisions of one pair that need a person.
+fn colliding(times: usize) -> Report {
+    let mut report = testing::busy();
+    let finding = report.findings[0].clone();
+    let need = |at| {
+        let kind = NeedKind::Collision {
+            code: finding.code,
+            message: finding.message.clone(),
+            subjects: finding.subjects.clone(),
+            windows: finding.subjects.clone(),
+            also: vec![Code::OverlappingFiles],
+            files: vec!["/a/src/pay.rs".into()],
+        };
+        Need {
+            key: testing::key(&format!("n-{at}")),
+            subject: finding.subjects[0].clone(),
+            kind,
+            since: None,
+        }
+    };
+    report.needs = (0..times).map(need).collect();
+    report
+}
+
+#[test]
+fn what_is_wrong_is_cut_and_the_way_out_is_not() {
+    for size in SIZES.into_iter().filter(|(width, _)| *width >= 60) {
+        let screen = screen(colliding(1), size, "1");
+        assert!(screen.contains(": git worktree add for cart tests "), "{screen}");
+        assert!(screen.contains("Enter story"), "{screen}");
+        let is_whole = screen.contains("cart api ↔ cart tests: one tree, pay.rs: git");
+        assert_eq!(is_whole, size.0 >= 80, "{screen}");
+    }
+}
+
+#[test]
+fn however_much_needs_a_person_windows_stay_on_the_screen() {
+    let screen = screen(colliding(30), (60, 15), "1");
+    assert!(screen.contains("and 26 more: n"), "{screen}");
+    assert_eq!(screen.matches("● running").count() + screen.matches("◐ waiting").count(), 4, "{screen}");
 }
 
 #[test]

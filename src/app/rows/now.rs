@@ -124,12 +124,12 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
     Row { key: window.key.clone(), cells, line: None, severity, also }
 }
 
-/// Returns since when a window does what it does.
+/// Returns since when a window does what it does, where that is known: its own age says nothing of it.
 fn since(window: &WindowView) -> Option<Timestamp> {
     let doing = window.work.as_ref().map(|work| &work.doing);
     let waits = window.waiting.as_ref().and_then(|waiting| waiting.since);
     let call = doing.and_then(|doing| doing.calls.last()?.since);
-    waits.or(call).or_else(|| doing?.turn.since).or(window.started_at)
+    waits.or(call).or_else(|| doing?.turn.since)
 }
 
 fn files(work: Option<&Work>) -> Cell {
@@ -142,7 +142,10 @@ fn files(work: Option<&Work>) -> Cell {
 
 fn context(fill: Option<ContextFill>) -> Cell {
     let Some(fill) = fill else { return Cell::default() };
-    let is_nearly_full = fill.percent().is_some_and(|percent| percent >= NEARLY_FULL);
-    let tone = if is_nearly_full { Tone::Warning } else { Tone::Dim };
-    Cell::ranked(Span::new(&doing::fill(fill), tone), i64::try_from(fill.tokens).unwrap_or(i64::MAX))
+    let says = doing::fill(fill);
+    let span = match fill.percent().is_some_and(|percent| percent >= NEARLY_FULL) {
+        true => Span::marked(Mark::Warning, &says, Tone::Warning),
+        false => Span::new(&says, Tone::Dim),
+    };
+    Cell::ranked(span, i64::try_from(fill.tokens).unwrap_or(i64::MAX))
 }
