@@ -46,9 +46,11 @@ pub(crate) fn summary(state: &State) -> Summary {
     if let Some(need) = need_here(state) {
         return need;
     }
-    let is_told = state.view == View::Now && state.layers.is_empty() && state.detail.is_some();
+    // The row says it, and the pane beside it.
+    let is_in_row = matches!(state.view, View::Now | View::Problems);
+    let is_told = is_in_row && state.layers.is_empty() && state.detail.is_some();
     match worst(&findings_here(state)) {
-        Some(_) if is_told => Summary { what: Line::default(), hint: marked(state) },
+        Some(finding) if is_told => Summary { what: Line::default(), ..trouble(finding, state) },
         Some(finding) => trouble(finding, state),
         None => Summary { what: nothing(), hint: marked(state) },
     }

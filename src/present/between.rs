@@ -2,9 +2,35 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::model::{Code, Key, NeedKind, Report, Sentence, Untrusted, WindowView};
+use crate::core::model::{Code, Key, NeedKind, Report, Untrusted, WindowView};
 use crate::present::lookup::{window_and_pid, window_name};
 use crate::present::text::{count, file_name, safe};
+
+/// How collisions are said: the code, what several windows share, what is wrong with one window alone
+/// where its sentence says too much, and the way out, in which `{}` is whoever is to yield.
+const SAYINGS: [(Code, &str, Option<&str>, &str); 11] = [
+    (Code::SharedSessionId, "one session", None, "close {}"),
+    (Code::SharedContextId, "one context ID", None, "unset CLAUDE_SESSION_ID in one"),
+    (Code::SharedTerminalId, "one terminal ID", None, "park the one that is over"),
+    (Code::InheritedRecord, "one identity", Some("has a dead window's identity"), "park its record"),
+    (Code::OverwrittenRecord, "one session slot", None, "a worktree for each"),
+    (
+        Code::UnstableContextId,
+        "changing context IDs",
+        Some("another context ID at every call"),
+        "let its hook ask claimtop context-id",
+    ),
+    (Code::SameWorktree, "one tree", None, "git worktree add for {}"),
+    (Code::SameFolder, "one folder", None, "a folder of its own for {}"),
+    (Code::OverlappingFiles, "the same files", None, "let {} pause"),
+    (Code::ContestedClaim, "one claim", Some("a claim that another holds too"), "let {} release it"),
+    (
+        Code::IdentitySplit,
+        "two identities",
+        Some("its registry and another record name two sessions"),
+        "trust its registry",
+    ),
+];
 
 /// A collision in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,15 +46,20 @@ pub(crate) struct Words {
 /// Says what is between windows; nothing of another need.
 pub(crate) fn words(report: &Report, kind: &NeedKind) -> Option<Words> {
     let NeedKind::Collision { code, message, windows, also, files, subjects: _ } = kind else { return None };
+    let (_, _, alone, way) = saying(*code)?;
     let who = names(report, windows);
     let codes: BTreeSet<&Code> = std::iter::once(code).chain(also).collect();
-    let what = match who.len() {
-        0 => told(message),
-        1 => alone(*code, message),
-        _ => codes.into_iter().map(|code| shared(*code, files)).collect::<Vec<_>>().join(", "),
+    let what = match (who.len(), alone) {
+        (0, _) | (1, None) => safe(&message.brief()),
+        (1, Some(alone)) => alone.to_owned(),
+        _ => codes.into_iter().filter_map(|code| shared(*code, files)).collect::<Vec<_>>().join(", "),
     };
-    let last = who.last().cloned().unwrap_or_default();
-    Some(Words { way: way(*code, &last), who, what })
+    let way = way.replace("{}", who.last().map_or("one", String::as_str));
+    Some(Words { who, what, way })
+}
+
+fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {
+    SAYINGS.into_iter().find(|(own, ..)| *own == code)
 }
 
 /// Names windows so that they can be told apart.
@@ -41,56 +72,24 @@ fn names(report: &Report, keys: &[Key]) -> Vec<String> {
 }
 
 /// Says what windows share.
-fn shared(code: Code, files: &[Untrusted]) -> String {
-    let of_files = || match files {
-        [] => "the same files".to_owned(),
-        [file] => safe(file_name(file.raw())),
-        more => count(more.len(), "file"),
-    };
-    match code {
-        Code::SharedSessionId => "one session".to_owned(),
-        Code::SharedContextId => "one context ID".to_owned(),
-        Code::SharedTerminalId => "one terminal ID".to_owned(),
-        Code::OverwrittenRecord => "one session slot".to_owned(),
-        Code::SameWorktree => "one tree".to_owned(),
-        Code::SameFolder => "one folder".to_owned(),
-        Code::OverlappingFiles => of_files(),
-        Code::ContestedClaim => "one claim".to_owned(),
-        other => other.name().replace('-', " "),
-    }
+fn shared(code: Code, files: &[Untrusted]) -> Option<String> {
+    let (_, shared, ..) = saying(code)?;
+    Some(match files {
+        [file] if code == Code::OverlappingFiles => safe(file_name(file.raw())),
+        [_, _, ..] if code == Code::OverlappingFiles => count(files.len(), "file"),
+        _ => shared.to_owned(),
+    })
 }
 
-/// Says what is wrong with one window.
-fn alone(code: Code, message: &Sentence) -> String {
-    match code {
-        Code::InheritedRecord => "has a dead window's identity".to_owned(),
-        Code::UnstableContextId => "another context ID at every call".to_owned(),
-        Code::IdentitySplit => "its registry and another record name two sessions".to_owned(),
-        Code::ContestedClaim => "a claim that another holds too".to_owned(),
-        _ => told(message),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::Severity;
 
-fn told(message: &Sentence) -> String {
-    safe(&message.brief())
-}
-
-/// Says in a few words how a window gets out of it; the story tells it in whole.
-fn way(code: Code, last: &str) -> String {
-    match code {
-        Code::SharedSessionId => format!("close {last}"),
-        Code::SharedContextId => "unset CLAUDE_SESSION_ID in one".to_owned(),
-        Code::SharedTerminalId => "park the one that is over".to_owned(),
-        Code::InheritedRecord => "park its record".to_owned(),
-        Code::OverwrittenRecord => "a worktree for each".to_owned(),
-        Code::UnstableContextId => "let its hook ask claimtop context-id".to_owned(),
-        Code::SameWorktree => format!("git worktree add for {last}"),
-        Code::SameFolder => format!("a folder of its own for {last}"),
-        Code::OverlappingFiles if last.is_empty() => "commit one before the other goes on".to_owned(),
-        Code::OverlappingFiles => format!("let {last} pause"),
-        Code::ContestedClaim if last.is_empty() => "let one release it".to_owned(),
-        Code::ContestedClaim => format!("let {last} release it"),
-        Code::IdentitySplit => "trust its registry".to_owned(),
-        _ => String::new(),
+    #[test]
+    fn every_collision_has_words() {
+        for code in Code::ALL.iter().filter(|code| code.severity() == Severity::Collision) {
+            assert!(saying(*code).is_some(), "{}", code.name());
+        }
     }
 }

@@ -139,7 +139,7 @@ fn what_is_wrong_is_cut_and_the_way_out_is_not() {
         assert!(screen.contains(": git worktree add for cart tests "), "{screen}");
         assert!(screen.contains("Enter story"), "{screen}");
         let is_whole = screen.contains("cart api ↔ cart tests: one tree, pay.rs: git");
-        assert_eq!(is_whole, size.0 >= 80, "{screen}");
+        assert_eq!(is_whole, size.0 >= 100, "{screen}");
     }
 }
 

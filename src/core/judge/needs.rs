@@ -73,11 +73,14 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
 
 /// Ranks what is between the same windows: what loses work first, what is only a place last.
 fn harm(code: Code) -> u8 {
-    match code {
-        Code::SharedSessionId => 0,
-        Code::OverlappingFiles => 1,
-        Code::SameWorktree | Code::SameFolder => 3,
-        _ => 2,
+    if code == Code::SharedSessionId {
+        0
+    } else if code == Code::OverlappingFiles {
+        1
+    } else if matches!(code, Code::SameWorktree | Code::SameFolder) {
+        3
+    } else {
+        2
     }
 }
 
