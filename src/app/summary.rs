@@ -50,9 +50,11 @@ pub(crate) fn summary(state: &State) -> Summary {
     let is_in_row = matches!(state.view, View::Now | View::Problems);
     let is_told = is_in_row && state.layers.is_empty() && state.detail.is_some();
     match worst(&findings_here(state)) {
-        Some(finding) if is_told => Summary { what: Line::default(), ..trouble(finding, state) },
-        Some(finding) => trouble(finding, state),
-        None => Summary { what: nothing(), hint: marked(state) },
+        Some(finding) if finding.is_problem() && is_told => {
+            Summary { what: Line::default(), ..trouble(finding, state) }
+        }
+        Some(finding) if finding.is_problem() => trouble(finding, state),
+        Some(_) | None => Summary { what: nothing(), hint: marked(state) },
     }
 }
 

@@ -9,11 +9,13 @@ use super::failure::{Exit, Outcome};
 use super::look;
 use super::output::{Paint, Shape, lines, print};
 use crate::core::model::json;
+use crate::core::model::need::quoted;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Finding, Report, Severity, Topic};
+use crate::core::model::{Finding, Key, KeyKind, Remedy, Report, Severity, Topic, Untrusted};
 use crate::observe::Observer;
 use crate::present::ladder::finding;
+use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::tone::Tone;
 
@@ -50,19 +52,76 @@ fn exit(report: &Report) -> Exit {
     }
 }
 
-fn text(report: &Report, paint: Paint) -> String {
+fn text(report: &Arc<Report>, paint: Paint) -> String {
     let is_open = unread(&report.sources, Topic::All).next().is_some();
-    if report.findings.is_empty() && is_open {
+    let problems = report.problems();
+    if problems.is_empty() && is_open {
         let unknown = "It is not known whether there is a problem: not everything could be read.";
         return format!("{}\n", paint.paint(Tone::Warning, unknown));
     }
-    if report.findings.is_empty() {
+    if problems.is_empty() {
         return format!("{}\n", paint.paint(Tone::Good, "No problem was found."));
     }
+    let index = Index::of(Arc::clone(report));
     let mut page = Page::for_text(report.taken_at);
-    for finding in &report.findings {
+    for finding in problems {
         page.gap();
-        finding::write_entry(&mut page, finding);
+        finding::write_entry(&mut page, &index, finding);
+        page.field("Command", &command(&index, finding).unwrap_or_default(), Tone::Key);
     }
     lines(&page, paint)
+}
+
+/// Returns the command that shows what helps, about the first thing that it can be about.
+fn command(index: &Index, finding: &Finding) -> Option<String> {
+    let verb = match finding.remedy {
+        Remedy::Release => "release",
+        Remedy::Migrate => "migrate",
+        Remedy::Park => "park",
+        Remedy::Undo | Remedy::None => return None,
+    };
+    let thing = finding.subjects.iter().find(|key| key.kind() != Some(KeyKind::Window))?;
+    Some(format!("claimtop {verb} {} --dry-run", quoted(&name(index, thing))))
+}
+
+/// Returns the name by which commands take a thing: its path, which is only its own, else its key.
+fn name(index: &Index, key: &Key) -> String {
+    let record = index.record(key).and_then(|record| record.location.path()).map(Untrusted::from_path);
+    let broken = || index.report.broken.iter().find(|broken| broken.key == *key);
+    let path = record.or_else(|| Some(broken()?.path.text().clone()));
+    let path = path.filter(|path| path.shown() == path.raw());
+    path.map_or_else(|| key.to_string(), |path| path.raw().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{busy, quiet};
+    use crate::core::model::Code;
+
+    fn diagnosed(report: Report) -> (String, Exit) {
+        let report = Arc::new(report);
+        (text(&report, Paint::Plain), exit(&report))
+    }
+
+    #[test]
+    fn a_window_that_no_system_knows_is_no_problem() {
+        let mut report = quiet();
+        let unknown = busy().findings.into_iter().filter(|finding| finding.code == Code::NoRecord);
+        report.findings = unknown.collect();
+        assert_eq!(report.findings.len(), 1);
+        let (told, exit) = diagnosed(report);
+        assert_eq!((told.as_str(), exit), ("No problem was found.\n", Exit::Fine));
+    }
+
+    #[test]
+    fn windows_and_records_are_named_and_keys_are_not() {
+        let report = busy();
+        let keys: Vec<Key> = report.windows.iter().map(|window| window.key.clone()).collect();
+        let (told, exit) = diagnosed(report);
+        assert_eq!(exit, Exit::Problems);
+        assert!(keys.iter().all(|key| !told.contains(key.as_str())), "{told}");
+        assert!(told.contains("cart api 4711, cart tests 4890"), "{told}");
+        assert!(told.contains("claimtop release "), "{told}");
+    }
 }

@@ -174,6 +174,13 @@ impl Index {
         findings
     }
 
+    /// Returns the findings near a thing that are problems, worst first.
+    pub(crate) fn problems_near(&self, key: &Key) -> Vec<&Finding> {
+        let mut findings = self.findings_near(key);
+        findings.retain(|finding| finding.is_problem());
+        findings
+    }
+
     fn near<'k>(&'k self, key: &'k Key) -> Vec<&'k Key> {
         let mut near = vec![key];
         if let Some(window) = self.window(key) {
@@ -212,7 +219,10 @@ impl Index {
             Some(claim) => {
                 format!("{} {}", claim.resource.kind.name(), words::holds(claim))
             }
-            None => key.to_string(),
+            None => {
+                let broken = self.report.broken.iter().find(|broken| broken.key == *key);
+                broken.map_or_else(|| key.to_string(), |broken| outside(Some(broken.path.text())))
+            }
         }
     }
 }
@@ -294,6 +304,24 @@ pub(crate) fn window_name(window: &WindowView) -> String {
 /// Returns a window's name with its PID, which tells it from all others.
 pub(crate) fn window_and_pid(window: &WindowView) -> String {
     format!("{} {}", window_name(window), window.pid)
+}
+
+/// Names the dead window that has left a claim, with its folder, where it is told what that window left.
+pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
+    let left = |need: &'_ Need| match &need.kind {
+        NeedKind::Died(left) if left.claims.contains(&claim.key) => Some(left.clone()),
+        NeedKind::Died(_)
+        | NeedKind::Waits { .. }
+        | NeedKind::Collision { .. }
+        | NeedKind::MoreDied { .. } => None,
+    };
+    let left = report.needs.iter().find_map(left)?;
+    let folder = left.cwd.as_ref().and_then(|cwd| cwd.raw().rsplit('/').find(|part| !part.is_empty()));
+    let name = outside(Some(&left.name));
+    Some(match folder.filter(|folder| *folder != left.name.raw()) {
+        Some(folder) => format!("{name} in {}", safe(folder)),
+        None => name,
+    })
 }
 
 /// Returns where a window works: its working tree with the branch, else its folder.

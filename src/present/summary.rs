@@ -1,7 +1,9 @@
 //! What a report comes to in one line: for status bars, titles and whoever has no more room.
 
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Report, Severity, SourceHealth, SourceState, Topic, WindowState};
+use crate::core::model::{
+    Code, Finding, Remedy, Report, Severity, SourceHealth, SourceState, Topic, WindowState,
+};
 use crate::present::text::count;
 
 /// A number of things of which there may be more than could be seen.
@@ -39,6 +41,7 @@ pub(crate) struct Summary {
     pub(crate) claims: Number,
     /// Findings that are collisions.
     pub(crate) collisions: usize,
+    /// Findings that are warnings, but for deaths whose claims are counted.
     pub(crate) warnings: usize,
     /// Findings that are only worth knowing.
     pub(crate) notes: usize,
@@ -52,10 +55,11 @@ pub(crate) struct Summary {
 
 impl Summary {
     pub(crate) fn of(report: &Report) -> Self {
-        let findings =
-            |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+        let problems = report.problems();
+        let findings = |severity| problems.iter().filter(|finding| finding.severity == severity).count();
         let windows = report.windows.iter().filter(|window| window.state != WindowState::Zombie);
-        let dead_claims = report.claims.iter().filter(|claim| claim.is_dead());
+        let dead_claims = report.claims.iter().filter(|claim| claim.is_dead()).count();
+        let told = if dead_claims > 0 { deaths(report) } else { 0 };
         let sources = &report.sources;
         let is_failed = |source: &&SourceHealth| source.state == SourceState::Failed;
         let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);
@@ -64,9 +68,9 @@ impl Summary {
             waiting: report.windows.iter().filter(|window| window.waiting.is_some()).count(),
             claims: Number::new(report.claims.len(), sources, Topic::Records),
             collisions: findings(Severity::Collision),
-            warnings: findings(Severity::Warning),
+            warnings: findings(Severity::Warning) - told,
             notes: findings(Severity::Info),
-            dead_claims: dead_claims.count(),
+            dead_claims,
             failed_sources: failed.len(),
             partial_sources: partial.len(),
         }
@@ -94,9 +98,34 @@ impl Summary {
     }
 }
 
+/// Counts the deaths that have left something to release: that is counted as dead claims.
+pub(crate) fn deaths(report: &Report) -> usize {
+    let is_death = |finding: &Finding| {
+        let is_holders = matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder);
+        is_holders && finding.remedy == Remedy::Release
+    };
+    report.findings().filter(|finding| is_death(finding)).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::testing::busy;
+
+    #[test]
+    fn what_happened_once_is_counted_once() {
+        let mut report = busy();
+        let is_known = |code| report.findings.iter().any(|finding| finding.code == code);
+        assert!(is_known(Code::DeadHolder) && is_known(Code::NoRecord));
+        let counts = |report: &Report| {
+            let Summary { dead_claims, warnings, notes, .. } = Summary::of(report);
+            (dead_claims, warnings, notes)
+        };
+        // A legacy record and a stopped holder; the death is its claim's.
+        assert_eq!(counts(&report), (1, 2, 0));
+        report.claims.retain(|claim| !claim.is_dead());
+        assert_eq!(counts(&report), (0, 3, 0));
+    }
 
     #[track_caller]
     fn check(counts: [usize; 4], expected: &str) {

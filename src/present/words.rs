@@ -102,14 +102,9 @@ pub(crate) fn claim_status(claim: &ClaimView) -> &'static str {
     }
 }
 
-/// Says what a claim holds: the files that a transcript names, and all else by its ID.
+/// Says what a claim holds, in words.
 pub(crate) fn holds(claim: &ClaimView) -> String {
-    let name = |path: &Untrusted| safe(path.raw().rsplit('/').next().unwrap_or_default());
-    match &*claim.files {
-        [] => outside(Some(&claim.resource.id)),
-        [only] => name(only),
-        [last, rest @ ..] => format!("{} and {} more", name(last), rest.len()),
-    }
+    safe(&claim.thing())
 }
 
 /// Returns the place of a status among all, worst first.

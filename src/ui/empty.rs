@@ -41,7 +41,7 @@ fn lines(state: &State, room: usize) -> Vec<Line> {
     if is_open(Topic::All) {
         lines.push(Line::new("Not everything could be read.", Tone::Warning));
     }
-    let problems = report.findings.len();
+    let problems = report.problems().len();
     if problems > 0 {
         let told = format!(" shows {}.", count(problems, "problem"));
         lines.push(Line::new("5", Tone::Key).then(&told, Tone::Dim));

@@ -147,13 +147,16 @@ mod tests {
     use crate::app::msg::Msg;
     use crate::app::state::Options;
     use crate::app::{testing, update};
-    use crate::core::model::{Severity, SourceState};
+    use crate::core::model::{Code, Severity, SourceState};
 
     #[track_caller]
-    fn check(notes: usize, expected: &str) {
+    fn check(code: Code, notes: usize, expected: &str) {
         let mut report = testing::quiet();
-        let found = testing::busy().findings.into_iter().filter(|one| one.severity == Severity::Info);
+        let found = testing::busy().findings.into_iter().filter(|one| one.code == code);
         report.findings = found.cycle().take(notes).collect();
+        for finding in &mut report.findings {
+            Arc::make_mut(finding).severity = Severity::Info;
+        }
         let mut state = State::new(Options::default(), Size { width: 80, height: 24 }, testing::now());
         update(&mut state, Msg::Looked(Arc::new(report)));
         let line = fitting(&state, 80).plain();
@@ -162,9 +165,10 @@ mod tests {
 
     #[test]
     fn what_is_only_worth_knowing_is_no_problem_and_is_counted() {
-        check(0, "0 claims  no problems");
-        check(1, "no warning, 1 note");
-        check(12, "no warning, 12 notes");
+        check(Code::SuspendedHolder, 0, "0 claims  no problems");
+        check(Code::SuspendedHolder, 1, "no warning, 1 note");
+        check(Code::SuspendedHolder, 12, "no warning, 12 notes");
+        check(Code::NoRecord, 12, "0 claims  no problems");
     }
 
     #[track_caller]

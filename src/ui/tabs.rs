@@ -47,7 +47,7 @@ fn total(index: &Index, view: View) -> Option<usize> {
         View::Windows => Some(report.windows.len()),
         View::Sessions => Some(report.records.len()),
         View::Claims => Some(report.claims.len()),
-        View::Problems => Some(report.findings.len()),
+        View::Problems => Some(report.problems().len()),
         View::History => None,
     }
 }

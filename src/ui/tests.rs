@@ -66,9 +66,9 @@ fn a_small_screen_has_what_matters() {
     ▌ ● running cart api         4711 ◆ same worktree +1      1
       ◐ waiting cart tests       4890 ◆ same worktree         1
       ◌ stopped search index     5333 ▲ suspended holder      1
-      ● running release notes    6200 › no record
       ● running shop-docs (cod…  5120
       ✗ zombie  shop-fix (open…  6001
+      ● running release notes    6200
 
 
 
@@ -81,15 +81,15 @@ fn a_small_screen_has_what_matters() {
 #[test]
 fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
     insta::assert_snapshot!(screen(testing::busy(), (80, 24), ""), @r"
-     5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 3 warnings        [entire failed]
-     1 Now 0  2 Windows 6  3 Sessions 5  4 Claims 7  5 Problems 6  6 History
+     5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 2 warnings        [entire failed]
+     1 Now 0  2 Windows 6  3 Sessions 5  4 Claims 7  5 Problems 5  6 History
       State     Window          PID Problem            Claims Branch            Age
     ▌ ● running cart api       4711 ◆ same worktree +1      1 feature/cart      2 h
       ◐ waiting cart tests     4890 ◆ same worktree         1 feature/cart   31 min
       ◌ stopped search index   5333 ▲ suspended holder      1 feature/search   25 h
-      ● running release notes  6200 › no record               feature/notes     6 d
       ● running shop-docs (c…  5120                           feature/docs    5 min
       ✗ zombie  shop-fix (op…  6001                                            40 s
+      ● running release notes  6200                           feature/notes     6 d
 
 
     ── Evidence ────────────────────────────────────────────────────────────────────
@@ -291,7 +291,7 @@ fn a_view_without_rows_leads_to_the_problems_and_says_what_was_not_read() {
     for part in [
         "It is not known whether an agent window is running.",
         "Not everything could be read.",
-        "5 shows 6 problems.",
+        "5 shows 5 problems.",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }

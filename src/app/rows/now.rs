@@ -116,7 +116,7 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
         trouble(index, window),
         Cell::text(&outside(branch), Tone::Dim),
     ];
-    let severity = worst(&index.findings_near(&window.key)).map(|finding| finding.severity);
+    let severity = worst(&index.problems_near(&window.key)).map(|finding| finding.severity);
     // The filter finds it by its number, its folder and its files as well.
     let files = work.into_iter().flat_map(|work| &work.doing.edits).map(|edit| outside(Some(&edit.path)));
     let also = [window.pid.to_string(), outside(window.cwd.as_ref())].into_iter().chain(files);

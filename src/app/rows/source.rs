@@ -54,7 +54,7 @@ impl<'a> Source<'a> {
             View::Windows => self.windows.len(),
             View::Sessions => report.records.len(),
             View::Claims => report.claims.len(),
-            View::Problems => report.findings.len(),
+            View::Problems => report.problems().len(),
             View::History => self.told.len(),
         }
     }

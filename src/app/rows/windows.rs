@@ -26,7 +26,7 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
-    let findings = index.findings_near(&window.key);
+    let findings = index.problems_near(&window.key);
     let repo = window.repo.as_ref();
     let ((mark, tone, word), activity) = index.standing(window);
     let cells = vec![

@@ -233,8 +233,7 @@ fn copying_takes_what_is_of_use_and_says_what_it_was() {
     let mut later = testing::busy();
     later.windows.retain(|window| window.pid != 5120);
     look(&mut state, later);
-    let sentence = "codex 5120 in /home/dev/src/shop-docs (w-5120)";
-    assert_eq!(press(&mut state, "6y")[0], Effect::Copy(sentence.to_owned()));
+    assert_eq!(press(&mut state, "6y")[0], Effect::Copy("shop-docs (codex) died".to_owned()));
 }
 
 #[test]

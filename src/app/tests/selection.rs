@@ -14,7 +14,7 @@ fn check_selected(keys: &str, expected: &str) {
 #[test]
 fn the_worst_window_comes_first_and_is_selected() {
     let state = seen(testing::busy());
-    assert_eq!(shown(&state), ["w-4711", "w-4890", "w-5333", "w-6200", "w-5120", "w-6001"]);
+    assert_eq!(shown(&state), ["w-4711", "w-4890", "w-5333", "w-5120", "w-6001", "w-6200"]);
     check_selected("", "w-4711");
 }
 
@@ -23,16 +23,16 @@ fn keys_move_the_selection_and_stop_at_the_ends() {
     check_selected("j", "w-4890");
     check_selected("jjk", "w-4890");
     check_selected("k", "w-4711");
-    check_selected("G", "w-6001");
+    check_selected("G", "w-6200");
     check_selected("Gjjg", "w-4711");
 }
 
 #[test]
 fn n_goes_round_the_rows_with_problems() {
     check_selected("n", "w-4890");
-    check_selected("nnn", "w-6200");
-    check_selected("nnnn", "w-4711");
-    check_selected("N", "w-6200");
+    check_selected("nn", "w-5333");
+    check_selected("nnn", "w-4711");
+    check_selected("N", "w-5333");
 }
 
 #[test]

@@ -9,11 +9,11 @@ use super::failure::Outcome;
 use super::look;
 use super::output::{Paint, Shape, print, terminal_width};
 use crate::core::model::text::shown;
-use crate::core::model::{ClaimStatus, Report, Severity, SourceHealth, Topic};
+use crate::core::model::{ClaimStatus, RecordKind, Report, Severity, SourceHealth, Topic};
 use crate::core::model::{json, snapshot};
 use crate::observe::Observer;
 use crate::present::doing::Prompts;
-use crate::present::summary::Number;
+use crate::present::summary::{Number, deaths};
 use crate::present::text::count;
 use crate::present::tone::{Tone, of_claim, of_severity};
 
@@ -56,7 +56,7 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         None | Some(View::Windows) => tables::windows(report),
         Some(View::Sessions) => tables::sessions(report),
         Some(View::Claims) => tables::claims(report),
-        Some(View::Problems) => tables::problems(&report.findings),
+        Some(View::Problems) => tables::problems(report.problems()),
     };
     let is_all_read = unread(report, view.or(Some(View::Windows))).is_empty();
     let body = match table {
@@ -98,22 +98,31 @@ fn summary(report: &Report, paint: Paint) -> String {
         let (_, tone, word) = of_claim(*status);
         (number > 0).then(|| paint.paint(tone, &format!("{number} {word}")))
     });
-    let problems =
-        [Severity::Collision, Severity::Warning, Severity::Info].into_iter().filter_map(|severity| {
-            let number = report.findings.iter().filter(|finding| finding.severity == severity).count();
-            let (_, tone, word) = of_severity(severity);
-            let word =
-                if severity == Severity::Info { format!("{number} {word}") } else { count(number, word) };
-            (number > 0).then(|| paint.paint(tone, &word))
-        });
+    let deaths = deaths(report);
+    let of = |severity| report.problems().iter().filter(|finding| finding.severity == severity).count();
+    let (_, dead, _) = of_claim(ClaimStatus::Dead);
+    let problems = [Severity::Collision, Severity::Warning, Severity::Info].into_iter().map(|severity| {
+        let number = of(severity) - if severity == Severity::Warning { deaths } else { 0 };
+        let (_, tone, word) = of_severity(severity);
+        let word = if severity == Severity::Info { format!("{number} {word}") } else { count(number, word) };
+        (number, tone, word)
+    });
+    // Their claims are counted as dead ones.
+    let told = (deaths, dead, count(deaths, "death"));
+    let problems = problems.chain([told]).filter(|(number, ..)| *number > 0);
+    let problems = problems.map(|(_, tone, word)| paint.paint(tone, &word));
+    let sessions = report.records().filter(|record| record.kind == RecordKind::Session).count();
+    let others = report.records.len() - sessions;
+    let others = if others > 0 { format!(" and {}", count(others, "other record")) } else { String::new() };
+    let records = Number::new(sessions, &report.sources, Topic::Records).words("session record") + &others;
     let line = |name: &str, seen: usize, topic: Topic, parts: Vec<String>| {
         let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
         format!("{}{parts}\n", Number::new(seen, &report.sources, topic).words(name))
     };
     [
-        line("session record", report.records.len(), Topic::Records, Vec::new()),
+        format!("{records}\n"),
         line("claim", report.claims.len(), Topic::Records, claims.collect()),
-        line("problem", report.findings.len(), Topic::All, problems.collect()),
+        line("problem", report.problems().len(), Topic::All, problems.collect()),
     ]
     .concat()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cli::columns::{Cell, Columns};
 use crate::core::model::{ClaimView, Finding, Report, WindowState, WindowView};
 use crate::present::age;
-use crate::present::lookup::{standing, window_and_pid, workplace};
+use crate::present::lookup::{left_by, standing, window_and_pid, workplace};
 use crate::present::page::Medium;
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict};
 use crate::present::words;
@@ -107,7 +107,7 @@ pub(crate) fn claims(report: &Report) -> Laid {
 /// Returns who holds a claim: the window, else what the record says.
 fn holder(claim: &ClaimView, report: &Report) -> Option<String> {
     let window = report.windows.iter().find(|window| Some(&window.key) == claim.window.as_ref());
-    window.map(window_and_pid).or_else(|| Some(format!("PID {}", claim.record.pid()?)))
+    Some(window.map(window_and_pid).or_else(|| left_by(report, claim)).unwrap_or_else(|| claim.holder()))
 }
 
 /// Lists findings, in the order in which they are given.

@@ -9,6 +9,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 
@@ -17,6 +18,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, lines, print};
 use crate::core::model::Untrusted;
 use crate::present::ladder::{finding, story};
+use crate::present::lookup::Index;
 use crate::present::page::Page;
 
 /// Writes the page into a new file, or prints the report as text.
@@ -46,9 +48,10 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
 
 fn text(material: &Material, paint: Paint) -> String {
     let mut page = Page::for_text(material.report.taken_at);
-    for finding in &material.report.findings {
+    let index = Index::of(Arc::clone(&material.report));
+    for finding in material.report.problems() {
         page.gap();
-        finding::write_entry(&mut page, finding);
+        finding::write_entry(&mut page, &index, finding);
         if let Some(story) = &finding.story {
             story::write(&mut page, story);
         }

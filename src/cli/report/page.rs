@@ -58,10 +58,10 @@ fn summary(report: &Report) -> String {
 
 fn problems(page: &mut Html, report: &Report) {
     page.element("h2", "", "Problems, and how they came to be");
-    if report.findings.is_empty() {
+    if report.problems().is_empty() {
         page.element("p", "good", "No problem was found.");
     }
-    report.findings.iter().for_each(|finding| problem(page, finding));
+    report.problems().iter().for_each(|finding| problem(page, finding));
 }
 
 fn problem(page: &mut Html, finding: &Finding) {

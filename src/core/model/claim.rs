@@ -1,12 +1,16 @@
 //! A judged claim, and how it stands.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::core::model::named::named;
-use crate::core::model::{Key, KeyKind, RecordView, Resource, StatedClaim, Surface, SurfaceState, Untrusted};
+use crate::core::model::text::{is_uuid, shown};
+use crate::core::model::{
+    Key, KeyKind, RecordView, Resource, ResourceKind, StatedClaim, Surface, SurfaceState, Untrusted,
+};
 
 named! {
     /// How a claim stands.
@@ -98,6 +102,43 @@ impl ClaimView {
         self.status == ClaimStatus::Dead && !self.is_of_transcript()
     }
 
+    /// Returns what is held, in words and safe to show: a task by its subject, a file by its path from the
+    /// holder's folder on, and what has nothing but a UUID by its record.
+    pub fn thing(&self) -> String {
+        let (id, record) = (self.resource.id.raw(), &self.record);
+        let below = || Path::new(id).strip_prefix(record.cwd.as_ref()?.text().raw()).ok()?.to_str();
+        let is_uuid = id.get(..36).is_some_and(is_uuid);
+        let name = |path: &Untrusted| shown(path.raw().rsplit('/').next().unwrap_or_default());
+        match &*self.files {
+            [] => {}
+            [only] => return name(only),
+            [last, rest @ ..] => return format!("{} and {} more", name(last), rest.len()),
+        }
+        match self.resource.kind {
+            ResourceKind::Files => shown(below().filter(|below| !below.is_empty()).unwrap_or(id)),
+            _ if is_uuid && !is_uuid_only(record.title.raw()) => record.title.shown(),
+            _ if is_uuid => shown(id.get(..8).unwrap_or(id)),
+            _ => shown(id),
+        }
+    }
+
+    /// Returns who holds it by what its record says, safe to show: its name, its folder or its PID.
+    pub fn holder(&self) -> String {
+        let record = &self.record;
+        let folder =
+            record.cwd.as_ref().and_then(|cwd| cwd.text().raw().rsplit('/').find(|part| !part.is_empty()));
+        let title = Some(record.title.shown()).filter(|title| *title != self.thing());
+        let name = title.filter(|_| !is_uuid_only(record.title.raw()));
+        match (name, folder, record.pid()) {
+            (Some(name), Some(folder), _) if name != folder => format!("{name} in {}", shown(folder)),
+            (Some(name), None, Some(pid)) => format!("{name} (PID {pid})"),
+            (Some(name), _, _) => name,
+            (None, Some(folder), _) => format!("{} in {}", record.format.name(), shown(folder)),
+            (None, None, Some(pid)) => format!("PID {pid}"),
+            (None, None, None) => record.format.name().to_owned(),
+        }
+    }
+
     /// Returns whether any place that was read says that it is held.
     pub(crate) fn is_known(&self) -> bool {
         self.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
@@ -106,6 +147,11 @@ impl ClaimView {
 
 fn is_empty(files: &Arc<[Untrusted]>) -> bool {
     files.is_empty()
+    }
+
+/// Returns whether a name tells people nothing.
+fn is_uuid_only(name: &str) -> bool {
+    name.is_empty() || name.get(..36).is_some_and(is_uuid)
 }
 
 fn key_only<S: Serializer>(record: &RecordView, serializer: S) -> Result<S::Ok, S::Error> {

@@ -116,6 +116,12 @@ impl Finding {
         Self::new(code, [record.key.clone()], Sentence::about(&record.title, says), evidence, remedy)
     }
 
+    /// Returns whether it is a problem at all: that no system knows a window is worth knowing where
+    /// somebody looks at the window, and nothing is wrong.
+    pub(crate) fn is_problem(&self) -> bool {
+        self.code != Code::NoRecord
+    }
+
     /// Returns whom its story tells to yield.
     pub(crate) fn yields(&self) -> &[Key] {
         self.story.as_ref().map_or(&[], |story| &story.yields)

@@ -29,7 +29,7 @@ pub struct Report {
     pub records: Vec<Arc<RecordView>>,
     /// Every claim.
     pub claims: Vec<ClaimView>,
-    /// Every problem, worst first. Reports that follow each other share those that stay the same.
+    /// Every finding, worst first. Reports that follow each other share those that stay the same.
     pub findings: Vec<Arc<Finding>>,
     /// What needs a person, the most harmful first.
     pub needs: Vec<Need>,
@@ -71,7 +71,14 @@ impl Report {
         self.records.iter().map(Arc::as_ref)
     }
 
-    /// Returns every problem, worst first.
+    /// Returns the findings that are problems. That no system knows a window is none: an agent without
+    /// any runs well. It is the last of all codes, so these findings stand last.
+    pub(crate) fn problems(&self) -> &[Arc<Finding>] {
+        let end = self.findings.partition_point(|finding| finding.is_problem());
+        self.findings.get(..end).unwrap_or_default()
+    }
+
+    /// Returns every finding, worst first.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().map(Arc::as_ref)
     }

@@ -59,10 +59,11 @@ fn write_facts(page: &mut Page, finding: &Finding) {
 }
 
 /// Writes a finding as one of a list: what it is about instead of its evidence.
-pub(crate) fn write_entry(page: &mut Page, finding: &Finding) {
+pub(crate) fn write_entry(page: &mut Page, index: &Index, finding: &Finding) {
     page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
-    let keys: Vec<&str> = finding.subjects.iter().map(Key::as_str).collect();
-    page.field("About", &keys.join(" "), Tone::Dim);
+    let mut names: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
+    names.dedup();
+    page.field("About", &names.join(", "), Tone::Dim);
     write_remedy(page, finding);
 }
 
