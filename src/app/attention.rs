@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::config::{Alerts, Switch};
 use crate::core::model::text::shown;
-use crate::core::model::{Code, Finding, Report, Severity};
+use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
+use crate::present::need::{said, sentence};
 use crate::present::summary::Summary;
 
 /// How long to be silent after a call; what comes meanwhile is told with the next one.
@@ -57,15 +58,25 @@ impl Attention {
 
     /// Notes which troubles are new. What was there at the start is on the screen.
     fn learn(&mut self, report: &Arc<Report>) {
-        if let Some(known) = self.known.replace(Arc::clone(report)) {
-            let known: Vec<&Finding> = urgent(&known).collect();
+        if let Some(before) = self.known.replace(Arc::clone(report)) {
+            let known: Vec<&Finding> = urgent(&before).collect();
             let is_new = |finding: &&Finding| {
                 known.binary_search_by(|one| one.identity().cmp(&finding.identity())).is_err()
             };
             let new = urgent(report).filter(is_new);
             self.untold.extend(new.map(|finding| shown(&finding.message.to_string())));
+            self.untold.extend(new_waits(&before, report));
         }
     }
+}
+
+/// Says who waits that did not wait before: once for each wait, however long it lasts.
+fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = String> + 'a {
+    let is_wait = |need: &&Need| matches!(need.kind, NeedKind::Waits { .. });
+    let identity = |need: &Need| (need.key.clone(), need.since);
+    let known: Vec<_> = before.needs.iter().filter(is_wait).map(identity).collect();
+    let new = report.needs.iter().filter(is_wait).filter(move |need| !known.contains(&identity(need)));
+    new.map(|need| sentence(&said(report, need, report.taken_at)))
 }
 
 /// Returns what somebody must know of now, in the order of a report.
@@ -90,6 +101,7 @@ fn told(untold: &[String]) -> String {
 mod tests {
     use super::*;
     use crate::app::testing::{busy, quiet};
+    use crate::core::model::{Key, Waiting, Wants};
 
     const ALL: Alerts = Alerts { title: Switch::On, bell: Switch::On, ..Alerts::DEFAULT };
 
@@ -114,6 +126,33 @@ mod tests {
             "{made:?}"
         );
         assert_eq!(attention.take(&at(busy(), 60), ALL), []);
+    }
+
+    #[test]
+    fn each_wait_calls_once() {
+        let waits = |second: i64, since: i64| {
+            let mut report = quiet();
+            let waiting =
+                Waiting { wants: Wants::Answer, call: None, since: Timestamp::from_second(since).ok() };
+            let subject = Key::typed("w-1");
+            let kind = NeedKind::Waits { waiting: waiting.clone() };
+            report.needs = vec![Need { key: Key::typed("n-1"), subject, kind, since: waiting.since }];
+            at(report, second)
+        };
+        let calls = |alerts: &[Alert]| alerts.iter().filter(|alert| **alert == Alert::Bell).count();
+        let mut attention = Attention::default();
+        assert_eq!(calls(&attention.take(&waits(0, 1), ALL)), 0);
+        assert_eq!(calls(&attention.take(&waits(60, 1), ALL)), 0);
+        let made = attention.take(&waits(120, 2), ALL);
+        assert_eq!(calls(&made), 1, "{made:?}");
+        assert!(
+            made.iter()
+                .any(|alert| matches!(alert, Alert::Notification(text) if text.contains("asks a question"))),
+            "{made:?}"
+        );
+        assert_eq!(calls(&attention.take(&waits(180, 2), ALL)), 0);
+        assert_eq!(calls(&attention.take(&at(quiet(), 240), ALL)), 0);
+        assert_eq!(calls(&attention.take(&waits(300, 2), ALL)), 1);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) fn write_of(page: &mut Page, timeline: &Timeline, key: &Key) {
 
 fn list<'a>(page: &mut Page, past: impl Iterator<Item = &'a Past>) {
     for past in past {
-        page.dated(&page.clock(past.at), &format!("{} {}", past.event.name(), past.told));
+        page.dated(&page.clock(past.at), &past.told);
     }
 }
 
@@ -58,8 +58,7 @@ pub(crate) fn write_recent(page: &mut Page, state: &State) -> String {
             ),
         )
     };
-    let seen =
-        state.timeline.lately(now).map(|past| (past.at, format!("{} {}", past.event.name(), past.told)));
+    let seen = state.timeline.lately(now).map(|past| (past.at, past.told.clone()));
     let mut all: Vec<(Timestamp, String)> = seen.chain(acts.map(act)).collect();
     all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     if all.is_empty() {
@@ -113,7 +112,7 @@ mod tests {
         let (mut state, _) = after(Options::default(), codex_goes);
         let page = press(&mut state, "t");
         assert!(page.contains("10:00:05Z"), "{page}");
-        assert!(page.contains("window-gone codex 5120 in"), "{page}");
+        assert!(page.contains("shop-docs (codex) died"), "{page}");
         let (mut state, _) = after(Options::default(), |_| {});
         assert!(press(&mut state, "t").contains("Nothing has changed"));
         let (mut state, _) = after(Options::default(), codex_goes);
@@ -133,7 +132,7 @@ mod tests {
         press(&mut state, "/SD-099\n");
         assert_eq!(shown(&state), 1);
         let page = press(&mut state, "\n");
-        assert!(page.contains("work-item SD-099: gone, was dead"), "{page}");
+        assert!(page.contains("gamma (PID 3999) let go of work-item SD-099"), "{page}");
         assert!(page.contains("All that was seen of c-SD-099"), "{page}");
     }
 
@@ -146,7 +145,7 @@ mod tests {
         });
         let page = press(&mut state, "\n");
         assert!(page.contains("Seen lately"), "{page}");
-        assert!(page.contains("window-changed claude-code 4711 in /home/dev/elsewhere"), "{page}");
+        assert!(page.contains("cart api works in another folder"), "{page}");
     }
 
     #[test]

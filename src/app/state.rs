@@ -27,6 +27,7 @@ use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
 use crate::core::model::{Bound, Cost, Key, Measured, ProcessId, Report};
 use crate::present::age;
+use crate::present::change::news as news_of;
 use crate::present::lookup::{Index, keys_of_findings};
 use crate::present::page::Page;
 use crate::present::zone::Zone;
@@ -230,8 +231,7 @@ impl State {
         if self.options.replayed.is_none() {
             self.deaths.follow(&before, report);
         }
-        let past: Vec<Arc<Past>> =
-            diff(Some(&before), report).iter().map(|change| Arc::new(Past::from(change))).collect();
+        let past: Vec<Arc<Past>> = news_of(&diff(Some(&before), report)).map(Arc::new).collect();
         self.timeline.add(past.iter().cloned());
         past
     }

@@ -17,6 +17,7 @@ use crate::core::model::json;
 use crate::core::model::{Key, Report};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
+use crate::present::change::{is_news, told};
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
 
 /// How often to ask whether anybody still reads.
@@ -103,10 +104,10 @@ fn lines(changes: &[Change], shape: Shape) -> Result<String, Failure> {
     let mut out = String::new();
     for change in changes {
         match shape {
-            Shape::Text(paint) => out.push_str(&line(change, paint)),
-            Shape::Json => out.push_str(&json::to_line(change)?),
+            Shape::Text(_) if !is_news(change) => {}
+            Shape::Text(paint) => out.extend([line(change, paint).as_str(), "\n"]),
+            Shape::Json => out.extend([json::to_line(change)?.as_str(), "\n"]),
         }
-        out.push('\n');
     }
     Ok(out)
 }
@@ -114,13 +115,14 @@ fn lines(changes: &[Change], shape: Shape) -> Result<String, Failure> {
 /// Tells a change in one line for people.
 fn line(change: &Change, paint: Paint) -> String {
     let time = paint.paint(Tone::Dim, &change.at.strftime("%H:%M:%SZ").to_string());
-    let what = paint.paint(tone(&change.subject), &change.subject.told());
+    let what = paint.paint(tone(&change.subject), &told(change));
     format!("{time}  {:<15}  {what}", change.event.name())
 }
 
 fn tone(subject: &What) -> Tone {
     match subject {
-        What::Window { state, .. } => of_window(*state, "").1,
+        What::Window { state, waiting: None, .. } => of_window(*state, "").1,
+        What::Window { waiting: Some(_), .. } => Tone::Notice,
         What::Record { verdict, .. } => of_verdict(*verdict).1,
         What::Claim { status, .. } => status.map_or(Tone::Dim, |status| of_claim(status).1),
         What::Finding { severity, .. } => of_severity(*severity).1,

@@ -18,6 +18,7 @@ use crate::core::history::timeline::Past;
 use crate::core::model::{Report, Untrusted};
 use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
+use crate::present::change::news;
 use crate::run::Replay;
 use crate::run::tape::LIMIT;
 
@@ -81,7 +82,7 @@ impl Player {
         for (number, _) in self.recording.marks().iter().enumerate().filter(|(_, mark)| mark.event) {
             let now = self.judge(number)?;
             if let Some(before) = before.replace(now.clone()) {
-                past.extend(diff(Some(&before), &now).iter().map(Past::from));
+                past.extend(news(&diff(Some(&before), &now)));
             }
         }
         Ok(past)

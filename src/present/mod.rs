@@ -2,6 +2,7 @@
 
 pub(crate) mod age;
 pub(crate) mod between;
+pub(crate) mod change;
 pub(crate) mod doing;
 pub(crate) mod ladder;
 pub(crate) mod lookup;

@@ -2,10 +2,10 @@
 
 use crate::core::model::{
     Action, ClaimStatus, ClaimView, ContextSource, Reason, RecordKind, Releasable, Remedy, Surface,
-    SurfaceState, Untrusted,
+    SurfaceState,
 };
 use crate::present::page::Medium;
-use crate::present::text::{count, outside, safe};
+use crate::present::text::{count, safe};
 use crate::present::tone::Tone;
 
 /// Returns the key that a remedy is behind, and what it does.

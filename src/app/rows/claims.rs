@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::{ClaimView, Releasable};
-use crate::present::lookup::{Index, window_and_pid};
-use crate::present::text::outside;
+use crate::present::lookup::{Index, left_by, window_and_pid};
+use crate::present::text::{outside, safe};
 use crate::present::tone::{Span, Tone, of_claim};
 use crate::present::words;
 
@@ -35,21 +35,17 @@ pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {
         Cell::trouble(&findings),
         Cell::text(claim.record.format.name(), Tone::Dim),
     ];
-    let also = outside(Some(&claim.record.title));
+    let also = format!("{} {}", outside(Some(&claim.resource.id)), outside(Some(&claim.record.title)));
     let severity = worst(&findings).map(|finding| finding.severity);
     Row { key: claim.key.clone(), cells, line: None, severity, also }
 }
 
-/// Names the window that holds it, or what the record says about one.
+/// Names the window that holds it, or the dead one with its folder.
 fn holder(index: &Index, claim: &ClaimView) -> Cell {
     if let Some(window) = claim.window.as_ref().and_then(|key| index.window(key)) {
         return Cell::text(&window_and_pid(window), Tone::Plain);
     }
-    // What it holds stands beside it already.
-    let title = Some(&claim.record.title).filter(|title| **title != claim.resource.id);
-    let mut words: Vec<String> = title.map(|title| outside(Some(title))).into_iter().collect();
-    words.extend(claim.record.pid().map(|pid| format!("PID {pid}")));
-    Cell::text(&words.join(", "), Tone::Dim)
+    Cell::text(&left_by(&index.report, claim).unwrap_or_else(|| safe(&claim.holder())), Tone::Dim)
 }
 
 fn release(releasable: Releasable) -> Cell {

@@ -104,6 +104,7 @@ pub(crate) fn past_sign(past: &Past) -> Span {
         Kind::WindowChanged | Kind::RecordChanged | Kind::ClaimChanged => {
             Span::marked(Mark::Info, "changed", Tone::Plain)
         }
+        Kind::WindowWaits => Span::marked(Mark::Waiting, "waits", Tone::Notice),
         Kind::WindowGone | Kind::RecordGone => Span::marked(Mark::Dead, "went", Tone::Plain),
         Kind::FindingRaised => {
             // A history that an earlier version has kept does not say how bad it was.
@@ -116,7 +117,7 @@ pub(crate) fn past_sign(past: &Past) -> Span {
 
 fn sort(event: Kind) -> &'static str {
     match event {
-        Kind::WindowAppeared | Kind::WindowChanged | Kind::WindowGone => "window",
+        Kind::WindowAppeared | Kind::WindowChanged | Kind::WindowWaits | Kind::WindowGone => "window",
         Kind::RecordAppeared | Kind::RecordChanged | Kind::RecordGone => "record",
         Kind::ClaimChanged => "claim",
         Kind::FindingRaised | Kind::FindingCleared => "problem",

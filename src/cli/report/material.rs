@@ -57,7 +57,7 @@ impl Material {
     fn seen(&self) -> impl Iterator<Item = Moment> {
         self.past.iter().map(|past| Moment {
             at: past.at,
-            told: format!("{} {}", past.event.name(), past.told),
+            told: past.told.clone(),
             from: "seen by claimtop".to_owned(),
         })
     }

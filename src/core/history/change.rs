@@ -8,7 +8,7 @@ use crate::core::model::named::named;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Change {
+pub(crate) struct Change {
     /// When the look that shows it was finished.
     pub(crate) at: Timestamp,
     pub(crate) event: Kind,
@@ -21,8 +21,10 @@ named! {
     pub(crate) enum Kind {
         /// An agent runs.
         WindowAppeared = "window-appeared",
-        /// An agent was stopped or went on, or has another session or folder.
+        /// An agent was stopped or went on, or has another session or folder, or waits no more.
         WindowChanged = "window-changed",
+        /// An agent waits for a person: told once for each wait.
+        WindowWaits = "window-waits",
         /// An agent runs no more.
         WindowGone = "window-gone",
         RecordAppeared = "record-appeared",

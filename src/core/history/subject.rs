@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use crate::core::model::text::shown;
 use crate::core::model::{
     ClaimStatus, ClaimView, Code, Finding, Format, Key, Location, Reason, RecordView, Resource, Sentence,
-    Severity, Untrusted, VerdictState, WindowState, WindowView,
+    Severity, Untrusted, VerdictState, Waiting, WindowState, WindowView,
 };
 
 /// What an event is about, with what is needed to tell it.
@@ -20,6 +19,13 @@ pub(crate) enum Subject {
         state: WindowState,
         /// Its working directory.
         cwd: Option<Untrusted>,
+        /// What people tell it from others by.
+        name: String,
+        /// What it waits for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        waiting: Option<Waiting>,
+        #[serde(skip)]
+        turn: WindowTurn,
     },
     Record {
         key: Key,
@@ -34,6 +40,9 @@ pub(crate) enum Subject {
         reason: Reason,
         #[serde(serialize_with = "crate::core::model::judged::location")]
         location: Location,
+        /// How its holder stood, where that has changed.
+        #[serde(skip)]
+        was: Option<VerdictState>,
     },
     Claim {
         key: Key,
@@ -45,6 +54,10 @@ pub(crate) enum Subject {
         was: Option<ClaimStatus>,
         /// The record that states it.
         record: Key,
+        /// What is held, in words.
+        thing: String,
+        /// Who holds it: the window, or what the record is called.
+        holder: String,
     },
     /// A problem.
     Finding {
@@ -74,41 +87,44 @@ impl Subject {
             Self::Finding { severity, .. } => Some(*severity),
         }
     }
-
-    /// Tells it in one line, safe to show; its key comes last.
-    pub(crate) fn told(&self) -> String {
-        match self {
-            Self::Window { key, pid, agent, cwd, .. } => {
-                let folder = cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {cwd}"));
-                format!("{} {pid}{folder} ({key})", shown(agent))
-            }
-            Self::Record { key, format, title, verdict, reason, location, .. } => {
-                let (word, why) = (verdict.name(), reason.name());
-                format!("{} {title}: {word} ({why}) {location} ({key})", format.name())
-            }
-            Self::Claim { key, resource, status, was, .. } => {
-                let now = status.map_or("gone", ClaimStatus::name);
-                let was = was.map_or_else(String::new, |was| format!(", was {}", was.name()));
-                format!("{} {}: {now}{was} ({key})", resource.kind.name(), resource.id)
-            }
-            Self::Finding { code, severity, message, .. } => {
-                format!("{} {}: {}", severity.name(), code.name(), shown(&message.to_string()))
-            }
-        }
-    }
 }
 
-pub(crate) fn of_window(window: &WindowView) -> Subject {
+/// What a window did, so that it is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum WindowTurn {
+    /// It is there.
+    #[default]
+    Runs,
+    /// Its process was stopped.
+    Stopped,
+    /// Its process goes on.
+    Continued,
+    /// It runs another session.
+    Session,
+    /// It works in another folder, or has another context.
+    Moved,
+    /// It waits no more.
+    Answered,
+    /// Its process is gone.
+    Died,
+    /// It was not seen, and neither were all processes.
+    Unseen,
+}
+
+pub(crate) fn of_window(window: &WindowView, turn: WindowTurn) -> Subject {
     Subject::Window {
         key: window.key.clone(),
         pid: window.pid,
         agent: window.agent.clone(),
         state: window.state,
         cwd: window.cwd.clone(),
+        name: window.title(),
+        waiting: window.waiting.clone(),
+        turn,
     }
 }
 
-pub(crate) fn of_record(record: &RecordView) -> Subject {
+pub(crate) fn of_record(record: &RecordView, was: Option<VerdictState>) -> Subject {
     Subject::Record {
         key: record.key.clone(),
         format: record.format,
@@ -117,16 +133,24 @@ pub(crate) fn of_record(record: &RecordView) -> Subject {
         verdict: record.verdict.state,
         reason: record.verdict.reason,
         location: record.location.clone(),
+        was,
     }
 }
 
-pub(crate) fn of_claim(claim: &ClaimView, status: Option<ClaimStatus>, was: Option<ClaimStatus>) -> Subject {
+pub(crate) fn of_claim(
+    claim: &ClaimView,
+    windows: &[WindowView],
+    (status, was): (Option<ClaimStatus>, Option<ClaimStatus>),
+) -> Subject {
+    let window = windows.iter().find(|window| Some(&window.key) == claim.window.as_ref());
     Subject::Claim {
         key: claim.key.clone(),
         resource: claim.resource.clone(),
         status,
         was,
         record: claim.record.key.clone(),
+        thing: claim.thing(),
+        holder: window.map_or_else(|| claim.holder(), WindowView::title),
     }
 }
 

@@ -33,15 +33,16 @@ pub struct Past {
     pub(crate) told: String,
 }
 
-impl From<&Change> for Past {
-    fn from(change: &Change) -> Self {
+impl Past {
+    /// Keeps a change with the words that tell it.
+    pub(crate) fn new(change: &Change, told: String) -> Self {
         let subject = &change.subject;
         Self {
             at: change.at,
             event: change.event,
             keys: subject.keys().iter().take(MOST_KEYS).cloned().collect(),
             severity: subject.severity(),
-            told: subject.told(),
+            told,
         }
     }
 }

@@ -147,7 +147,7 @@ impl ClaimView {
 
 fn is_empty(files: &Arc<[Untrusted]>) -> bool {
     files.is_empty()
-    }
+}
 
 /// Returns whether a name tells people nothing.
 fn is_uuid_only(name: &str) -> bool {

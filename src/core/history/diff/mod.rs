@@ -7,17 +7,28 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::core::history::change::{Change, Kind};
-use crate::core::history::subject::{Subject, of_claim, of_finding, of_record, of_window};
-use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, WindowView};
+use crate::core::history::subject::{Subject, WindowTurn, of_claim, of_finding, of_record, of_window};
+use crate::core::model::snapshot::unread;
+use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, Topic, WindowState, WindowView};
 
 /// Returns what changed from one look to the next; without an earlier look everything that is
 /// there appears.
 pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let mut subjects = Vec::new();
-    things(before.map_or(&[], |report| &report.windows), &now.windows, &WINDOWS, &mut subjects);
-    things(before.map_or(&[], |report| &report.records), &now.records, &RECORDS, &mut subjects);
-    claims(before.map_or(&[], |report| &report.claims), &now.claims, &mut subjects);
+    let windows = before.map_or(&[][..], |report| &report.windows);
+    let end = if unread(&now.sources, Topic::Windows).next().is_some() {
+        WindowTurn::Unseen
+    } else {
+        WindowTurn::Died
+    };
+    let gone = |window: &WindowView| of_window(window, end);
+    things((windows, &now.windows), &Sort { gone: &gone, ..WINDOWS }, &mut subjects);
+    waits(windows, &now.windows, &mut subjects);
+    things((before.map_or(&[], |report| &report.records), &now.records), &RECORDS, &mut subjects);
+    claims(before, now, &mut subjects);
     findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
     subjects.into_iter().map(|(event, subject)| Change { at: now.taken_at, event, subject }).collect()
 }
@@ -25,32 +36,35 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
 type Changes = Vec<(Kind, Subject)>;
 
 /// What is told of things that come, change and go.
-struct Sort<T> {
+#[derive(Clone, Copy)]
+struct Sort<'a, T> {
     key: fn(&T) -> &Key,
     /// Whether one says something else than before.
     has_changed: fn(&T, &T) -> bool,
-    subject: fn(&T) -> Subject,
-    appeared: Kind,
-    changed: Kind,
-    gone: Kind,
+    /// What is told of one that is there, and of what it was before.
+    subject: fn(Option<&T>, &T) -> Subject,
+    /// What is told of one that is there no more.
+    gone: &'a dyn Fn(&T) -> Subject,
+    events: [Kind; 3],
 }
 
-const WINDOWS: Sort<WindowView> = Sort {
+const WINDOWS: Sort<'_, WindowView> = Sort {
     key: |window| &window.key,
-    has_changed: has_moved,
-    subject: of_window,
-    appeared: Kind::WindowAppeared,
-    changed: Kind::WindowChanged,
-    gone: Kind::WindowGone,
+    has_changed: |before, now| turn(before, now).is_some(),
+    subject: |before, now| of_window(now, before.and_then(|before| turn(before, now)).unwrap_or_default()),
+    gone: &|window| of_window(window, WindowTurn::Died),
+    events: [Kind::WindowAppeared, Kind::WindowChanged, Kind::WindowGone],
 };
 
-const RECORDS: Sort<Arc<RecordView>> = Sort {
+const RECORDS: Sort<'_, Arc<RecordView>> = Sort {
     key: |record| &record.key,
     has_changed: |before, now| is_changed(before, now),
-    subject: |record| of_record(record),
-    appeared: Kind::RecordAppeared,
-    changed: Kind::RecordChanged,
-    gone: Kind::RecordGone,
+    subject: |before, now| {
+        let was = before.map(|before| before.verdict.state).filter(|was| *was != now.verdict.state);
+        of_record(now, was)
+    },
+    gone: &|record| of_record(record, None),
+    events: [Kind::RecordAppeared, Kind::RecordChanged, Kind::RecordGone],
 };
 
 /// Leaves out what stands at both ends of two lists alike: mostly that is all.
@@ -63,31 +77,54 @@ fn apart<'a, T>(before: &'a [T], now: &'a [T], is_same: impl Fn(&T, &T) -> bool)
     (without(before), without(now))
 }
 
-fn things<T>(before: &[T], now: &[T], sort: &Sort<T>, changes: &mut Changes) {
+fn things<T>((before, now): (&[T], &[T]), sort: &Sort<'_, T>, changes: &mut Changes) {
     let is_same =
         |one: &T, other: &T| (sort.key)(one) == (sort.key)(other) && !(sort.has_changed)(one, other);
     let (before, now) = apart(before, now, is_same);
     let earlier = by_key(before, sort.key);
     let later = by_key(now, sort.key);
+    let [appeared, changed, went] = sort.events;
     let gone = before.iter().filter(|one| !later.contains_key((sort.key)(one)));
-    changes.extend(gone.map(|one| (sort.gone, (sort.subject)(one))));
+    changes.extend(gone.map(|one| (went, (sort.gone)(one))));
     for one in now {
         match earlier.get((sort.key)(one)) {
-            None => changes.push((sort.appeared, (sort.subject)(one))),
+            None => changes.push((appeared, (sort.subject)(None, one))),
             Some(other) if (sort.has_changed)(other, one) => {
-                changes.push((sort.changed, (sort.subject)(one)))
+                changes.push((changed, (sort.subject)(Some(other), one)));
             }
             Some(_) => {}
         }
     }
 }
 
-/// What an agent says of itself and its load change all the time, and nothing follows from it.
-fn has_moved(before: &WindowView, now: &WindowView) -> bool {
-    before.state != now.state
-        || before.session_id != now.session_id
-        || before.cwd != now.cwd
-        || before.context_id != now.context_id
+/// Returns what a window did. What an agent says of itself and its load change all the time, and
+/// nothing follows from it.
+fn turn(before: &WindowView, now: &WindowView) -> Option<WindowTurn> {
+    if before.state != now.state {
+        let is_stopped = now.state == WindowState::Stopped;
+        return Some(if is_stopped { WindowTurn::Stopped } else { WindowTurn::Continued });
+    }
+    if before.session_id != now.session_id {
+        return Some(WindowTurn::Session);
+    }
+    if before.cwd != now.cwd || before.context_id != now.context_id {
+        return Some(WindowTurn::Moved);
+    }
+    (before.waiting.is_some() && now.waiting.is_none()).then_some(WindowTurn::Answered)
+}
+
+/// Tells each wait once, however long it lasts.
+fn waits(before: &[WindowView], now: &[WindowView], changes: &mut Changes) {
+    let is_known = |window: &WindowView| {
+        let earlier = before.iter().find(|earlier| earlier.key == window.key);
+        earlier.is_some_and(|earlier| waits_since(earlier) == waits_since(window))
+    };
+    let new = now.iter().filter(|window| window.waiting.is_some() && !is_known(window));
+    changes.extend(new.map(|window| (Kind::WindowWaits, of_window(window, WindowTurn::Runs))));
+}
+
+fn waits_since(window: &WindowView) -> Option<Option<Timestamp>> {
+    window.waiting.as_ref().map(|waiting| waiting.since)
 }
 
 /// Evidence carries times of its own and says nothing that verdict and file do not.
@@ -101,18 +138,20 @@ fn is_changed(before: &RecordView, now: &RecordView) -> bool {
         || before.is_stale != now.is_stale
 }
 
-fn claims(before: &[ClaimView], now: &[ClaimView], changes: &mut Changes) {
+fn claims(earlier: Option<&Report>, later: &Report, changes: &mut Changes) {
     let is_same = |one: &ClaimView, other: &ClaimView| one.key == other.key && one.status == other.status;
-    let (before, now) = apart(before, now, is_same);
-    let earlier = by_key(before, |claim| &claim.key);
-    let later = by_key(now, |claim| &claim.key);
-    for gone in before.iter().filter(|claim| !later.contains_key(&claim.key)) {
-        changes.push((Kind::ClaimChanged, of_claim(gone, None, Some(gone.status))));
+    let (before, now) = apart(earlier.map_or(&[], |report| &report.claims), &later.claims, is_same);
+    let known = by_key(before, |claim| &claim.key);
+    let here = by_key(now, |claim| &claim.key);
+    let windows = earlier.map_or(&[][..], |report| &report.windows);
+    for gone in before.iter().filter(|claim| !here.contains_key(&claim.key)) {
+        changes.push((Kind::ClaimChanged, of_claim(gone, windows, (None, Some(gone.status)))));
     }
     for claim in now {
-        let was = earlier.get(&claim.key).map(|other| other.status);
+        let was = known.get(&claim.key).map(|other| other.status);
         if was != Some(claim.status) {
-            changes.push((Kind::ClaimChanged, of_claim(claim, Some(claim.status), was)));
+            let subject = of_claim(claim, &later.windows, (Some(claim.status), was));
+            changes.push((Kind::ClaimChanged, subject));
         }
     }
 }

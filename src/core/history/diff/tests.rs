@@ -4,12 +4,11 @@ use jiff::Timestamp;
 use std::sync::Arc;
 
 use super::*;
-use crate::core::history::subject::of_window;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
     ClaimStatus, ClaimView, Code, ContextId, ContextSource, Finding, Format, Key, Location, Ownership,
     Reason, Record, RecordKind, RecordView, Remedy, Report, ReportHost, Resource, ResourceKind, Role,
-    StatedClaim, Verdict, VerdictState, WindowState, WindowView,
+    SourceHealth, SourceState, StatedClaim, Verdict, VerdictState, Waiting, Wants, WindowState, WindowView,
 };
 
 fn report() -> Report {
@@ -114,8 +113,42 @@ fn the_first_look_makes_everything_appear() {
 fn a_claim_tells_how_it_stood() {
     let before = Report { claims: vec![claim(ClaimStatus::Held)], ..report() };
     let now = Report { claims: vec![claim(ClaimStatus::Dead)], ..report() };
-    let lines: Vec<String> = diff(Some(&before), &now).iter().map(|change| change.subject.told()).collect();
-    assert_eq!(lines, ["work-item SD-1: dead, was held (c-0d6c0e18)"]);
+    let changes = diff(Some(&before), &now);
+    let [Change { subject: Subject::Claim { status, was, thing, .. }, .. }] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!((*status, *was), (Some(ClaimStatus::Dead), Some(ClaimStatus::Held)));
+    assert_eq!(thing, "SD-1");
+}
+
+fn waiting(second: i64) -> Report {
+    let since = Timestamp::from_second(second).ok();
+    let waiting = Some(Waiting { wants: Wants::Permission, call: None, since });
+    Report { windows: vec![WindowView { waiting, ..window(7) }], ..report() }
+}
+
+#[test]
+fn a_wait_is_told_once_and_its_end_too() {
+    let busy = Report { windows: vec![window(7)], ..report() };
+    check(Some(&busy), &waiting(1), &[Kind::WindowWaits]);
+    check(Some(&waiting(1)), &waiting(1), &[]);
+    check(Some(&waiting(1)), &waiting(2), &[Kind::WindowWaits]);
+    check(Some(&waiting(2)), &busy, &[Kind::WindowChanged]);
+    check(None, &waiting(1), &[Kind::WindowAppeared, Kind::WindowWaits]);
+}
+
+#[test]
+fn a_window_that_may_only_be_out_of_sight_has_not_died() {
+    let before = Report { windows: vec![window(7)], ..report() };
+    let turn = |now: &Report| match &diff(Some(&before), now)[..] {
+        [Change { event: Kind::WindowGone, subject: Subject::Window { turn, .. }, .. }] => *turn,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(turn(&report()), WindowTurn::Died);
+    let source = |state| SourceHealth { id: "processes".to_owned(), state, detail: "".into() };
+    for state in [SourceState::Partial, SourceState::Failed] {
+        assert_eq!(turn(&Report { sources: vec![source(state)], ..report() }), WindowTurn::Unseen);
+    }
 }
 
 #[test]
@@ -131,7 +164,7 @@ fn an_event_is_one_flat_object() {
     let json = crate::core::model::json::to_line(&diff(None, &now)).unwrap();
     assert_eq!(
         json,
-        r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null}]"#
+        r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null,"name":"claude-code"}]"#
     );
 }
 
@@ -140,8 +173,8 @@ proptest::proptest! {
     fn whatever_comes_and_goes_is_told_once(before in 0_u8.., now in 0_u8..) {
         let here = |bits: u8| (0..8).filter(move |pid| bits & (1 << pid) != 0);
         let look = |bits| Report { windows: here(bits).map(window).collect(), ..report() };
-        let told = diff(Some(&look(before)), &look(now)).into_iter().map(|event| event.subject.told());
-        let only = |bits| here(bits).map(|pid| Subject::told(&of_window(&window(pid))));
+        let told = diff(Some(&look(before)), &look(now)).into_iter().map(|event| event.subject.keys());
+        let only = |bits| here(bits).map(|pid| vec![window(pid).key]);
         let expected = only(before & !now).chain(only(now & !before));
         proptest::prop_assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }

@@ -1,0 +1,155 @@
+//! Changes in words: what became of what.
+
+use crate::core::history::change::{Change, Kind};
+use crate::core::history::subject::{Subject, WindowTurn};
+use crate::core::history::timeline::Past;
+use crate::core::model::text::shown;
+use crate::core::model::{ClaimStatus, Code, ResourceKind, Waiting};
+use crate::present::doing::question;
+use crate::present::text::{outside, safe};
+
+/// Returns whether a change is news for a person: that no system knows a window is not.
+pub(crate) fn is_news(change: &Change) -> bool {
+    match &change.subject {
+        Subject::Finding { code, .. } => *code != Code::NoRecord,
+        Subject::Window { .. } | Subject::Record { .. } | Subject::Claim { .. } => true,
+    }
+}
+
+/// Returns the news among changes, as they are kept.
+pub(crate) fn news(changes: &[Change]) -> impl Iterator<Item = Past> {
+    changes.iter().filter(|change| is_news(change)).map(|change| Past::new(change, told(change)))
+}
+
+/// Tells a change in one sentence, safe to show.
+pub(crate) fn told(change: &Change) -> String {
+    match &change.subject {
+        Subject::Window { name, cwd, waiting, turn, .. } => {
+            let name = safe(name);
+            match (change.event, waiting) {
+                (Kind::WindowWaits, Some(waiting)) => format!("{name} {}", waits(waiting)),
+                (Kind::WindowAppeared, _) => match cwd {
+                    Some(cwd) => format!("{name} runs in {}", outside(Some(cwd))),
+                    None => format!("{name} runs"),
+                },
+                _ => format!("{name} {}", turned(*turn)),
+            }
+        }
+        Subject::Record { format, title, verdict, was, .. } => {
+            let name = format!("{} {}", format.name(), outside(Some(title)));
+            match (change.event, was) {
+                (Kind::RecordAppeared, _) => format!("{name} is there: its holder is {}", verdict.name()),
+                (Kind::RecordGone, _) => format!("{name} is gone"),
+                (_, Some(was)) => format!("{name}: its holder is {}, was {}", verdict.name(), was.name()),
+                (_, None) => format!("{name} was written"),
+            }
+        }
+        Subject::Claim { resource, status, was, thing, holder, .. } => {
+            let thing = match resource.kind {
+                ResourceKind::Files => safe(thing),
+                kind => safe(&format!("{} {thing}", kind.name())),
+            };
+            claim((&safe(holder), &thing), *status, *was)
+        }
+        Subject::Finding { message, .. } => {
+            let says = shown(&message.to_string());
+            if change.event == Kind::FindingCleared { format!("over: {says}") } else { says }
+        }
+    }
+}
+
+fn waits(waiting: &Waiting) -> String {
+    if waiting.call.is_none() {
+        question(waiting, None)
+    } else {
+        format!("waits: {}", question(waiting, None))
+    }
+}
+
+fn turned(turn: WindowTurn) -> &'static str {
+    match turn {
+        WindowTurn::Runs => "runs",
+        WindowTurn::Stopped => "was stopped",
+        WindowTurn::Continued => "goes on",
+        WindowTurn::Session => "runs another session",
+        WindowTurn::Moved => "works in another folder",
+        WindowTurn::Answered => "waits no more",
+        WindowTurn::Died => "died",
+        WindowTurn::Unseen => "was not seen, and neither were all processes",
+    }
+}
+
+fn claim((holder, thing): (&str, &str), status: Option<ClaimStatus>, was: Option<ClaimStatus>) -> String {
+    match (status, was) {
+        (None, _) => format!("{holder} let go of {thing}"),
+        (Some(ClaimStatus::Held | ClaimStatus::Quiet), None) => format!("{holder} took {thing}"),
+        (Some(ClaimStatus::Held), Some(_)) => format!("{holder} holds {thing}"),
+        (Some(ClaimStatus::Quiet), Some(_)) => format!("{holder} holds {thing}, and is silent"),
+        (Some(ClaimStatus::Dead), _) => format!("{holder} is dead and still holds {thing}"),
+        (Some(ClaimStatus::Contested), _) => format!("two live windows hold {thing}"),
+        (Some(ClaimStatus::Ghost), _) => format!("only a mirror still says that {holder} holds {thing}"),
+        (Some(ClaimStatus::Expired), _) => format!("the lease of {holder} on {thing} is over"),
+        (Some(ClaimStatus::Unproven), _) => {
+            format!("{holder} holds {thing}, and whether it lives cannot be told")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::busy;
+    use crate::core::history::diff::diff;
+    use crate::core::model::{Call, Report, Target, Wants, WindowState, WindowView};
+
+    #[track_caller]
+    fn check(before: impl Fn(&mut Report), now: impl Fn(&mut Report), expected: &[&str]) {
+        let (mut earlier, mut later) = (busy(), busy());
+        before(&mut earlier);
+        now(&mut later);
+        let changes = diff(Some(&earlier), &later);
+        let told: Vec<String> = changes.iter().filter(|change| is_news(change)).map(told).collect();
+        assert_eq!(told, expected);
+    }
+
+    fn window(report: &mut Report, pid: u32) -> &mut WindowView {
+        report.windows.iter_mut().find(|window| window.pid == pid).unwrap()
+    }
+
+    fn nothing(_: &mut Report) {}
+
+    fn waits(report: &mut Report) {
+        let target = Some(Target::Command("npm publish".into()));
+        let call = Some(Call { id: "t".into(), tool: "Bash".into(), target, since: None });
+        window(report, 4711).waiting = Some(Waiting { wants: Wants::Permission, call, since: None });
+    }
+
+    #[test]
+    fn a_window_is_told_by_its_name_and_what_it_did() {
+        check(nothing, waits, &["cart api waits: may it run `npm publish`?"]);
+        check(waits, nothing, &["cart api waits no more"]);
+        check(nothing, |report| window(report, 4711).state = WindowState::Stopped, &["cart api was stopped"]);
+        let gone = |report: &mut Report| report.windows.retain(|window| window.pid != 5120);
+        check(nothing, gone, &["shop-docs (codex) died"]);
+        check(gone, nothing, &["shop-docs (codex) runs in /home/dev/src/shop-docs"]);
+    }
+
+    #[test]
+    fn a_claim_is_told_by_who_holds_what() {
+        let without =
+            |report: &mut Report| report.claims.retain(|claim| claim.resource.id.raw() != "reviewer");
+        check(without, nothing, &["cart tests took agent-role reviewer"]);
+        check(nothing, without, &["cart tests let go of agent-role reviewer"]);
+        let dies = |report: &mut Report| {
+            let claim = report.claims.iter_mut().find(|claim| claim.resource.id.raw() == "reviewer");
+            claim.unwrap().status = ClaimStatus::Dead;
+        };
+        check(nothing, dies, &["cart tests is dead and still holds agent-role reviewer"]);
+    }
+
+    #[test]
+    fn that_no_system_knows_a_window_is_no_news() {
+        let known = |report: &mut Report| report.findings.retain(|finding| finding.code != Code::NoRecord);
+        check(known, nothing, &[]);
+    }
+}
