@@ -1,8 +1,10 @@
 //! Finds git repositories and reads their working trees, without running git.
 
 pub(crate) mod find;
+pub(crate) mod head;
 pub(crate) mod locate;
 pub(crate) mod mounts;
+pub(crate) mod objects;
 pub(crate) mod refs;
 pub(crate) mod users;
 pub(crate) mod worktrees;

@@ -1,25 +1,68 @@
-//! Which edits no commit can hold, by git's own files: no process and no object is asked.
+//! Which edits git has, by its own files: the commit that is checked out, and when that was.
+//!
+//! What a file holds has a name by which the commit knows it, whatever the index says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use rustix::fs::{FileType, lstat};
 use rustix::io::Errno;
 
-use crate::core::model::{Committed, Edit, Repo, RepoSort, Snapshot, Untrusted, Work, Worktree};
+use crate::core::model::{Committed, Edit, FileMeta, Repo, RepoSort, Snapshot, Untrusted, Work, Worktree};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
-use crate::source::os::open::plain::{open_plain, read_at};
+use crate::source::os::open::meta::{is_sure, meta_of};
+use crate::source::os::open::plain::{open_plain, read_at, small};
+use crate::source::repos::head::{Commit, Held};
+use crate::source::repos::objects::{Kind, Name, name_of};
 
 /// How much of a reflog's end is read, in bytes; its lines are about 150 long.
 const END: usize = 4 << 10;
 
-/// Marks the edits that no commit can hold.
-pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot) {
+/// The largest file that is compared with what git has, in bytes.
+const MOST_FILE: u64 = 4 << 20;
+/// How much of files is read in one look to compare them, in bytes; the others wait for the next.
+const MOST_READ: u64 = 16 << 20;
+/// The most files that are remembered.
+const MOST_FILES: usize = 8_192;
+/// The largest file of attributes that is read, in bytes.
+const MOST_ATTRIBUTES: usize = 64 << 10;
+/// The attributes by which git has something else than what the file holds.
+const FILTERS: [&str; 4] = ["filter", "ident", "working-tree-encoding", "[attr]"];
+
+/// What was read in earlier looks and has not changed since.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The commits that working trees have checked out.
+    commits: HashMap<PathBuf, Commit>,
+    files: HashMap<PathBuf, (FileMeta, Timestamp, Names)>,
+}
+
+/// The names that git would give what a file holds.
+#[derive(Clone, Copy)]
+struct Names {
+    own: Name,
+    /// That without the carriage returns of its lines, where it has any.
+    plain: Option<Name>,
+}
+
+/// How what a file holds compares with the commit that is checked out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Same,
+    Other,
+    /// Git may keep it in another form.
+    Filtered,
+    Unread,
+}
+
+/// Marks which edits git has.
+pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut Kept) {
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
-    let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid);
+    let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
     for work in work {
         let marks: Vec<Committed> = work.doing.edits.iter().map(|edit| heads.committed(edit)).collect();
         if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
@@ -27,21 +70,33 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot) {
             edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
         }
     }
+    kept.commits.values_mut().for_each(Commit::rest);
+    if kept.files.len() > MOST_FILES {
+        kept.files.clear();
+    }
 }
 
 /// The heads of one look.
 struct Heads<'a> {
     /// The working trees, and the folders that lie in none.
-    folders: HashMap<&'a Path, Option<(&'a Repo, &'a Worktree)>>,
+    folders: HashMap<&'a Path, Tree<'a>>,
     /// The heads that were read; nothing for one that tells nothing.
     known: HashMap<&'a Path, Option<Head>>,
+    /// The commits that were asked for in this look.
+    asked: HashSet<&'a Path>,
     /// Whether nothing between each folder and that of `folders` leads elsewhere.
     inner: HashMap<PathBuf, bool>,
     now: Timestamp,
     /// By how much the clock was seen to be set.
     doubt: SignedDuration,
     uid: u32,
+    kept: &'a mut Kept,
+    /// How much may still be read, in bytes.
+    left: u64,
 }
+
+/// A working tree; nothing for a folder that lies in none.
+type Tree<'a> = Option<(&'a Repo, &'a Worktree)>;
 
 /// When the last commit can have been made.
 #[derive(Clone, Copy)]
@@ -57,21 +112,23 @@ impl<'a> Heads<'a> {
         (repos, plain): (&'a [Repo], &'a [Untrusted]),
         (now, doubt): (Timestamp, SignedDuration),
         uid: u32,
+        kept: &'a mut Kept,
     ) -> Self {
         let repos = repos.iter().filter(|repo| repo.sort == RepoSort::Git);
         let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
         let trees = trees.map(|(repo, tree)| (tree.path.as_path(), Some((repo, tree))));
         let plain = plain.iter().map(|folder| (Path::new(folder.raw()), None));
         let folders = plain.chain(trees).collect();
-        Self { folders, known: HashMap::new(), inner: HashMap::new(), now, doubt, uid }
+        let (known, asked, inner) = (HashMap::new(), HashSet::new(), HashMap::new());
+        Self { folders, known, asked, inner, now, doubt, uid, kept, left: MOST_READ }
     }
 
     fn committed(&mut self, edit: &Edit) -> Committed {
-        if self.is_new(edit) == Some(true) { Committed::No } else { Committed::Unknown }
+        self.judge(edit).unwrap_or_default()
     }
 
-    /// Returns whether an edit is later than every commit, where its folder's head tells.
-    fn is_new(&mut self, edit: &Edit) -> Option<bool> {
+    /// Returns whether git has what an edited file holds; `None` where that cannot be told.
+    fn judge(&mut self, edit: &Edit) -> Option<Committed> {
         let path = Path::new(edit.path.raw());
         let is_straight = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
         let above = path.ancestors().skip(1).filter(|_| is_straight);
@@ -83,16 +140,80 @@ impl<'a> Heads<'a> {
             None => Some(Head::Never),
         });
         self.known.insert(folder, head);
-        if edit.at.is_some_and(|at| at > self.now) {
+        // What has gone holds nothing, and another repository's file is not this head's.
+        let meta = file_at(path).filter(|_| edit.at.is_none_or(|at| at <= self.now))?;
+        let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
+        if !self.is_inner(path.parent()?, folder) {
             return None;
         }
-        let is_later = match head? {
-            Head::Never => true,
+        let is_later = match head {
+            Head::Never => return Some(Committed::No),
             Head::By(at) if at > self.now => return None,
-            Head::By(at) => edit.at?.as_second() > at.checked_add(self.doubt).ok()?.as_second(),
+            Head::By(at) => edit
+                .at
+                .zip(at.checked_add(self.doubt).ok())
+                .is_some_and(|(edited, moved)| edited.as_second() > moved.as_second()),
         };
-        // What has gone holds nothing, and another repository's file is not this head's.
-        Some(is_later && is_file(path) && self.is_inner(path.parent()?, folder))
+        // Nobody has changed the file since.
+        let is_untouched = edit.at.is_some_and(|at| meta.modified_at <= at);
+        match self.compare((path, inside), &meta, (folder, tree?)) {
+            Content::Same => Some(Committed::Yes),
+            Content::Other => (is_later || is_untouched && self.has(folder, inside)).then_some(Committed::No),
+            Content::Unread => (is_later && is_untouched).then_some(Committed::No),
+            Content::Filtered => None,
+        }
+    }
+
+    /// Returns whether the commit that is checked out has any file at a path.
+    fn has(&mut self, folder: &Path, inside: &Path) -> bool {
+        let commit = self.kept.commits.get_mut(folder);
+        commit.is_some_and(|commit| matches!(commit.held(inside), Held::File(_)))
+    }
+
+    /// Compares what a file holds with the commit that is checked out.
+    fn compare(
+        &mut self,
+        (path, inside): (&Path, &Path),
+        meta: &FileMeta,
+        (folder, (repo, tree)): (&'a Path, (&Repo, &Worktree)),
+    ) -> Content {
+        if self.asked.insert(folder) {
+            let name = Commit::checked_out(&own_dir(repo, tree), &repo.common_dir);
+            let known = self.kept.commits.remove(folder).filter(|commit| Some(commit.name()) == name);
+            let commit = known.or_else(|| Some(Commit::new(name?, &repo.common_dir)));
+            self.kept.commits.extend(commit.map(|commit| (folder.to_path_buf(), commit)));
+        }
+        let Some(names) = self.names(path, meta) else { return Content::Unread };
+        let held = self.kept.commits.get_mut(folder).map_or(Held::Unread, |commit| commit.held(inside));
+        match held {
+            Held::File(name) if name == names.own => Content::Same,
+            Held::File(name) if Some(name) == names.plain => Content::Filtered,
+            Held::File(_) if may_be_filtered(path, folder, &repo.common_dir) => Content::Filtered,
+            Held::File(_) | Held::Nothing => Content::Other,
+            Held::Unread => Content::Unread,
+        }
+    }
+
+    /// Names what a file holds; nothing where too much would have to be read.
+    fn names(&mut self, path: &Path, meta: &FileMeta) -> Option<Names> {
+        if let Some((known, read_at, names)) = self.kept.files.get(path)
+            && known == meta
+            && is_sure(*read_at, meta.touched_at())
+        {
+            return Some(*names);
+        }
+        self.left = self.left.checked_sub(meta.size).filter(|_| meta.size <= MOST_FILE)?;
+        let (fd, opened) = open_plain(path).ok().filter(|(_, opened)| opened == meta)?;
+        let text = read_at(&fd, 0, usize::try_from(opened.size).ok()?, 1).ok()?;
+        let has_returns = text.windows(2).any(|pair| pair == b"\r\n");
+        let plain = || {
+            let next = text.iter().skip(1).map(Some).chain([None]);
+            let kept = text.iter().zip(next).filter(|pair| !matches!(pair, (b'\r', Some(b'\n'))));
+            name_of(Kind::Blob, &kept.map(|(byte, _)| *byte).collect::<Vec<u8>>())
+        };
+        let names = Names { own: name_of(Kind::Blob, &text), plain: has_returns.then(plain) };
+        self.kept.files.insert(path.to_path_buf(), (*meta, self.now, names));
+        Some(names)
     }
 
     /// Returns whether a folder lies in another without a link or a repository in between.
@@ -111,8 +232,38 @@ impl<'a> Heads<'a> {
     }
 }
 
-fn is_file(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+/// Returns what is known of a plain file.
+fn file_at(path: &Path) -> Option<FileMeta> {
+    let stat = lstat(path).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
+}
+
+/// Returns whether git may keep a file in another form than it has in its working tree.
+fn may_be_filtered(path: &Path, top: &Path, common: &Path) -> bool {
+    let above = path.ancestors().skip(1).take_while(|above| above.starts_with(top));
+    let own = above.map(|above| above.join(".gitattributes"));
+    let mut all = own.chain([common.join("info/attributes")]);
+    all.any(|file| match small(&file, MOST_ATTRIBUTES) {
+        Ok(text) => String::from_utf8_lossy(&text).lines().any(|line| names_filter(line, path)),
+        Err(error) => error != Errno::NOENT,
+    })
+}
+
+/// Returns whether a line of attributes may filter a file. Of its patterns only `*.end` is understood.
+fn names_filter(line: &str, path: &Path) -> bool {
+    let is_filter = FILTERS.iter().any(|filter| line.contains(filter)) && !line.trim().starts_with('#');
+    let end = line.split_whitespace().next().and_then(|pattern| pattern.strip_prefix("*."));
+    let end = end.filter(|end| end.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let fits = |end: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(end));
+    is_filter && end.is_none_or(fits)
+}
+
+/// Returns the folder in which git keeps what is a working tree's own.
+fn own_dir(repo: &Repo, tree: &Worktree) -> PathBuf {
+    match tree.id.as_str() {
+        "" => repo.common_dir.clone(),
+        id => repo.common_dir.join("worktrees").join(id),
+    }
 }
 
 /// Returns whether there is certainly nothing.
@@ -122,10 +273,7 @@ fn is_absent(path: &Path) -> bool {
 
 /// Returns when a working tree's head moved last, by its reflog.
 fn head_of(repo: &Repo, tree: &Worktree, uid: u32) -> Option<Head> {
-    let own = match tree.id.as_str() {
-        "" => repo.common_dir.clone(),
-        id => repo.common_dir.join("worktrees").join(id),
-    };
+    let own = own_dir(repo, tree);
     // Jujutsu commits what it finds without moving git's head.
     if !is_absent(&tree.path.join(".jj")) {
         return None;
@@ -177,174 +325,4 @@ fn is_unborn(repo: &Repo, tree: &Worktree) -> bool {
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test makes and removes its own files")]
-mod tests {
-    use super::*;
-
-    use std::time::{Duration, SystemTime};
-
-    const MOVED: i64 = 1_700_000_000;
-
-    /// A repository, made by hand, with a linked working tree and a file in each.
-    struct Stage {
-        folder: tempfile::TempDir,
-        repo: Repo,
-    }
-
-    impl Stage {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let root = folder.path().canonicalize().unwrap();
-            let tree = |path: &str, id: &str| Worktree {
-                path: root.join(path),
-                id: id.to_owned(),
-                branch: Some("main".into()),
-                exists: true,
-                locked: None,
-            };
-            let worktrees = vec![tree("shop", ""), tree("shop-pay", "pay")];
-            let repo = Repo { common_dir: root.join("shop/.git"), worktrees, ..Repo::default() };
-            let stage = Self { folder, repo };
-            for path in ["shop/.git/refs/heads", "shop/.git/worktrees/pay/logs", "shop/src", "notes/old"] {
-                std::fs::create_dir_all(stage.at(path)).unwrap();
-            }
-            for file in ["shop/src/a.rs", "shop-pay/src/a.rs", "notes/a.md", "notes/old/b.md"] {
-                stage.write(file, "");
-            }
-            stage
-        }
-
-        fn at(&self, path: &str) -> PathBuf {
-            self.folder.path().canonicalize().unwrap().join(path)
-        }
-
-        fn write(&self, path: &str, text: &str) {
-            let path = self.at(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-
-        /// Writes a reflog that was last written when its last line says.
-        fn log(&self, path: &str, text: &str) {
-            self.write(path, text);
-            let moved = SystemTime::UNIX_EPOCH + Duration::from_secs(MOVED.unsigned_abs());
-            std::fs::File::options().write(true).open(self.at(path)).unwrap().set_modified(moved).unwrap();
-        }
-
-        /// Asks about an edit so many seconds after the head moved.
-        fn ask(&self, path: &str, seconds: i64) -> Committed {
-            self.ask_by(path, seconds, SignedDuration::ZERO)
-        }
-
-        fn ask_by(&self, path: &str, seconds: i64, doubt: SignedDuration) -> Committed {
-            let repos = [self.repo.clone()];
-            let plain = [Untrusted::from_path(&self.at("notes"))];
-            let now = Timestamp::from_second(MOVED + 1_000).unwrap();
-            let uid = rustix::process::geteuid().as_raw();
-            let edit = Edit {
-                path: Untrusted::from_path(&self.at(path)),
-                at: Some(Timestamp::from_second(MOVED + seconds).unwrap()),
-                by: None,
-                committed: Committed::Unknown,
-            };
-            Heads::new((&repos, &plain), (now, doubt), uid).committed(&edit)
-        }
-    }
-
-    fn line(seconds: i64) -> String {
-        format!(
-            "{} {} Ann > Lee <a@b> {seconds} +0100\tcommit: new > old 5 +0000\n",
-            "0".repeat(40),
-            "1".repeat(40)
-        )
-    }
-
-    #[test]
-    fn an_edit_after_the_head_moved_is_in_no_commit() {
-        let stage = Stage::new();
-        stage.log("shop/.git/logs/HEAD", &(line(MOVED - 50) + &line(MOVED)));
-        stage.log("shop/.git/worktrees/pay/logs/HEAD", &line(MOVED - 500));
-        for (path, seconds, expected) in [
-            ("shop/src/a.rs", 1, Committed::No),
-            ("shop/src/a.rs", 0, Committed::Unknown),
-            ("shop/src/a.rs", -20, Committed::Unknown),
-            ("shop-pay/src/a.rs", 1, Committed::No),
-            // Its reflog was written later than its last line says.
-            ("shop-pay/src/a.rs", -100, Committed::Unknown),
-            // A later moment than now.
-            ("shop/src/a.rs", 1_001, Committed::Unknown),
-            ("shop/src/gone.rs", 1, Committed::Unknown),
-            ("shop/../shop/src/a.rs", 1, Committed::Unknown),
-            ("elsewhere/a.rs", 1, Committed::Unknown),
-            ("notes/a.md", 1, Committed::No),
-            ("notes/old/b.md", -900, Committed::No),
-            ("notes/a.md", 1_001, Committed::Unknown),
-        ] {
-            assert_eq!(stage.ask(path, seconds), expected, "{path} {seconds}");
-        }
-    }
-
-    #[test]
-    fn a_clock_that_was_set_tells_nothing_of_what_was_close() {
-        let stage = Stage::new();
-        stage.log("shop/.git/logs/HEAD", &line(MOVED));
-        let doubt = SignedDuration::from_secs(60);
-        assert_eq!(stage.ask_by("shop/src/a.rs", 60, doubt), Committed::Unknown);
-        assert_eq!(stage.ask_by("shop/src/a.rs", 61, doubt), Committed::No);
-        stage.log("shop/.git/logs/HEAD", &line(MOVED + 2_000));
-        assert_eq!(stage.ask("shop/src/a.rs", 900), Committed::Unknown);
-    }
-
-    #[test]
-    fn a_reflog_that_is_none_tells_nothing() {
-        let stage = Stage::new();
-        let cut = line(MOVED);
-        for text in [
-            "",
-            "\n",
-            cut.trim_end(),
-            "no line\n",
-            &"x".repeat(9_000),
-            &(cut.clone() + "0 1 A <b> x +0000\n"),
-        ] {
-            stage.log("shop/.git/logs/HEAD", text);
-            assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown, "{text:.80}");
-        }
-        stage.log("shop/.git/logs/HEAD", &line(MOVED).repeat(100));
-        assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::No);
-        std::fs::rename(stage.at("shop/.git/logs/HEAD"), stage.at("log")).unwrap();
-        std::os::unix::fs::symlink(stage.at("log"), stage.at("shop/.git/logs/HEAD")).unwrap();
-        assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown, "a link");
-    }
-
-    #[test]
-    fn a_repository_without_a_branch_has_no_commit() {
-        let stage = Stage::new();
-        assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::No);
-        assert_eq!(stage.ask("shop-pay/src/a.rs", -900), Committed::Unknown);
-        stage.write("shop/.git/refs/heads/topic/a", "");
-        assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::Unknown);
-    }
-
-    #[test]
-    fn packed_branches_are_branches() {
-        let stage = Stage::new();
-        stage.write("shop/.git/packed-refs", "");
-        assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::Unknown);
-    }
-
-    #[test]
-    fn a_file_of_another_repository_is_not_this_heads() {
-        let stage = Stage::new();
-        stage.log("shop/.git/logs/HEAD", &line(MOVED));
-        stage.write("shop/vendor/lib/src/b.rs", "");
-        assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), Committed::No);
-        std::os::unix::fs::symlink(stage.at("shop-pay/src"), stage.at("shop/link")).unwrap();
-        assert_eq!(stage.ask("shop/link/a.rs", 1), Committed::Unknown);
-        stage.write("shop/vendor/lib/.git", "gitdir: elsewhere");
-        assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), Committed::Unknown);
-        stage.write("notes/old/.git", "gitdir: elsewhere");
-        assert_eq!(stage.ask("notes/old/b.md", 1), Committed::Unknown);
-        stage.write("shop/.jj/repo", "");
-        assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown);
-    }
-}
+mod tests;

@@ -35,6 +35,8 @@ pub(crate) struct Reader {
     /// When a file was looked for everywhere and not found.
     sought: HashMap<Session, Timestamp>,
     opencode: opencode::Store,
+    /// What was read to tell which edits git has.
+    kept: committed::Kept,
     /// How many lines and rows of all sessions could not be understood.
     skipped: u64,
 }
@@ -82,7 +84,7 @@ impl Source for Reader {
         self.catch_up();
         let files = self.followed.iter_mut().map(|(session, one)| one.work(session));
         let mut work: Vec<&mut Arc<Work>> = files.chain(self.opencode.works()).collect();
-        committed::mark(&mut work, snapshot);
+        committed::mark(&mut work, snapshot, &mut self.kept);
         let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         self.skipped = work.iter().map(|work| work.skipped).sum();
@@ -124,6 +126,7 @@ impl Reader {
             followed: HashMap::new(),
             sought: HashMap::new(),
             opencode: opencode::Store::new(copies),
+            kept: committed::Kept::default(),
             skipped: 0,
         }
     }

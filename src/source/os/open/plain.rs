@@ -40,7 +40,7 @@ pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
 pub(crate) fn read_at(fd: impl AsFd, from: u64, length: usize, more: usize) -> Result<Vec<u8>, Errno> {
     let most = length.saturating_add(more);
     let mut bytes = Vec::with_capacity(most);
-    while most > 0 {
+    while bytes.len() < most {
         let at = from.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         // A plain file gives less than asked for only at its end.
         if retry_on_intr(|| pread(&fd, spare_capacity(&mut bytes), at))? == 0 || bytes.len() >= length {

@@ -1,0 +1,150 @@
+//! What the commit that is checked out has of a file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::source::os::open::plain::small;
+use crate::source::repos::objects::{Kind, Name, parse_name, read};
+
+/// The largest list of packed refs that is read, in bytes.
+const MOST_PACKED: usize = 4 << 20;
+/// The largest other file of git's that is read, in bytes.
+const MOST: usize = 4 << 10;
+
+/// The most paths that are remembered of one commit.
+const MOST_HELD: usize = 4_096;
+
+/// What a commit has at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// A plain file of this content.
+    File(Name),
+    /// Nothing, or something else.
+    Nothing,
+    /// That could not be read.
+    Unread,
+}
+
+/// What was read of one commit.
+#[derive(Clone, Debug)]
+pub(crate) struct Commit {
+    name: Name,
+    objects: PathBuf,
+    /// The trees of folders that were read in this look; nothing for one that is not there.
+    trees: HashMap<PathBuf, Option<Vec<u8>>>,
+    /// What was found so far.
+    held: HashMap<PathBuf, Held>,
+    /// Whether it cannot be read.
+    is_unread: bool,
+}
+
+impl Commit {
+    /// Finds the commit that a working tree with this git folder has checked out.
+    pub(crate) fn checked_out(own: &Path, common: &Path) -> Option<Name> {
+        let head = small(&own.join("HEAD"), MOST).ok()?;
+        let Some(branch) = head.strip_prefix(b"ref: ") else { return parse_name(head.trim_ascii()) };
+        let branch = str::from_utf8(branch).ok()?.trim_end();
+        // Others than branches can be the working tree's own.
+        let is_plain = branch.starts_with("refs/heads/") && !branch.contains("/.");
+        if !is_plain {
+            return None;
+        }
+        match small(&common.join(branch), MOST) {
+            Ok(loose) => parse_name(loose.trim_ascii()),
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
+                let packed = small(&common.join("packed-refs"), MOST_PACKED).ok()?;
+                let mut lines = packed.split(|byte| *byte == b'\n');
+                lines.find_map(|line| {
+                    let (name, of) = line.split_at_checked(40)?;
+                    (of.strip_prefix(b" ")? == branch.as_bytes()).then(|| parse_name(name))?
+                })
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Prepares to read a commit of a repository.
+    pub(crate) fn new(name: Name, common: &Path) -> Self {
+        Self {
+            name,
+            objects: common.join("objects"),
+            trees: HashMap::new(),
+            held: HashMap::new(),
+            is_unread: false,
+        }
+    }
+
+    pub(crate) fn name(&self) -> Name {
+        self.name
+    }
+
+    /// Returns what it has at a path below the working tree.
+    pub(crate) fn held(&mut self, path: &Path) -> Held {
+        if let Some(held) = self.held.get(path) {
+            return *held;
+        }
+        let held = if self.is_unread { Held::Unread } else { self.find(path) };
+        self.is_unread |= held == Held::Unread;
+        self.held.insert(path.to_path_buf(), held);
+        held
+    }
+
+    /// Ends a look: what was found stays.
+    pub(crate) fn rest(&mut self) {
+        self.trees.clear();
+        if self.held.len() > MOST_HELD {
+            self.held.clear();
+        }
+    }
+
+    fn find(&mut self, path: &Path) -> Held {
+        let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else { return Held::Nothing };
+        let file = file.as_encoded_bytes();
+        let Some(tree) = self.tree(folder) else { return Held::Unread };
+        match tree.and_then(|tree| entry(tree, file)) {
+            Some((mode, name)) if mode.starts_with(b"100") => Held::File(name),
+            Some(_) | None => Held::Nothing,
+        }
+    }
+
+    /// Returns the tree of a folder, if there is one; `None` if that could not be read.
+    fn tree(&mut self, folder: &Path) -> Option<Option<&[u8]>> {
+        if !self.trees.contains_key(folder) {
+            let tree = self.read_tree(folder)?;
+            self.trees.insert(folder.to_path_buf(), tree);
+        }
+        self.trees.get(folder).map(Option::as_deref)
+    }
+
+    fn read_tree(&mut self, folder: &Path) -> Option<Option<Vec<u8>>> {
+        let name = match (folder.parent(), folder.file_name()) {
+            (Some(above), Some(last)) => {
+                let last = last.as_encoded_bytes().to_vec();
+                match self.tree(above)?.and_then(|tree| entry(tree, &last)) {
+                    Some((b"40000", name)) => name,
+                    Some(_) | None => return Some(None),
+                }
+            }
+            _ => {
+                let commit = read(&self.objects, Kind::Commit, &self.name)?;
+                parse_name(commit.strip_prefix(b"tree ")?.get(..40)?)?
+            }
+        };
+        read(&self.objects, Kind::Tree, &name).map(Some)
+    }
+}
+
+/// Finds what a tree has under a name: its mode, and the object.
+fn entry<'a>(mut tree: &'a [u8], wanted: &[u8]) -> Option<(&'a [u8], Name)> {
+    while !tree.is_empty() {
+        let end = tree.iter().position(|byte| *byte == 0)?;
+        let (head, rest) = (tree.get(..end)?, tree.get(end + 1..)?);
+        let (name, next) = rest.split_first_chunk::<20>()?;
+        let space = head.iter().position(|byte| *byte == b' ')?;
+        if head.get(space + 1..)? == wanted {
+            return Some((head.get(..space)?, *name));
+        }
+        tree = next;
+    }
+    None
+}

@@ -1,0 +1,346 @@
+//! What is told of edits is what git says.
+
+use super::*;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use crate::source::os::clock;
+
+const MOVED: i64 = 1_700_000_000;
+
+/// A repository, made by hand, with a linked working tree and a file in each.
+struct Stage {
+    folder: tempfile::TempDir,
+    repo: Repo,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let tree = |path: &str, id: &str| Worktree {
+            path: root.join(path),
+            id: id.to_owned(),
+            branch: Some("main".into()),
+            exists: true,
+            locked: None,
+        };
+        let worktrees = vec![tree("shop", ""), tree("shop-pay", "pay")];
+        let repo = Repo { common_dir: root.join("shop/.git"), worktrees, ..Repo::default() };
+        let stage = Self { folder, repo };
+        for path in ["shop/.git/refs/heads", "shop/.git/worktrees/pay/logs", "shop/src", "notes/old"] {
+            std::fs::create_dir_all(stage.at(path)).unwrap();
+        }
+        for file in ["shop/src/a.rs", "shop-pay/src/a.rs", "notes/a.md", "notes/old/b.md"] {
+            stage.write(file, "");
+        }
+        stage
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.at(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let moved = SystemTime::UNIX_EPOCH + Duration::from_secs(MOVED.unsigned_abs());
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(moved).unwrap();
+    }
+
+    /// Writes a reflog that was last written when its last line says.
+    fn log(&self, path: &str, text: &str) {
+        self.write(path, text);
+    }
+
+    /// Asks about an edit so many seconds after the head moved.
+    fn ask(&self, path: &str, seconds: i64) -> Committed {
+        self.ask_by(path, seconds, SignedDuration::ZERO)
+    }
+
+    fn ask_by(&self, path: &str, seconds: i64, doubt: SignedDuration) -> Committed {
+        let repos = [self.repo.clone()];
+        let plain = [Untrusted::from_path(&self.at("notes"))];
+        let now = Timestamp::from_second(MOVED + 1_000).unwrap();
+        let uid = rustix::process::geteuid().as_raw();
+        let edit = Edit {
+            path: Untrusted::from_path(&self.at(path)),
+            at: Some(Timestamp::from_second(MOVED + seconds).unwrap()),
+            by: None,
+            committed: Committed::Unknown,
+        };
+        Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default()).committed(&edit)
+    }
+}
+
+fn line(seconds: i64) -> String {
+    format!(
+        "{} {} Ann > Lee <a@b> {seconds} +0100\tcommit: new > old 5 +0000\n",
+        "0".repeat(40),
+        "1".repeat(40)
+    )
+}
+
+#[test]
+fn an_edit_after_the_head_moved_is_in_no_commit() {
+    let stage = Stage::new();
+    stage.log("shop/.git/logs/HEAD", &(line(MOVED - 50) + &line(MOVED)));
+    stage.log("shop/.git/worktrees/pay/logs/HEAD", &line(MOVED - 500));
+    for (path, seconds, expected) in [
+        ("shop/src/a.rs", 1, Committed::No),
+        ("shop/src/a.rs", 0, Committed::Unknown),
+        ("shop/src/a.rs", -20, Committed::Unknown),
+        ("shop-pay/src/a.rs", 1, Committed::No),
+        // Its reflog was written later than its last line says.
+        ("shop-pay/src/a.rs", -100, Committed::Unknown),
+        // A later moment than now.
+        ("shop/src/a.rs", 1_001, Committed::Unknown),
+        ("shop/src/gone.rs", 1, Committed::Unknown),
+        ("shop/../shop/src/a.rs", 1, Committed::Unknown),
+        ("elsewhere/a.rs", 1, Committed::Unknown),
+        ("notes/a.md", 1, Committed::No),
+        ("notes/old/b.md", -900, Committed::No),
+        ("notes/a.md", 1_001, Committed::Unknown),
+    ] {
+        assert_eq!(stage.ask(path, seconds), expected, "{path} {seconds}");
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_tells_nothing_of_what_was_close() {
+    let stage = Stage::new();
+    stage.log("shop/.git/logs/HEAD", &line(MOVED));
+    let doubt = SignedDuration::from_secs(60);
+    assert_eq!(stage.ask_by("shop/src/a.rs", 60, doubt), Committed::Unknown);
+    assert_eq!(stage.ask_by("shop/src/a.rs", 61, doubt), Committed::No);
+    stage.log("shop/.git/logs/HEAD", &line(MOVED + 2_000));
+    assert_eq!(stage.ask("shop/src/a.rs", 900), Committed::Unknown);
+}
+
+#[test]
+fn a_reflog_that_is_none_tells_nothing() {
+    let stage = Stage::new();
+    let cut = line(MOVED);
+    for text in
+        ["", "\n", cut.trim_end(), "no line\n", &"x".repeat(9_000), &(cut.clone() + "0 1 A <b> x +0000\n")]
+    {
+        stage.log("shop/.git/logs/HEAD", text);
+        assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown, "{text:.80}");
+    }
+    stage.log("shop/.git/logs/HEAD", &line(MOVED).repeat(100));
+    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::No);
+    std::fs::rename(stage.at("shop/.git/logs/HEAD"), stage.at("log")).unwrap();
+    std::os::unix::fs::symlink(stage.at("log"), stage.at("shop/.git/logs/HEAD")).unwrap();
+    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown, "a link");
+}
+
+#[test]
+fn a_repository_without_a_branch_has_no_commit() {
+    let stage = Stage::new();
+    assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::No);
+    assert_eq!(stage.ask("shop-pay/src/a.rs", -900), Committed::Unknown);
+    stage.write("shop/.git/refs/heads/topic/a", "");
+    assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::Unknown);
+}
+
+#[test]
+fn packed_branches_are_branches() {
+    let stage = Stage::new();
+    stage.write("shop/.git/packed-refs", "");
+    assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::Unknown);
+}
+
+#[test]
+fn a_file_of_another_repository_is_not_this_heads() {
+    let stage = Stage::new();
+    stage.log("shop/.git/logs/HEAD", &line(MOVED));
+    stage.write("shop/vendor/lib/src/b.rs", "");
+    assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), Committed::No);
+    std::os::unix::fs::symlink(stage.at("shop-pay/src"), stage.at("shop/link")).unwrap();
+    assert_eq!(stage.ask("shop/link/a.rs", 1), Committed::Unknown);
+    stage.write("shop/vendor/lib/.git", "gitdir: elsewhere");
+    assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), Committed::Unknown);
+    stage.write("notes/old/.git", "gitdir: elsewhere");
+    assert_eq!(stage.ask("notes/old/b.md", 1), Committed::Unknown);
+    stage.write("shop/.jj/repo", "");
+    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown);
+}
+
+/// A repository that git itself changes.
+struct Real {
+    folder: tempfile::TempDir,
+    /// When each file was edited last.
+    edited: BTreeMap<&'static str, Timestamp>,
+    kept: Kept,
+}
+
+const FILES: [&str; 4] = ["a.txt", "src/b.txt", "src/deep/c.txt", "src/deep/d.md"];
+const TEXTS: [&str; 5] = ["one\n", "two\n", "one\r\ntwo\r\n", "one\ntwo\n", "$Id$\nthree\n"];
+
+impl Real {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let real = Self { folder, edited: BTreeMap::new(), kept: Kept::default() };
+        real.git(&["init", "-q", "-b", "main"]);
+        real
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    fn git(&self, arguments: &[&str]) -> Vec<u8> {
+        let root = self.root();
+        let names = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+        let output = std::process::Command::new("git")
+            .args(["-c", "gc.auto=0", "-c", "advice.detachedHead=false"])
+            .args(arguments)
+            .current_dir(&root)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", &root)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(names.map(|name| (name, "ann")))
+            .output()
+            .unwrap();
+        output.stdout
+    }
+
+    fn write(&mut self, file: &'static str, text: &str) {
+        let path = self.root().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self.edited.insert(file, clock::now());
+    }
+
+    fn step(&mut self, (what, file, text): (u8, usize, usize)) {
+        let file = FILES[file];
+        match what {
+            0..6 => self.write(file, TEXTS[text]),
+            6 => drop(self.git(&["add", "-A"])),
+            7 => drop(self.git(&["commit", "-q", "-m", "one"])),
+            8 | 9 => {
+                self.git(&["add", "-A"]);
+                self.git(&["commit", "-q", "-m", "all"]);
+            }
+            10 => drop(self.git(&["stash", "-q"])),
+            11 => drop(self.git(&["stash", "pop", "-q"])),
+            12 => drop(self.git(&["checkout", "-q", "-b", "topic"])),
+            13 => drop(self.git(&["checkout", "-q", "main"])),
+            14 => drop(self.git(&["reset", "-q", "--hard", "HEAD~1"])),
+            15 => drop(self.git(&["reset", "-q", "--soft", "HEAD~1"])),
+            16 => drop(self.git(&["restore", "--", file])),
+            17 => drop(self.git(&["restore", "-s", "HEAD", "--staged", "--worktree", "--", file])),
+            18 => drop(self.git(&["gc", "-q"])),
+            19 => drop(self.git(&["config", "core.autocrlf", if text == 0 { "true" } else { "false" }])),
+            _ => {
+                let line = ["", "* text=auto\n", "*.txt ident\n", "*.md ident\n", "*.txt eol=crlf\n"][text];
+                std::fs::write(self.root().join(".gitattributes"), line).unwrap();
+            }
+        }
+    }
+
+    fn told(&mut self, file: &str, at: Timestamp) -> Committed {
+        let root = self.root();
+        let tree = Worktree {
+            path: root.clone(),
+            id: String::new(),
+            branch: Some("main".into()),
+            exists: true,
+            locked: None,
+        };
+        let repos = [Repo { common_dir: root.join(".git"), worktrees: vec![tree], ..Repo::default() }];
+        let path = Untrusted::from_path(&root.join(file));
+        let edit = Edit { path, at: Some(at), by: None, committed: Committed::Unknown };
+        let uid = rustix::process::geteuid().as_raw();
+        let told = Heads::new((&repos, &[]), (clock::now(), SignedDuration::ZERO), uid, &mut self.kept)
+            .committed(&edit);
+        self.kept.commits.values_mut().for_each(Commit::rest);
+        told
+    }
+
+    /// Checks every edited file against git.
+    fn check(&mut self, story: &[(u8, usize, usize)]) {
+        let is_plain = !story.iter().any(|(what, ..)| *what > 18);
+        for (file, at) in self.edited.clone() {
+            let told = self.told(file, at);
+            let status = self.git(&["status", "--porcelain", "--ignored", "-uall", "--", file]);
+            let Ok(text) = std::fs::read(self.root().join(file)) else {
+                assert_eq!(told, Committed::Unknown, "{file} has gone, after {story:?}");
+                continue;
+            };
+            let of_head = self.git(&["cat-file", "blob", &format!("HEAD:{file}")]);
+            let is_in_head = !self.git(&["ls-tree", "HEAD", "--", file]).is_empty() && of_head == text;
+            match told {
+                Committed::Yes => assert!(is_in_head, "{file} is in no commit, after {story:?}"),
+                Committed::No => assert!(!status.is_empty(), "{file} is committed, after {story:?}"),
+                Committed::Unknown => assert!(!is_in_head, "{file} is committed, after {story:?}"),
+            }
+            assert!(
+                !is_plain || status.is_empty() == (told == Committed::Yes),
+                "{file}: {told:?}, {story:?}"
+            );
+        }
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn whatever_is_done_git_says_the_same(
+        steps in proptest::collection::vec((0_u8..19, 0..FILES.len(), 0..TEXTS.len()), 1..14),
+        more in proptest::collection::vec((0_u8..21, 0..FILES.len(), 0..TEXTS.len()), 0..6),
+    ) {
+        let mut real = Real::new();
+        let story: Vec<_> = steps.into_iter().chain(more).collect();
+        for end in 1..=story.len() {
+            real.step(story[end - 1]);
+            if end % 3 == 0 || end == story.len() {
+                real.check(&story[..end]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_restored_is_no_edit_any_more() {
+    let mut real = Real::new();
+    real.write("src/b.txt", "one\n");
+    let at = real.edited["src/b.txt"];
+    assert_eq!(real.told("src/b.txt", at), Committed::No);
+    real.git(&["add", "-A"]);
+    real.git(&["commit", "-q", "-m", "one"]);
+    assert_eq!(real.told("src/b.txt", at), Committed::Yes);
+    real.git(&["gc", "-q"]);
+    real.write("src/b.txt", "two\n");
+    let at = real.edited["src/b.txt"];
+    assert_eq!(real.told("src/b.txt", at), Committed::No);
+    real.git(&["restore", "src/b.txt"]);
+    assert_eq!(real.told("src/b.txt", at), Committed::Yes);
+}
+
+#[test]
+fn a_tree_that_is_packed_as_a_change_of_another_is_read() {
+    let mut real = Real::new();
+    for number in 0..300 {
+        std::fs::create_dir_all(real.root().join("src")).unwrap();
+        std::fs::write(real.root().join(format!("src/{number}.txt")), number.to_string()).unwrap();
+    }
+    for text in ["one\n", "two\n", "three\n"] {
+        real.write("src/b.txt", text);
+        real.git(&["add", "-A"]);
+        real.git(&["commit", "-q", "-m", text]);
+    }
+    real.git(&["gc", "-q"]);
+    for commit in ["main", "main~1", "main~2"] {
+        real.git(&["checkout", "-q", "--detach", commit]);
+        let at = clock::now();
+        assert_eq!(real.told("src/b.txt", at), Committed::Yes, "{commit}");
+    }
+    let bases = real.git(&["cat-file", "--batch-check=%(deltabase)", "--batch-all-objects"]);
+    let is_delta = |line: &&[u8]| !line.is_empty() && line.iter().any(|byte| *byte != b'0');
+    assert!(bases.split(|byte| *byte == b'\n').any(|line| is_delta(&line)));
+}
