@@ -116,6 +116,7 @@ fn format_of(agent: &str) -> &'static str {
 fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
     let window = &*death.window;
     let stated = report.claims.iter().filter(|claim| window.claims.contains(&claim.key));
+    let stated = stated.filter(|claim| !claim.is_of_transcript());
     let (dead, unproven): (Vec<&ClaimView>, Vec<_>) =
         stated.partition(|claim| claim.status == ClaimStatus::Dead);
     let subject = own.as_ref().map(|need| &need.subject).or(dead.first().map(|claim| &claim.record.key));
