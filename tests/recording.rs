@@ -70,7 +70,11 @@ fn every_world_comes_back_whole_from_what_differs_from_the_one_before() {
 /// What a person asked for is in no recording.
 fn without_prompts(world: &Snapshot) -> Snapshot {
     let mut world = world.clone();
-    world.work.iter_mut().for_each(|work| Arc::make_mut(work).doing.prompt = None);
+    for work in &mut world.work {
+        let work = Arc::make_mut(work);
+        work.doing.prompt = None;
+        work.agents.iter_mut().for_each(|agent| agent.task = None);
+    }
     world
 }
 

@@ -44,7 +44,8 @@ struct Left<'a> {
 /// # Errors
 /// Nothing or several things are meant, or the output cannot be written.
 pub(crate) fn run(observer: &mut Observer, asked: &str, shape: Shape) -> Outcome {
-    let report = observer.observe();
+    // What is printed is passed on more readily than what a screen shows.
+    let report = Arc::new(observer.observe().without_prompts());
     let subjects = find::find_all(&report, asked)?;
     let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {

@@ -32,6 +32,13 @@ pub(crate) fn run(observer: &mut Observer, view: Option<View>, shape: Shape, pro
         let prompt = window.work.as_ref().and_then(|work| work.doing.prompt.as_ref());
         if let Some(work) = shown.get_mut("work").and_then(Value::as_object_mut) {
             work.insert("prompt".to_owned(), serde_json::to_value(prompt)?);
+            let agents = work.get_mut("agents").and_then(Value::as_array_mut);
+            let known = window.work.iter().flat_map(|work| &work.agents);
+            for (shown, agent) in agents.into_iter().flatten().zip(known) {
+                if let Some(shown) = shown.as_object_mut() {
+                    shown.insert("task".to_owned(), serde_json::to_value(&agent.task)?);
+                }
+            }
         }
     }
     print(&format!("{}\n", json::to_string_pretty(&value)?))?;

@@ -14,8 +14,8 @@ use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
     Binding, ClaimView, ClaudeCode, Code, Finding, Judged, Key, KeyKind, Left, Need, NeedKind, NotedWait,
-    Process, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState, Waiting, Wants,
-    WindowView, Work,
+    Process, Reason, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState,
+    Waiting, Wants, WindowView, Work,
 };
 
 /// The most dead windows that are told one by one.
@@ -171,7 +171,10 @@ impl<'a> Dead<'a> {
     fn new(records: &'a [Judged], claims: &'a [ClaimView], inherited: &BTreeSet<&Key>) -> Self {
         let is_dead =
             |record: &RecordView| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
-        let living = records.iter().filter(|record| !is_dead(record));
+        // One without a PID and a heartbeat, such as a list of tasks, says of nobody that he lives.
+        let says_nothing =
+            |record: &RecordView| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
+        let living = records.iter().filter(|record| !is_dead(record) && !says_nothing(record));
         let living: BTreeSet<&Untrusted> = living.filter_map(|record| record.session_id.as_ref()).collect();
         let whose = |record: &'a Judged| {
             let who = record.session_id.as_ref().or(record.context_id.as_ref())?;

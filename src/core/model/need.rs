@@ -118,7 +118,8 @@ impl Left {
             "copilot" => format!("copilot --resume {session}"),
             _ => return None,
         };
-        let folder = self.cwd.as_ref().map(|cwd| format!("cd {} && ", quoted(cwd.raw())));
+        let folder = self.cwd.as_ref().map(Untrusted::raw).filter(|cwd| cwd.starts_with('/'));
+        let folder = folder.map(|cwd| format!("cd {} && ", quoted(cwd)));
         Some(folder.unwrap_or_default() + &resume)
     }
 }
@@ -127,4 +128,32 @@ impl Left {
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(session: &str, cwd: &str, expected: Option<&str>) {
+        let left = Left {
+            name: "w".into(),
+            session: Some(session.into()),
+            format: "claude-code",
+            cwd: Some(cwd.into()),
+            claims: Vec::new(),
+            unproven: 0,
+            uncommitted: 0,
+        };
+        assert_eq!(left.resume().as_deref(), expected);
+    }
+
+    #[test]
+    fn the_command_that_resumes_runs_nothing_else() {
+        check("a-1", "/src/a b", Some("cd '/src/a b' && claude --resume a-1"));
+        check("a-1", "/it's $(x)", Some(r"cd '/it'\''s $(x)' && claude --resume a-1"));
+        check("a-1", "-rf", Some("claude --resume a-1"));
+        check("--dangerously-skip-permissions", "/src", None);
+        check("x;y", "/src", None);
+    }
 }

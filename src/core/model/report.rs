@@ -58,11 +58,16 @@ pub struct BrokenPath {
 }
 
 impl Report {
-    /// Returns it without what any window was asked.
+    /// Returns it without what any window, or any sub-agent, was asked.
     pub(crate) fn without_prompts(&self) -> Self {
         let mut report = self.clone();
         let works = report.windows.iter_mut().filter_map(|window| window.work.as_mut());
-        works.for_each(|work| Arc::make_mut(work).doing.prompt = None);
+        for work in works {
+            let work = Arc::make_mut(work);
+            work.doing.prompt = None;
+            // An agent writes them out of the prompt.
+            work.agents.iter_mut().for_each(|agent| agent.task = None);
+        }
         report
     }
 

@@ -186,6 +186,7 @@ pub struct SubAgent {
     /// Its ID.
     pub id: Untrusted,
     /// What it was asked to do.
+    #[serde(skip)]
     pub task: Option<Untrusted>,
     /// What it does now.
     pub call: Option<Call>,

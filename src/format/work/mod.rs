@@ -22,6 +22,9 @@ use crate::format::time;
 /// How many characters of a prompt, a command or a task are kept.
 const SHOWN: usize = 400;
 
+/// More tokens than this fit into no context.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
 /// The most bytes of a path (`PATH_MAX`).
 const MOST_PATH: usize = 4096;
 
@@ -150,7 +153,7 @@ impl Draft {
     /// The context holds so many tokens.
     pub(crate) fn fills(&mut self, tokens: u64) {
         let window = self.doing.context.and_then(|context| context.window);
-        self.doing.context = (tokens > 0).then_some(ContextFill { tokens, window });
+        self.doing.context = (1..MOST_TOKENS).contains(&tokens).then_some(ContextFill { tokens, window });
     }
 }
 

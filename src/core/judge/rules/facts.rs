@@ -111,12 +111,19 @@ pub(crate) fn window_name(window: &WindowView) -> String {
     }
 }
 
-/// Joins names for a sentence: `a`, `a and b`, `a, b and c`.
+/// The most names that a sentence lists.
+const MOST_LISTED: usize = 6;
+
+/// Joins names for a sentence: `a`, `a and b`, `a, b and c`; the rest of very many is counted.
 pub(crate) fn listed(names: &[String]) -> String {
     match names.split_last() {
         None => String::new(),
         Some((only, [])) => only.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) if rest.len() < MOST_LISTED => format!("{} and {last}", rest.join(", ")),
+        Some(_) => {
+            let (told, more) = names.split_at(MOST_LISTED);
+            format!("{} and {} more", told.join(", "), more.len())
+        }
     }
 }
 

@@ -153,6 +153,20 @@ mod tests {
         check("clientSecret: abc, dbPassword='x y'", "clientSecret: ***, dbPassword='***'");
         check("Bearer abcDEF123456", "Bearer ***");
         check("export GITHUB_TOKEN='a b'", "export GITHUB_TOKEN='***'");
+        check("PGPASSWORD=abc psql -p 5432", "PGPASSWORD=*** psql -p 5432");
+    }
+
+    #[test]
+    fn passwords_leave_the_short_options_of_commands() {
+        check("curl -s -u admin:hush https://x.example", "curl -s -u admin:*** https://x.example");
+        check("curl -u 'admin:hush'", "curl -u 'admin:***'");
+        check("mysql -h db -pHush1 -e x", "mysql -h db -p*** -e x");
+        check("sshpass -p hush ssh h; mkdir -p a", "sshpass -p *** ssh h; mkdir -p a");
+        check("cd a && /usr/bin/mysqldump -phush", "cd a && /usr/bin/mysqldump -p***");
+        for text in ["mkdir -p a/b", "docker run -u 1000:1000 -p 80:80", "ls mysql; cp -pr a b", "mysql -p x"]
+        {
+            check(text, text);
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Which names say that their value is a secret.
 
 /// Words that say so wherever they stand in a name.
-const WORDS: [&str; 12] = [
-    "token", "secret", "password", "passwd", "passphrase", "apikey", "credential", "credentials",
-    "authorization", "cookie", "jwt", "bearer",
-];
+const WORDS: [&str; 7] =
+    ["passphrase", "credential", "credentials", "authorization", "cookie", "jwt", "bearer"];
+
+/// Endings of words that say so wherever they stand in a name, as in `PGPASSWORD`.
+const ENDINGS: [&str; 5] = ["token", "secret", "password", "passwd", "apikey"];
 
 /// Words that say so only as the last of several.
 const LAST: [&str; 4] = ["auth", "pass", "pwd", "pat"];
@@ -31,7 +32,9 @@ pub(crate) fn is_secret(name: &str) -> bool {
         return false;
     }
     let before = words.len().checked_sub(2).and_then(|at| words.get(at));
-    words.iter().any(|word| WORDS.contains(&word.as_str()))
+    let is_one =
+        |word: &String| WORDS.contains(&word.as_str()) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    words.iter().any(is_one)
         || before
             .is_some_and(|before| LAST.contains(&last) || last == "key" && KEYS.contains(&before.as_str()))
         || name.starts_with('-') && LAST.contains(&last)

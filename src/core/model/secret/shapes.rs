@@ -1,6 +1,6 @@
 //! Where secrets stand in a text: their own shapes, URLs, and what follows a secret's name.
 
-use crate::core::model::secret::names::{HIDDEN, is_header, is_secret};
+use crate::core::model::secret::names::{HIDDEN, is_header, is_secret, is_user};
 
 /// How tokens begin, and how many more characters they have at least. The form is that of each
 /// service's own documentation and of the scanners for leaked secrets.
@@ -111,7 +111,41 @@ fn at_name(text: &str, at: usize) -> Option<Span> {
         return None;
     }
     let name = rest.get(..run(rest))?;
-    token(rest, name).or_else(|| bearer(rest, name)).or_else(|| value(rest, name))
+    let found = token(rest, name).or_else(|| bearer(rest, name)).or_else(|| value(rest, name));
+    found.or_else(|| user(rest, name)).or_else(|| short_option(text.get(..at)?, rest, name))
+}
+
+/// Returns the word that a text begins with, as a shell would end it.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| c.is_whitespace() || "\"'`;|&)".contains(c));
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
+/// Finds the password after an option that takes a user with it, as curl's; two numbers are a user and
+/// a group.
+fn user(rest: &str, name: &str) -> Option<Span> {
+    let after = rest.get(name.len()..).filter(|_| is_user(name))?;
+    let value = after.trim_start_matches([' ', '=', '"', '\'']);
+    let told = word(value);
+    let (user, password) = told.split_once(':').filter(|_| value.len() < after.len())?;
+    let end = rest.len() - value.len() + told.len();
+    (!password.is_empty() && !(is_number(user) && is_number(password))).then(|| (end - password.len(), end))
+}
+
+/// Finds the password of `-p`, which is one to these programs and a port or a path to others.
+fn short_option(before: &str, rest: &str, name: &str) -> Option<Span> {
+    let attached = name.strip_prefix("-p").filter(|more| !more.starts_with('-'))?;
+    let command = before.rsplit(['|', ';', '&', '\n', '(', '`']).next()?;
+    let runs = |program: &str| command.split([' ', '/']).any(|word| word.starts_with(program));
+    let is_database = runs("mysql") || runs("mariadb");
+    let from = match attached {
+        "" if runs("sshpass") => name.len() + rest.get(name.len()..)?.find(|c| c != ' ')?,
+        "" => return None,
+        _ if is_database || runs("sshpass") => 2,
+        _ => return None,
+    };
+    let end = from + word(rest.get(from..)?.trim_start_matches(['"', '\''])).len();
+    (end > from && !rest.get(from..)?.starts_with(['$', '"', '\''])).then_some((from, end))
 }
 
 /// Finds a token by its shape; how it begins is left.
