@@ -151,6 +151,7 @@ fn work(database: &Database, id: &Untrusted, path: &Path, files: Files) -> Resul
     let todos = session.todos()?;
     let rows = Rows { session: Some(&row), messages: &messages, parts: &parts, todos: &todos };
     let (told, skipped) = doing(rows);
+    let long = session.passed_over()?;
     let written_at = row.number("time_updated").and_then(time::epoch_ms);
     Ok(Some(Work {
         format: Format::OpenCode,
@@ -158,9 +159,9 @@ fn work(database: &Database, id: &Untrusted, path: &Path, files: Files) -> Resul
         path: path.to_path_buf().into(),
         medium: medium_at(path),
         written_at: written_at.unwrap_or_else(|| files.touched_at()),
-        doing: Doing { edits_since: session.edits_since()?, ..told },
+        doing: Doing { edits_since: session.edits_since()?.max(long.first().copied().flatten()), ..told },
         agents: Vec::new(),
-        skipped,
+        skipped: skipped + long.len() as u64,
     }))
 }
 
@@ -207,6 +208,16 @@ impl Session<'_> {
             }
         }
         Ok(parts)
+    }
+
+    /// Returns when those patches were written, the newest first, that are too long to be read.
+    fn passed_over(&self) -> Result<Vec<Option<Timestamp>>, ReadError> {
+        let from = format!(
+            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {PATCHES}) \
+             AND octet_length(data) > {LONGEST} AND substr(data, 1, 100) LIKE '{{\"type\":\"patch\"%' {NEWEST}"
+        );
+        let rows = self.ask(&[("at", "time_created")], &from, PATCHES)?;
+        Ok(rows.iter().map(|row| row.number("at").and_then(time::epoch_ms)).collect())
     }
 
     fn todos(&self) -> Result<Vec<Cells>, ReadError> {

@@ -119,6 +119,16 @@ fn a_long_session_is_read_in_bounds_and_says_since_when() {
 }
 
 #[test]
+fn a_patch_that_is_too_long_is_said_to_be_left_out() {
+    let mut own = busy();
+    own.part("p3", "m2", 2_200, &patch("a.rs"));
+    own.part("p4", "m2", 2_300, &json!({ "type": "patch", "files": ["x".repeat(LONGEST)] }).to_string());
+    own.part("p5", "m2", 2_400, &json!({ "type": "text", "text": "x".repeat(2 * LONGEST) }).to_string());
+    let Work { doing, skipped, .. } = own.look();
+    assert_eq!((doing.edits.len(), doing.edits_since, skipped), (1, time::epoch_ms(2_300), 1));
+}
+
+#[test]
 fn a_database_that_cannot_be_read_keeps_what_it_said() {
     let mut own = busy();
     own.message("m3", 3_000, &json!("no object"));
