@@ -7,7 +7,7 @@ use crate::present::words;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub enum Command {
     /// Move the selection, or scroll what is open.
     Move(Motion),
     Show(View),
@@ -132,7 +132,7 @@ impl Command {
 
 /// How far to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Motion {
+pub enum Motion {
     Up,
     Down,
     HalfUp,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::command::Command;
 use super::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
@@ -27,7 +28,7 @@ pub enum Msg {
     /// Text was pasted.
     Pasted(String),
     /// The mouse was used.
-    Pointed(Pointer),
+    Pointed(Gesture, Target),
     /// The terminal has another size.
     Resized(Size),
     /// The time is so late now; sent when a shown age changes.
@@ -167,18 +168,27 @@ impl Press {
 
 /// What the mouse did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pointer {
+pub enum Gesture {
     /// The wheel was turned up.
     WheelUp,
     /// The wheel was turned down.
     WheelDown,
-    /// A cell was clicked.
-    Click {
-        /// The column from the left.
-        column: u16,
-        /// The line from the top.
-        line: u16,
-    },
+    Click,
+}
+
+/// What stands where the mouse is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A tab, the name of a column or a key of the last line: what it asks for.
+    Command(Command),
+    /// A row of the table.
+    Row(usize),
+    /// Something that can be chosen in a panel.
+    Choice(usize),
+    /// The pane beside the table.
+    Details,
+    /// Nothing that can be clicked.
+    Nothing,
 }
 
 /// What a person gave on a sheet.

@@ -2,7 +2,7 @@
 
 use super::command::Motion;
 use super::panel::Choice;
-use super::state::State;
+use super::state::{Pane, State};
 
 pub(crate) fn go(state: &mut State, motion: Motion) {
     if let Some(panel) = &state.panel {
@@ -18,8 +18,23 @@ pub(crate) fn go(state: &mut State, motion: Motion) {
         }
         return;
     }
-    let last = state.table.rows.len().saturating_sub(1);
-    select(state, target(state.place().at, last, state.page(), motion));
+    match (motion, state.pane) {
+        (Motion::Left, _) => state.pane = Pane::Table,
+        (Motion::Right, Pane::Table) if state.detail.is_some() => state.pane = Pane::Details { scroll: 0 },
+        (_, Pane::Details { .. }) => scroll_details(state, motion),
+        (_, Pane::Table) => {
+            let last = state.table.rows.len().saturating_sub(1);
+            select(state, target(state.place().at, last, state.page(), motion));
+        }
+    }
+}
+
+/// Scrolls the pane beside the table, which the keys then are for.
+pub(crate) fn scroll_details(state: &mut State, motion: Motion) {
+    let page = state.size.detail_lines(state.table.rows.len());
+    let lines = state.detail.as_ref().map_or(0, |page| page.lines.len());
+    let scroll = target(state.pane.scroll(), lines.saturating_sub(page), page, motion);
+    state.pane = Pane::Details { scroll };
 }
 
 /// Returns the choice to which a motion leads: beside it, or in another line the nearest.
@@ -64,6 +79,7 @@ fn target(at: usize, last: usize, page: usize, motion: Motion) -> usize {
 }
 
 pub(crate) fn select(state: &mut State, at: usize) {
+    state.pane = Pane::Table;
     let key = state.table.rows.get(at).map(|row| row.key.clone());
     let place = state.places.of_mut(state.view);
     place.at = at;

@@ -4,7 +4,7 @@ use super::geometry::Detail;
 use super::layer::Layer;
 use super::panel::Panel;
 use super::rows::history;
-use super::state::State;
+use super::state::{Pane, State};
 use crate::app::entry;
 use crate::app::{chooser, diagnosis, keymap, mapped, palette, past, sheet};
 use crate::core::model::Key;
@@ -17,6 +17,13 @@ use crate::present::words;
 pub(crate) fn renew(state: &mut State) {
     state.panel = panel(state);
     state.detail = if state.panel.is_none() { detail(state) } else { None };
+    if let (Pane::Details { scroll }, None) = (state.pane, &state.panel) {
+        let page = state.size.detail_lines(state.table.rows.len());
+        state.pane = match &state.detail {
+            Some(details) => Pane::Details { scroll: scroll.min(details.lines.len().saturating_sub(page)) },
+            None => Pane::Table,
+        };
+    }
     // No panel is scrolled past its end, and what is chosen stays in sight.
     let (last, lines) = (state.last_line(), state.size.panel_lines());
     let (Some(panel), Some(layer)) = (&state.panel, state.layers.last_mut()) else { return };
@@ -79,8 +86,8 @@ fn detail(state: &State) -> Option<Page> {
         page
     };
     let whole = written(page());
-    // Where there is no room for all, what to do comes before what says so.
-    let fits = whole.lines.len() <= state.size.detail_lines(rows);
+    // Where there is no room for all, what to do comes before what says so, until it is scrolled.
+    let fits = state.pane != Pane::Table || whole.lines.len() <= state.size.detail_lines(rows);
     Some(if fits { whole } else { written(page().folding()) })
 }
 

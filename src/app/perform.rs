@@ -12,7 +12,7 @@ use super::palette::Palette;
 use super::panel::Pick;
 use super::possible;
 use super::sheet::{self, Sheet, Stage};
-use super::state::{Header, Picture, State};
+use super::state::{Header, Pane, Picture, State};
 use super::view::View;
 use crate::core::model::{Action, Keeper, Request, RestoreTo};
 use crate::present::lookup::window_name;
@@ -80,6 +80,7 @@ fn problem(state: &mut State, toward: Toward) {
 
 fn show(state: &mut State, view: View) -> Vec<Effect> {
     uncover(state);
+    state.pane = Pane::Table;
     state.view = view;
     state.filter.focus = Focus::Table;
     state.refresh();
@@ -220,6 +221,7 @@ fn back(state: &mut State) -> Vec<Effect> {
     match state.layers.pop() {
         Some(Layer::Sheet(sheet)) if sheet.stage == Stage::Finished => state.marks.clear(),
         Some(_) => {}
+        None if state.pane != Pane::Table => state.pane = Pane::Table,
         None => {
             if state.filter == Filter::default() {
                 state.marks.clear();

@@ -6,7 +6,7 @@ use super::command::{Command, Motion};
 use super::filter::Focus;
 use super::layer::Layer;
 use super::sheet::{self, Sheet, Stage};
-use super::state::State;
+use super::state::{Pane, State};
 use super::view::View;
 use crate::core::model::{Action, Key, Request};
 use crate::present::words;
@@ -29,14 +29,18 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Close => or(top.is_some(), "nothing is open"),
         C::Leave => on_table(),
         C::Back => {
-            let is_open = top.is_some() || !state.filter.text.is_empty() || !state.marks.is_empty();
+            let is_open = top.is_some()
+                || state.pane != Pane::Table
+                || !state.filter.text.is_empty()
+                || !state.marks.is_empty();
             or(is_open, "nothing is open")
         }
         C::Help => {
             or(!matches!(top, Some(Layer::Help { .. })) && state.filter.focus == Focus::Table, COVERED)
         }
         C::Move(Motion::Left | Motion::Right) => {
-            or(state.panel.as_ref().is_some_and(|panel| panel.choices.len() > 1), "there is one pane")
+            let is_choice = state.panel.as_ref().is_some_and(|panel| panel.choices.len() > 1);
+            or(is_choice || (top.is_none() && state.detail.is_some()), "there is one pane")
         }
         C::Move(_) => or(top.is_some() || !state.table.rows.is_empty(), "there is no row"),
         C::Show(_) | C::NextView | C::PreviousView => stays(state),

@@ -62,6 +62,28 @@ pub(crate) enum Header {
     Numbers,
 }
 
+/// Which pane the keys that move are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pane {
+    #[default]
+    Table,
+    /// That beside the table.
+    Details {
+        /// Its first line shown.
+        scroll: usize,
+    },
+}
+
+impl Pane {
+    /// Returns the first line that the details show.
+    pub(crate) fn scroll(self) -> usize {
+        match self {
+            Self::Table => 0,
+            Self::Details { scroll } => scroll,
+        }
+    }
+}
+
 /// Whether the picture lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Picture {
@@ -93,6 +115,8 @@ pub struct State {
     pub(crate) places: Places,
     /// The filter of all views.
     pub(crate) filter: Filter,
+    /// Which pane the keys that move are for.
+    pub(crate) pane: Pane,
     /// What the next key chooses from, after the one that sorts.
     pub(crate) header: Header,
     pub(crate) marks: BTreeSet<Key>,
@@ -150,6 +174,7 @@ impl State {
             view: View::default(),
             places: Places::default(),
             filter: Filter::default(),
+            pane: Pane::default(),
             header: Header::default(),
             marks: BTreeSet::new(),
             news: BTreeSet::new(),

@@ -6,13 +6,13 @@ use jiff::SignedDuration;
 
 use super::command::{Command, Motion};
 use super::filter::{Focus, type_into};
-use super::geometry::{HEAD, TOP};
 use super::keymap::{self, Meaning};
 use super::layer::Layer;
-use super::msg::{Effect, Msg, Pointer, Press, RecordingEvent};
+use super::msg::{Effect, Gesture, Msg, Press, RecordingEvent, Target};
 use super::perform::perform;
+use super::possible::why_not;
 use super::sheet::Sheet;
-use super::state::{Header, Picture, State};
+use super::state::{Header, Pane, Picture, State};
 use super::{navigate, pages, palette};
 use crate::core::model::Report;
 use crate::present::lookup::Index;
@@ -47,7 +47,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Hints(hints) => changed(state, |state| state.hints = hints),
         Msg::Pressed(press) => pressed(state, press),
         Msg::Pasted(text) => pasted(state, &text),
-        Msg::Pointed(pointer) => pointed(state, pointer),
+        Msg::Pointed(gesture, target) => pointed(state, gesture, target),
         Msg::Resized(size) => {
             state.size = size;
             state.scroll_to_selection();
@@ -240,27 +240,46 @@ fn typed(state: &mut State, press: Press) -> bool {
     true
 }
 
-/// Returns which of the visible rows is drawn in a line of the screen: those that stand above the
-/// names of the columns have a line less before them.
-fn row_at(state: &State, line: usize) -> Option<usize> {
-    let above = state.visible().iter().take_while(|row| row.line.is_some()).count();
-    let line = line.checked_sub(usize::from(TOP))?;
-    let row =
-        if line < above { line } else { line.checked_sub(usize::from(HEAD)).filter(|row| *row >= above)? };
-    (row < state.visible().len()).then_some(row)
+/// Does what a click or the wheel means where the mouse is.
+fn pointed(state: &mut State, gesture: Gesture, target: Target) -> Vec<Effect> {
+    let motion = match gesture {
+        Gesture::Click => return clicked(state, target),
+        Gesture::WheelUp => Motion::Up,
+        Gesture::WheelDown => Motion::Down,
+    };
+    if target == Target::Details {
+        navigate::scroll_details(state, motion);
+    } else {
+        if state.layers.is_empty() {
+            state.pane = Pane::Table;
+        }
+        navigate::go(state, motion);
+    }
+    vec![Effect::Redraw]
 }
 
-fn pointed(state: &mut State, pointer: Pointer) -> Vec<Effect> {
-    match pointer {
-        Pointer::WheelUp => navigate::go(state, Motion::Up),
-        Pointer::WheelDown => navigate::go(state, Motion::Down),
-        Pointer::Click { line, .. } if state.layers.is_empty() => {
-            let row = row_at(state, usize::from(line)).and_then(|row| state.bands.row(row));
-            if let Some(row) = row {
-                navigate::select(state, row);
+/// A second click on what is selected or chosen does what Enter does.
+fn clicked(state: &mut State, target: Target) -> Vec<Effect> {
+    state.header = Header::Names;
+    match target {
+        Target::Command(command) => match why_not(state, state.layers.last(), command) {
+            None => return perform(state, command),
+            Some(why) => state.say_why(&why),
+        },
+        Target::Row(at) if state.pane == Pane::Table && state.place().at == at => {
+            return perform(state, Command::Evidence);
+        }
+        Target::Row(at) => navigate::select(state, at),
+        Target::Choice(at) => {
+            if state.layers.last().is_some_and(|layer| layer.at() == at) {
+                return perform(state, Command::Pick);
+            }
+            if let Some(chosen) = state.layers.last_mut().and_then(Layer::at_mut) {
+                *chosen = at;
             }
         }
-        Pointer::Click { .. } => {}
+        Target::Details => state.pane = Pane::Details { scroll: state.pane.scroll() },
+        Target::Nothing => {}
     }
     vec![Effect::Redraw]
 }

@@ -7,7 +7,7 @@ use crate::core::model::Key;
 
 /// One of the views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum View {
+pub enum View {
     /// What needs a person, and what each window is doing.
     #[default]
     Now,

@@ -1,10 +1,8 @@
 //! What the terminal sends, in the screen's own words.
 
-use crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 
-use crate::app::msg::{Msg, Pointer, Press};
+use crate::app::msg::{Gesture, Msg, Press};
 
 /// How many characters of a pasted text are of use: no input takes more.
 const MOST_PASTED: usize = 200;
@@ -13,11 +11,13 @@ const MOST_PASTED: usize = 200;
 pub(super) fn messages(event: &Event) -> Vec<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => presses(*key),
-        Event::Mouse(mouse) => pointer(*mouse).map(Msg::Pointed).into_iter().collect(),
         // crossterm 0.29 drops a change of size that comes together with a key, so the signal is
         // listened for elsewhere.
         Event::Paste(text) => vec![Msg::Pasted(text.chars().take(MOST_PASTED).collect())],
-        Event::Resize(..) | Event::Key(_) | Event::FocusGained | Event::FocusLost => Vec::new(),
+        // What the mouse means depends on what is under it.
+        Event::Mouse(_) | Event::Resize(..) | Event::Key(_) | Event::FocusGained | Event::FocusLost => {
+            Vec::new()
+        }
     }
 }
 
@@ -51,20 +51,21 @@ fn press(key: KeyEvent) -> Option<Press> {
     })
 }
 
-fn pointer(mouse: MouseEvent) -> Option<Pointer> {
-    match mouse.kind {
-        MouseEventKind::ScrollUp => Some(Pointer::WheelUp),
-        MouseEventKind::ScrollDown => Some(Pointer::WheelDown),
-        MouseEventKind::Down(MouseButton::Left) => {
-            Some(Pointer::Click { column: mouse.column, line: mouse.row })
-        }
+/// Translates what the mouse did, and where; nothing when it means nothing to the screen.
+pub(super) fn pointed(event: &Event) -> Option<(Gesture, (u16, u16))> {
+    let Event::Mouse(mouse) = event else { return None };
+    let gesture = match mouse.kind {
+        MouseEventKind::ScrollUp => Gesture::WheelUp,
+        MouseEventKind::ScrollDown => Gesture::WheelDown,
+        MouseEventKind::Down(MouseButton::Left) => Gesture::Click,
         MouseEventKind::Down(_)
         | MouseEventKind::Up(_)
         | MouseEventKind::Drag(_)
         | MouseEventKind::Moved
         | MouseEventKind::ScrollLeft
-        | MouseEventKind::ScrollRight => None,
-    }
+        | MouseEventKind::ScrollRight => return None,
+    };
+    Some((gesture, (mouse.column, mouse.row)))
 }
 
 #[cfg(test)]

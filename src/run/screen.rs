@@ -25,7 +25,7 @@ use crate::config::Alerts;
 use crate::core::model::{Cost, Report};
 use crate::source::described as own;
 use crate::source::os::clock;
-use crate::ui::{self, Look};
+use crate::ui::{self, Look, pointed};
 
 /// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.
 const MOST: Size = Size { width: 2_000, height: 500 };
@@ -128,8 +128,10 @@ impl Screen {
     }
 
     fn typed(&mut self, event: &crossterm::event::Event) -> anyhow::Result<Flow> {
-        for msg in keyboard::messages(event) {
-            let is_key = matches!(msg, Msg::Pressed(_));
+        let pointed = keyboard::pointed(event)
+            .map(|(gesture, cell)| Msg::Pointed(gesture, pointed::target(&self.state, cell)));
+        for msg in keyboard::messages(event).into_iter().chain(pointed) {
+            let is_key = matches!(msg, Msg::Pressed(_) | Msg::Pointed(..));
             if self.told(msg)? == Flow::End {
                 return Ok(Flow::End);
             }

@@ -4,25 +4,25 @@ use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
 use crate::app::geometry::Detail;
-use crate::app::state::State;
+use crate::app::state::{Pane, State};
 use crate::present::text::count;
-use crate::present::tone::{Line, Tone};
+use crate::present::tone::{Line, Span, Tone};
 
 /// Divides the body into the table and the pane, and draws the pane. Returns the table's part.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect {
+    let (table, Some(inner)) = split(body, state) else { return body };
     let Some(page) = &state.detail else { return body };
-    let (table, inner) = match state.size.detail(state.table.rows.len()) {
-        Detail::None => return body,
-        Detail::Right(width) => right(painter, body, width),
-        Detail::Below(height) => below(painter, body, height),
-    };
+    edge(painter, body, table, state.pane);
     let lines = usize::from(inner.height);
     let is_whole = page.lines.len() <= lines && page.folded() == 0;
-    let shown = if is_whole { lines } else { page.lines.len().min(lines.saturating_sub(1)) };
-    for (y, line) in (inner.y..inner.bottom()).zip(page.lines.iter().take(shown)) {
+    let scroll = state.pane.scroll();
+    let left = page.lines.len().saturating_sub(scroll);
+    let is_whole = is_whole || (left <= lines && page.folded() == 0);
+    let shown = if is_whole { lines } else { left.min(lines.saturating_sub(1)) };
+    for (y, line) in (inner.y..inner.bottom()).zip(page.lines.iter().skip(scroll).take(shown)) {
         painter.line(inner.x, y, inner.width, line);
     }
-    let more = page.lines.len().saturating_sub(shown);
+    let more = left.saturating_sub(shown);
     if !is_whole && inner.height > 0 {
         let facts = (page.folded() > 0).then(|| count(page.folded(), "fact"));
         let lines = (more > 0).then(|| count(more, "more line"));
@@ -33,25 +33,50 @@ pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect
     table
 }
 
-fn right(painter: &mut Painter<'_>, body: Rect, width: u16) -> (Rect, Rect) {
-    let width = width.min(body.width);
-    let table = Rect { width: body.width - width, ..body };
-    let x = table.right();
-    for y in body.top()..body.bottom() {
-        painter.text(x, y, 1, "│", painter.look.palette.rule);
+/// Divides the body into the table and the lines of the pane, if there is one.
+pub(super) fn split(body: Rect, state: &State) -> (Rect, Option<Rect>) {
+    if state.detail.is_none() {
+        return (body, None);
     }
-    (table, Rect { x: x + 2, width: width.saturating_sub(3), ..body })
+    match state.size.detail(state.table.rows.len()) {
+        Detail::None => (body, None),
+        Detail::Right(width) => right(body, width),
+        Detail::Below(height) => below(body, height),
+    }
 }
 
-fn below(painter: &mut Painter<'_>, body: Rect, height: u16) -> (Rect, Rect) {
+fn right(body: Rect, width: u16) -> (Rect, Option<Rect>) {
+    let width = width.min(body.width);
+    let table = Rect { width: body.width - width, ..body };
+    (table, Some(Rect { x: table.right() + 2, width: width.saturating_sub(3), ..body }))
+}
+
+fn below(body: Rect, height: u16) -> (Rect, Option<Rect>) {
     let height = height.min(body.height);
     let table = Rect { height: body.height - height, ..body };
-    painter.rule(Rect { y: table.bottom(), height: 1, ..body }, "Evidence");
     let inner = Rect {
         x: body.x + 1,
         y: table.bottom() + 1,
         width: body.width.saturating_sub(columns(2)),
         height: height.saturating_sub(1),
     };
-    (table, inner)
+    (table, Some(inner))
+}
+
+/// Draws what stands between the two; it shows whether the keys that move are for the pane.
+fn edge(painter: &mut Painter<'_>, body: Rect, table: Rect, pane: Pane) {
+    let has_keys = pane != Pane::Table;
+    if table.width == body.width {
+        let title = if has_keys { "Evidence · j k scroll, h back" } else { "Evidence" };
+        painter.rule(Rect { y: table.bottom(), height: 1, ..body }, title);
+        if has_keys {
+            painter.span(body.x, table.bottom(), 1, &Span::new("▌", Tone::Accent));
+        }
+        return;
+    }
+    let accent = painter.look.palette.tone(Tone::Accent);
+    let (sign, style) = if has_keys { ("┃", accent) } else { ("│", painter.look.palette.rule) };
+    for y in body.top()..body.bottom() {
+        painter.text(table.right(), y, 1, sign, style);
+    }
 }

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
+use crate::app::command::Command;
 use crate::app::filter::Focus;
 use crate::app::keymap::{Binding, helps, useful};
 use crate::app::layer::Layer;
@@ -64,7 +65,7 @@ pub(super) fn draw_keys(painter: &mut Painter<'_>, area: Rect, state: &State) {
     } else if state.header == Header::Numbers {
         told_keys(&[("1-9", "that column"), ("0", "worst first"), ("s", "next"), ("S", "reverse")])
     } else {
-        keys(state, room)
+        keys(state, room).0
     };
     painter.line(area.x + 1, area.y, area.width.saturating_sub(2), &line);
 }
@@ -100,12 +101,33 @@ fn add(line: &mut Line, part: Line) {
     line.0.extend(gap.into_iter().chain(part.0));
 }
 
-/// Joins keys until the line is full; help and quit always have their place.
-fn keys(state: &State, room: usize) -> Line {
+/// Returns what the key in a column of the last line asks for.
+pub(super) fn at(area: Rect, state: &State, x: u16) -> Option<Command> {
+    let room = area.width.saturating_sub(2);
+    if is_typing(state) || state.header == Header::Numbers {
+        return None;
+    }
+    let (line, ends) = keys(state, usize::from(room));
+    let x = usize::from(x.checked_sub(area.x + 1)?);
+    let found = ends.into_iter().find(|(end, _)| x < *end).map(|(_, command)| command);
+    found.filter(|_| x < line.width())
+}
+
+fn is_typing(state: &State) -> bool {
+    (state.filter.focus == Focus::Text && state.layers.is_empty())
+        || state.takes_text()
+        || matches!(state.layers.last(), Some(Layer::Palette(_)))
+}
+
+/// Joins keys until the line is full; help and quit always have their place. Returns also where each
+/// of them ends.
+fn keys(state: &State, room: usize) -> (Line, Vec<(usize, Command)>) {
     let remedies = remedies_here(state);
     let mut line = Line::default();
+    let mut ends = Vec::new();
     if !state.filter.text.is_empty() && state.layers.is_empty() {
         line = filter_line(state, "", "");
+        ends.push((line.width(), Command::Filter));
     }
     let (last, first): (Vec<&Binding>, Vec<&Binding>) =
         useful(state).into_iter().partition(|binding| matches!(binding.keys, "?" | "q"));
@@ -117,8 +139,12 @@ fn keys(state: &State, room: usize) -> Line {
         add(&mut longer, part(binding, tone));
         if longer.width() + tail <= room {
             line = longer;
+            ends.push((line.width(), binding.command));
         }
     }
-    last.into_iter().for_each(|binding| add(&mut line, part(binding, Tone::Dim)));
-    line
+    for binding in last {
+        add(&mut line, part(binding, Tone::Dim));
+        ends.push((line.width(), binding.command));
+    }
+    (line, ends)
 }

@@ -8,6 +8,7 @@ mod glyphs;
 mod header;
 mod paint;
 mod panel;
+pub(crate) mod pointed;
 pub(crate) mod svg;
 mod table;
 mod tabs;

@@ -20,6 +20,17 @@ pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, (panel, scroll, at): (
     scroll_mark(painter, body, (panel, scroll), lines);
 }
 
+/// Returns which of its choices stands in a cell.
+pub(super) fn choice_at(body: Rect, panel: &Panel, scroll: usize, (x, y): (u16, u16)) -> Option<usize> {
+    let line = usize::from(y.checked_sub(body.y + 1)?);
+    let line = if line < panel.page.pinned { line } else { line + scroll };
+    let column = usize::from(x.checked_sub(body.x + 2)?);
+    panel.choices.iter().position(|choice| {
+        let (from, wide) = choice.columns;
+        choice.line == line && (from..from.saturating_add(wide)).contains(&column)
+    })
+}
+
 /// Lays the bar over what is chosen.
 fn bar(painter: &mut Painter<'_>, body: Rect, (panel, scroll): (&Panel, usize), choice: &Choice) {
     let pinned = panel.page.pinned;

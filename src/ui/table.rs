@@ -4,6 +4,8 @@ use ratatui::layout::Rect;
 
 use super::columns::{Slot, fit};
 use super::paint::{Painter, columns};
+use crate::app::command::Command;
+use crate::app::msg::Target;
 use crate::app::order::Direction;
 use crate::app::rows::row::{Banner, Row};
 use crate::app::state::{Header, State};
@@ -15,11 +17,9 @@ const GUTTER: u16 = 2;
 
 /// Draws names and rows.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
-    let gap = if area.width < 100 { 1 } else { 2 };
-    let slots = fit(&state.table, state.place(), area.width.saturating_sub(GUTTER + 1), gap);
+    let (slots, gap) = slots(area, state);
     let visible = state.visible();
-    // What is no row of the table stands above the names of its columns.
-    let above = columns(visible.iter().take_while(|row| row.line.is_some()).count());
+    let above = above(state);
     head(painter, Rect { y: area.y + above, ..area }, state, &slots, gap);
     let lines = (area.top()..area.bottom()).filter(|line| *line != area.y + above);
     for (line, (at, row)) in lines.zip(visible.iter().enumerate()) {
@@ -30,6 +30,41 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
         }
         gutter(painter, area, state.bands.row(at) == Some(state.place().at), sign(state, &row.key));
     }
+}
+
+/// Chooses the columns; returns them and the gap between two.
+fn slots(area: Rect, state: &State) -> (Vec<Slot>, u16) {
+    let gap = if area.width < 100 { 1 } else { 2 };
+    (fit(&state.table, state.place(), area.width.saturating_sub(GUTTER + 1), gap), gap)
+}
+
+/// Returns how many lines stand above the names of the columns: what is no row of the table.
+fn above(state: &State) -> u16 {
+    columns(state.visible().iter().take_while(|row| row.line.is_some()).count())
+}
+
+/// Returns what stands in a cell of the table.
+pub(super) fn at(area: Rect, state: &State, (x, y): (u16, u16)) -> Target {
+    let head = area.y + above(state);
+    if y == head {
+        return column_at(area, state, x)
+            .map_or(Target::Nothing, |at| Target::Command(Command::SortBy(Some(at))));
+    }
+    let line = y.saturating_sub(area.y + u16::from(y > head));
+    let row = Some(usize::from(line)).filter(|line| *line < state.visible().len());
+    row.and_then(|line| state.bands.row(line)).map_or(Target::Nothing, Target::Row)
+}
+
+fn column_at(area: Rect, state: &State, x: u16) -> Option<usize> {
+    let (slots, gap) = slots(area, state);
+    let mut end = area.x + GUTTER;
+    for slot in slots {
+        end += slot.width + gap;
+        if x < end {
+            return Some(slot.index);
+        }
+    }
+    None
 }
 
 fn head(painter: &mut Painter<'_>, area: Rect, state: &State, slots: &[Slot], gap: u16) {

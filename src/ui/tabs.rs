@@ -12,18 +12,35 @@ use crate::present::tone::{Line, Tone};
 /// Draws the tabs, in their short form where there is no room. That of the shown view says which row
 /// is selected where not all are on the screen.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
-    let full: usize = View::ALL.iter().enumerate().map(|(at, view)| tab(state, at, *view).width() + 2).sum();
-    let gap = if columns(full) > area.width { 1 } else { 2 };
-    let mut x = area.x + 1;
-    for (at, view) in View::ALL.into_iter().enumerate() {
-        let tab = tab(state, at, view);
-        let used = painter.line(x, area.y, area.right().saturating_sub(x), &tab);
+    for (view, tab, place) in places(area, state) {
+        let used = painter.line(place.x, place.y, place.width, &tab);
         if view == state.view {
-            let area = Rect { x, width: used, ..area };
+            let area = Rect { width: used, ..place };
             painter.wash(area, ratatui::style::Style::new().add_modifier(Modifier::UNDERLINED));
         }
-        x += used + gap;
     }
+}
+
+/// Returns the view whose tab stands in a column.
+pub(super) fn at(area: Rect, state: &State, x: u16) -> Option<View> {
+    let mut places = places(area, state).into_iter();
+    places.find(|(_, _, place)| (place.left()..place.right()).contains(&x)).map(|(view, ..)| view)
+}
+
+/// Places the tabs, one beside the other.
+fn places(area: Rect, state: &State) -> Vec<(View, Line, Rect)> {
+    let tabs = View::ALL.into_iter().enumerate().map(|(at, view)| (view, tab(state, at, view)));
+    let tabs: Vec<(View, Line)> = tabs.collect();
+    let full: usize = tabs.iter().map(|(_, tab)| tab.width() + 2).sum();
+    let gap = if columns(full) > area.width { 1 } else { 2 };
+    let mut x = area.x + 1;
+    let mut placed = Vec::new();
+    for (view, tab) in tabs {
+        let width = columns(tab.width()).min(area.right().saturating_sub(x));
+        placed.push((view, tab, Rect { x, width, ..area }));
+        x += width + gap;
+    }
+    placed
 }
 
 fn tab(state: &State, at: usize, view: View) -> Line {

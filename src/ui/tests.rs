@@ -6,10 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
 use super::theme::{Colors, Palette};
-use super::{Look, render, svg};
+use super::{Look, pointed, render, svg};
+use crate::app::command::Command;
 use crate::app::geometry::Size;
-use crate::app::msg::{Hints, Msg, Press, RecordingEvent};
+use crate::app::msg::{Hints, Msg, Press, RecordingEvent, Target};
 use crate::app::state::{Options, State};
+use crate::app::view::View;
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
 use crate::core::model::text::is_forbidden;
@@ -176,6 +178,46 @@ fn the_palette_shows_each_key_and_why_what_does_nothing() {
 fn after_s_the_columns_have_their_numbers() {
     check((80, 24), "s", &["1 State▲", "2 Window", "3 PID", "1-9 that column"]);
     check((80, 24), "c ", &["[ ] State", "[x] Window", "Columns of Windows"]);
+}
+
+/// Returns what stands where a text does.
+#[track_caller]
+fn target_of(state: &State, text: &str) -> Target {
+    let lines = lines(&render(state, look(Glyphs::Unicode)));
+    let found = lines.iter().enumerate().find_map(|(y, line)| Some((y, line.find(text)?)));
+    let (y, at) = found.unwrap_or_else(|| panic!("{text} is not in {lines:#?}"));
+    let x = lines[y][..at].chars().count();
+    pointed::target(state, (u16::try_from(x).unwrap(), u16::try_from(y).unwrap()))
+}
+
+#[test]
+fn the_mouse_finds_what_is_drawn() {
+    for size in [(80, 24), (120, 30), (200, 50)] {
+        let state = state(testing::busy(), size, "");
+        let command = |text: &str| match target_of(&state, text) {
+            Target::Command(command) => command,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(command("4 Claims"), Command::Show(View::Claims));
+        assert_eq!(command("6 History"), Command::Show(View::History));
+        assert_eq!(command("State "), Command::SortBy(Some(0)));
+        assert_eq!(command("PID"), Command::SortBy(Some(2)));
+        assert_eq!(command("/ filter"), Command::Filter);
+        assert_eq!(command("q quit"), Command::Leave);
+        assert_eq!(target_of(&state, "release notes"), Target::Row(3));
+        assert_eq!(target_of(&state, "contested-claim: SD"), Target::Details);
+        assert_eq!(target_of(&state, "5 windows"), Target::Nothing);
+    }
+    let palette = state(testing::busy(), (80, 24), ":show");
+    assert_eq!(target_of(&palette, "show Windows"), Target::Choice(1));
+    let columns = state(testing::busy(), (60, 15), "c");
+    assert_eq!(target_of(&columns, "PID"), Target::Choice(2));
+}
+
+#[test]
+fn the_pane_that_has_the_keys_shows_it() {
+    check((80, 24), "l", &["▌─ Evidence · j k scroll, h back"]);
+    check((200, 50), "l", &["┃"]);
 }
 
 #[test]

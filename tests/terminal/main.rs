@@ -23,6 +23,7 @@ mod kept;
 mod keys;
 mod leaving;
 mod limits;
+mod mouse;
 mod mute;
 mod panics;
 #[path = "../common/program.rs"]

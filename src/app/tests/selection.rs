@@ -1,7 +1,10 @@
 //! What is selected, and how the selection moves and stays.
 
 use super::*;
-use crate::app::msg::Pointer;
+use crate::app::command::Command;
+use crate::app::layer::Layer;
+use crate::app::msg::{Gesture, Target};
+use crate::app::state::Pane;
 use crate::app::view::View;
 
 #[track_caller]
@@ -71,13 +74,60 @@ fn each_view_keeps_its_own_selection() {
     assert_eq!(state.selected(), Some(&key("c-SD-099")));
 }
 
+fn point(state: &mut State, gesture: Gesture, target: Target) -> Vec<Effect> {
+    update(state, Msg::Pointed(gesture, target))
+}
+
 #[test]
-fn a_click_selects_and_the_wheel_moves() {
+fn a_click_selects_a_second_one_opens_and_the_wheel_moves() {
     let mut state = seen(testing::busy());
-    update(&mut state, Msg::Pointed(Pointer::Click { column: 5, line: 5 }));
+    point(&mut state, Gesture::Click, Target::Row(2));
     assert_eq!(state.selected(), Some(&key("w-5333")));
-    update(&mut state, Msg::Pointed(Pointer::WheelUp));
+    point(&mut state, Gesture::WheelUp, Target::Row(4));
     assert_eq!(state.selected(), Some(&key("w-4890")));
+    point(&mut state, Gesture::Click, Target::Row(1));
+    assert!(matches!(state.layers.as_slice(), [Layer::Evidence { key, .. }] if key.as_str() == "w-4890"));
+    point(&mut state, Gesture::WheelDown, Target::Nothing);
+    assert_eq!(state.layers.last().map(Layer::scroll), Some(1), "the wheel scrolls what is open");
+}
+
+#[test]
+fn a_click_on_a_name_a_tab_or_a_key_does_what_the_key_does() {
+    let mut state = seen(testing::busy());
+    let sort = Target::Command(Command::SortBy(Some(2)));
+    point(&mut state, Gesture::Click, sort);
+    assert_eq!(shown(&state), ["w-4711", "w-4890", "w-5120", "w-5333", "w-6001", "w-6200"]);
+    point(&mut state, Gesture::Click, sort);
+    assert_eq!(shown(&state)[0], "w-6200");
+    press(&mut state, "/cart");
+    point(&mut state, Gesture::Click, Target::Command(Command::Show(View::Claims)));
+    assert_eq!((state.view, state.filter.text.as_str()), (View::Claims, "cart"));
+    press(&mut state, "r");
+    point(&mut state, Gesture::Click, Target::Command(Command::Show(View::Now)));
+    assert_eq!(state.message.as_deref(), Some("A plan is open: Esc closes it"));
+    assert_eq!(point(&mut state, Gesture::Click, Target::Command(Command::Quit)), [Effect::Quit]);
+}
+
+#[test]
+fn the_pane_beside_the_table_has_the_keys_until_they_are_given_back() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "ljj");
+    assert_eq!((state.pane, state.place().at), (Pane::Details { scroll: 2 }, 0));
+    press(&mut state, "G");
+    let last = state.pane.scroll();
+    press(&mut state, "jjk");
+    assert_eq!(state.pane.scroll(), last - 1, "it stops at its end");
+    for back in ["h", "\u{1b}"] {
+        press(&mut state, back);
+        assert_eq!((state.pane, state.layers.len()), (Pane::Table, 0));
+        press(&mut state, "l");
+    }
+    press(&mut state, "4");
+    assert_eq!(state.pane, Pane::Table);
+    point(&mut state, Gesture::WheelDown, Target::Details);
+    assert_eq!((state.pane.scroll(), state.place().at), (1, 0));
+    update(&mut state, Msg::Resized(Size { width: 60, height: 12 }));
+    assert_eq!(state.pane, Pane::Table, "there is no pane");
 }
 
 proptest::proptest! {
