@@ -86,6 +86,11 @@ impl Size {
         usize::from(self.width.saturating_sub(4)).clamp(8, 116)
     }
 
+    /// Returns the columns for a drawing in a panel: all, while text is not read in such long lines.
+    pub(crate) fn drawing_width(self) -> usize {
+        usize::from(self.width.saturating_sub(4)).max(8)
+    }
+
     /// Returns the lines for text in a panel that takes the body.
     pub(crate) fn panel_lines(self) -> usize {
         usize::from(self.body().saturating_sub(2)).max(1)

@@ -17,6 +17,8 @@ pub(crate) enum Layer {
     Sheet(Box<Sheet>),
     /// The map of who holds what.
     Map {
+        /// Which of its things is chosen.
+        at: usize,
         /// The first line shown.
         scroll: usize,
     },
@@ -64,7 +66,7 @@ impl Layer {
     pub(crate) fn scroll(&self) -> usize {
         match self {
             Self::Evidence { scroll, .. }
-            | Self::Map { scroll }
+            | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
             | Self::Columns { scroll, .. }
@@ -78,7 +80,7 @@ impl Layer {
     pub(crate) fn scroll_mut(&mut self) -> &mut usize {
         match self {
             Self::Evidence { scroll, .. }
-            | Self::Map { scroll }
+            | Self::Map { scroll, .. }
             | Self::Recent { scroll }
             | Self::Diagnosis { scroll }
             | Self::Columns { scroll, .. }
@@ -92,10 +94,9 @@ impl Layer {
     pub(crate) fn at(&self) -> usize {
         match self {
             Self::Palette(palette) => palette.at,
-            Self::Columns { at, .. } => *at,
+            Self::Columns { at, .. } | Self::Map { at, .. } => *at,
             Self::Evidence { .. }
             | Self::Sheet(_)
-            | Self::Map { .. }
             | Self::Recent { .. }
             | Self::Diagnosis { .. }
             | Self::Help { .. } => 0,
@@ -106,10 +107,9 @@ impl Layer {
     pub(crate) fn at_mut(&mut self) -> Option<&mut usize> {
         match self {
             Self::Palette(palette) => Some(&mut palette.at),
-            Self::Columns { at, .. } => Some(at),
+            Self::Columns { at, .. } | Self::Map { at, .. } => Some(at),
             Self::Evidence { .. }
             | Self::Sheet(_)
-            | Self::Map { .. }
             | Self::Recent { .. }
             | Self::Diagnosis { .. }
             | Self::Help { .. } => None,

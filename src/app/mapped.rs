@@ -1,13 +1,12 @@
 //! The map as a page: windows, what belongs to them, and what that holds, one line for each.
 
-use crate::core::model::{Report, VerdictState};
+use super::panel::{Choice, Pick};
+use crate::core::model::{Key, VerdictState};
+use crate::present::lookup::Index;
 use crate::present::map::{Column, Edge, Map, Place, letters, map};
 use crate::present::page::Page;
-use crate::present::text::{cut, safe, width};
+use crate::present::text::{count, cut, safe, width};
 use crate::present::tone::{Line, Mark, Tone, of_claim};
-
-/// The most columns that a window and a record may take.
-const WIDEST: (usize, usize) = (24, 34);
 
 /// Columns of signs and edges.
 const EDGES: usize = 15;
@@ -15,31 +14,75 @@ const EDGES: usize = 15;
 /// The columns of windows and of records.
 type Widths = (usize, usize);
 
-pub(crate) fn write(page: &mut Page, report: &Report) -> String {
-    let map = map(report);
+/// The most of the panel's lines that the legend takes: one of so many.
+const LEGEND: usize = 3;
+
+/// Writes the legend, which stays in sight, and below it the map; returns the things in it.
+pub(crate) fn write(page: &mut Page, index: &Index, lines: usize) -> Vec<Choice> {
+    let map = map(&index.report);
+    write_legend(page, &map, index, lines / LEGEND);
+    page.pin();
     let widths = widths(&map, page.width());
+    let mut sheet = Sheet { page, map: &map, index, widths, choices: Vec::new() };
     for at in 0..map.windows.len() {
-        write_tree(page, &map, (Column::Window, at), widths);
+        write_tree(&mut sheet, (Column::Window, at));
     }
     let loose: Vec<Place> = map.loose_records().collect();
     if !loose.is_empty() {
-        page.heading("Without a window");
+        sheet.page.heading("Without a window");
         for place in loose {
             let collisions = map.spot(place).map_or(&[] as &[usize], |spot| &spot.collisions);
-            write_record(page, &map, None, (place, collisions), widths);
+            write_record(&mut sheet, None, (place, collisions));
         }
     }
+    let choices = sheet.choices;
     if map.left_out > 0 {
         page.text(&format!("{} more hold nothing and collide with nothing.", map.left_out), Tone::Dim);
     }
-    write_legend(page, &map, report);
-    "Map: who holds what".to_owned()
+    choices
+}
+
+/// What the map is written on.
+struct Sheet<'a> {
+    page: &'a mut Page,
+    map: &'a Map,
+    index: &'a Index,
+    widths: Widths,
+    choices: Vec<Choice>,
+}
+
+impl Sheet<'_> {
+    /// Makes what stands at the end of a line a choice, from a column on.
+    fn choose(&mut self, key: Option<&Key>, line: usize, columns: (usize, usize)) {
+        if let Some(key) = key {
+            self.choices.push(Choice { line, columns, pick: Pick::Thing(key.clone()) });
+        }
+    }
+
+    /// Names a window or record at the end of a line.
+    fn named(&mut self, mut line: Line, place: Option<Place>, columns: usize) -> Line {
+        let from = line.width();
+        line.0.extend(named(self.map, place, columns).0);
+        let key = place.and_then(|place| self.map.spot(place)).and_then(|spot| spot.key.clone());
+        self.choose(key.as_ref(), self.page.lines.len(), (from, line.width() - from));
+        line
+    }
+
+    /// Ends a line with what its edge leads to: the claim, or the collision.
+    fn end(&mut self, line: Line, edge: &Edge, collisions: &[usize]) {
+        let from = line.width();
+        let line = ended(line, self.map, edge, collisions);
+        let finding = || self.index.nth_finding(*self.map.collisions.get(*edge.collisions.first()?)?);
+        let key = edge.key.clone().or_else(|| finding().map(|(key, _)| key.clone()));
+        self.choose(key.as_ref(), self.page.lines.len(), (from, line.width().saturating_sub(from)));
+        self.page.lines.push(line);
+    }
 }
 
 /// Decides how wide windows and records are; what they hold takes the rest, about a third.
 fn widths(map: &Map, page: usize) -> Widths {
     let room = page.saturating_sub(EDGES);
-    let most = (WIDEST.0.min(room * 2 / 7), WIDEST.1.min(room * 3 / 8));
+    let most = (room * 2 / 7, room * 3 / 8);
     let widest = |names: &mut dyn Iterator<Item = usize>, most: usize| names.max().unwrap_or(0).min(most);
     (
         widest(&mut map.windows.iter().map(|spot| width(&safe(&spot.name))), most.0),
@@ -48,11 +91,13 @@ fn widths(map: &Map, page: usize) -> Widths {
 }
 
 /// Writes a window with everything that hangs on it.
-fn write_tree(page: &mut Page, map: &Map, window: Place, widths: Widths) {
+fn write_tree(sheet: &mut Sheet<'_>, window: Place) {
+    let map = sheet.map;
     let edges: Vec<&Edge> = map.from(window).collect();
     let mut name = Some(window);
     if edges.is_empty() {
-        page.lines.push(named(map, name, widths.0));
+        let line = sheet.named(Line::default(), name, sheet.widths.0);
+        sheet.page.lines.push(line);
     }
     for (at, edge) in edges.iter().enumerate() {
         let fork = match (at, edges.len()) {
@@ -61,37 +106,33 @@ fn write_tree(page: &mut Page, map: &Map, window: Place, widths: Widths) {
             (at, all) if at + 1 == all => "└",
             (_, _) => "├",
         };
-        write_branch(page, map, (name.take(), fork), edge, widths);
+        write_branch(sheet, (name.take(), fork), edge);
     }
 }
 
-fn write_branch(page: &mut Page, map: &Map, lead: (Option<Place>, &str), edge: &Edge, widths: Widths) {
+fn write_branch(sheet: &mut Sheet<'_>, lead: (Option<Place>, &str), edge: &Edge) {
     match edge.to.0 {
-        Column::Record => {
-            write_record(page, map, Some(lead), (edge.to, &edge.collisions), widths);
-        }
+        Column::Record => write_record(sheet, Some(lead), (edge.to, &edge.collisions)),
         Column::Window | Column::Resource => {
-            let mut line = named(map, lead.0, widths.0);
-            line = line.then(&format!(" {}", lead.1), Tone::Dim);
-            line = line.then("─", Tone::Bad);
-            page.lines.push(ended(line, map, edge, &edge.collisions));
+            let line = sheet.named(Line::default(), lead.0, sheet.widths.0);
+            let line = line.then(&format!(" {}", lead.1), Tone::Dim).then("─", Tone::Bad);
+            sheet.end(line, edge, &edge.collisions);
         }
     }
 }
 
 /// Writes a record and, on lines of their own from the second on, what it holds.
 fn write_record(
-    page: &mut Page,
-    map: &Map,
+    sheet: &mut Sheet<'_>,
     lead: Option<(Option<Place>, &str)>,
     (record, collisions): (Place, &[usize]),
-    widths: Widths,
 ) {
+    let map = sheet.map;
     let (window, fork) = lead.unwrap_or((None, " "));
-    let mut line = named(map, window, widths.0);
+    let line = sheet.named(Line::default(), window, sheet.widths.0);
     let tone = if collisions.is_empty() { Tone::Dim } else { Tone::Bad };
-    line = line.then(&format!(" {fork}─{} ", flag(collisions, "─")), tone);
-    line.0.extend(named(map, Some(record), widths.1).0);
+    let line = line.then(&format!(" {fork}─{} ", flag(collisions, "─")), tone);
+    let line = sheet.named(line, Some(record), sheet.widths.1);
     let held: Vec<&Edge> = map.from(record).collect();
     let indent = " ".repeat(line.width());
     let mut line = Some(line);
@@ -99,9 +140,9 @@ fn write_record(
         let start = line.take().unwrap_or_else(|| Line::new(&indent, Tone::Dim));
         let tone = if edge.collisions.is_empty() { Tone::Dim } else { Tone::Bad };
         let start = start.then(&format!(" ─{} ", flag(&edge.collisions, "─")), tone);
-        page.lines.push(ended(start, map, edge, &[]));
+        sheet.end(start, edge, &[]);
     }
-    page.lines.extend(line);
+    sheet.page.lines.extend(line);
 }
 
 /// Ends a line with what its edge leads to, under the sign that the claims view has for it.
@@ -147,18 +188,31 @@ fn sign(state: Option<VerdictState>) -> (Mark, Tone) {
     }
 }
 
-fn write_legend(page: &mut Page, map: &Map, report: &Report) {
-    if map.collisions.is_empty() {
-        return page.text("Nothing collides.", Tone::Good);
-    }
-    page.heading("Collisions");
-    for (letter, at) in map.collisions.iter().enumerate() {
-        if let Some(finding) = report.findings.get(*at) {
-            page.field(
-                &letters(letter),
-                &format!("{}: {}", finding.code.name(), finding.message),
-                Tone::Plain,
-            );
+/// Says what the signs and letters mean: of the collisions as many as there is room for.
+fn write_legend(page: &mut Page, map: &Map, index: &Index, lines: usize) {
+    let signs = [
+        (Mark::Alive, Tone::Good, "alive"),
+        (Mark::Dead, Tone::Warning, "dead"),
+        (Mark::Unknown, Tone::Notice, "not known"),
+        (Mark::Collision, Tone::Bad, "collides"),
+    ];
+    let line = signs.iter().fold(Line::default(), |line, (mark, tone, word)| {
+        let line = if line.0.is_empty() { line } else { line.then("  ", Tone::Dim) };
+        line.then_marked(*mark, "", *tone).then(&format!(" {word}"), Tone::Dim)
+    });
+    let all = map.collisions.len();
+    page.lines.push(if all == 0 { line.then("  Nothing collides.", Tone::Good) } else { line });
+    let room = lines.saturating_sub(1).max(1);
+    for (letter, at) in map.collisions.iter().enumerate().take(if all <= room { all } else { room - 1 }) {
+        if let Some((_, finding)) = index.nth_finding(*at) {
+            let said = format!(" {}: {}", finding.code.name(), finding.message.brief());
+            let line = Line::new(&letters(letter), Tone::Bad);
+            page.lines.push(line.then(&cut(&safe(&said), page.width().saturating_sub(2)), Tone::Plain));
         }
     }
+    if all > room {
+        let more = format!("{} in all: 5 lists each", count(all, "collision"));
+        page.lines.push(Line::new(&more, Tone::Dim));
+    }
+    page.lines.push(Line::default());
 }

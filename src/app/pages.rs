@@ -42,7 +42,9 @@ pub(crate) fn renew(state: &mut State) {
 /// Returns the panel on top, if one is open.
 fn panel(state: &State) -> Option<Panel> {
     let layer = state.layers.last()?;
-    let mut page = Page::new(state.size.panel_width(), state.told_at()).in_zone(&state.options.zone);
+    let is_drawing = matches!(layer, Layer::Map { .. });
+    let width = if is_drawing { state.size.drawing_width() } else { state.size.panel_width() };
+    let mut page = Page::new(width, state.told_at()).in_zone(&state.options.zone);
     let mut choices = Vec::new();
     let title = match layer {
         Layer::Evidence { key, .. } => write_evidence(&mut page, state, key),
@@ -50,10 +52,12 @@ fn panel(state: &State) -> Option<Panel> {
             sheet::write(&mut page, open);
             format!("Plan: {}", words::action(open.action))
         }
-        Layer::Map { .. } => match state.report() {
-            Some(report) => mapped::write(&mut page, report),
-            None => String::new(),
-        },
+        Layer::Map { .. } => {
+            if let Some(index) = &state.index {
+                choices = mapped::write(&mut page, index, state.size.panel_lines());
+            }
+            "Map: who holds what".to_owned()
+        }
         Layer::Recent { .. } => past::write_recent(&mut page, state),
         Layer::Diagnosis { .. } => diagnosis::write(&mut page, state),
         Layer::Palette(palette) => {

@@ -1,6 +1,7 @@
 //! The open panel, ready to be drawn.
 
 use super::command::Command;
+use crate::core::model::Key;
 use crate::present::page::Page;
 
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ pub(crate) enum Pick {
     Command(Command, Option<String>),
     /// A column of the table.
     Column(usize),
+    Thing(Key),
 }
 
 impl Choice {

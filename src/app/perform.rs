@@ -14,7 +14,7 @@ use super::possible;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Header, Pane, Picture, State};
 use super::view::View;
-use crate::core::model::{Action, Keeper, Request, RestoreTo};
+use crate::core::model::{Action, Keeper, Key, Request, RestoreTo};
 use crate::present::lookup::window_name;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
@@ -47,7 +47,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::CopyKey => return copy::key(state),
         Command::Record => return vec![Effect::Record],
         Command::Step(step) => return vec![Effect::Step(step)],
-        Command::Map => state.layers.push(Layer::Map { scroll: 0 }),
+        Command::Map => state.layers.push(Layer::Map { at: 0, scroll: 0 }),
         Command::Recent => {
             state.layers.push(Layer::Recent { scroll: 0 });
             return vec![Effect::ReadHistory, Effect::Redraw];
@@ -125,9 +125,32 @@ fn pick(state: &mut State) -> Vec<Effect> {
         }
         Some(Pick::Command(_, Some(why))) => state.say_why(&why),
         Some(Pick::Column(column)) => sort_by(state, Some(column)),
+        Some(Pick::Thing(key)) => return go_to(state, &key),
         None => {}
     }
     vec![Effect::Redraw]
+}
+
+/// Shows a thing in its view; a filter that would hide it goes.
+fn go_to(state: &mut State, key: &Key) -> Vec<Effect> {
+    let Some(index) = &state.index else { return Vec::new() };
+    let view = match (index.window(key), index.record(key), index.claim(key)) {
+        (Some(_), _, _) => View::Windows,
+        (None, Some(_), _) => View::Sessions,
+        (None, None, Some(_)) => View::Claims,
+        (None, None, None) => View::Problems,
+    };
+    let effects = show(state, view);
+    let row_of = |state: &State| state.table.rows.iter().position(|row| row.key == *key);
+    if row_of(state).is_none() {
+        state.filter = Filter::default();
+        state.refresh();
+    }
+    match row_of(state) {
+        Some(row) => navigate::select(state, row),
+        None => state.say_why("it is gone since"),
+    }
+    effects
 }
 
 fn toggle(state: &mut State) {

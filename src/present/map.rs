@@ -44,6 +44,8 @@ pub(crate) struct Edge {
     pub(crate) collisions: Vec<usize>,
     /// How the claim stands that it shows, where it shows one.
     pub(crate) claim: Option<ClaimStatus>,
+    /// The key of that claim.
+    pub(crate) key: Option<Key>,
 }
 
 /// Everything that holds or collides.
@@ -136,12 +138,13 @@ impl<'a> Drawing<'a> {
             let key = Some(record.key.clone());
             let alone = if windows.is_empty() { collisions.clone() } else { Vec::new() };
             self.map.records.push(Spot { key, name, state, collisions: alone });
-            let edge = |from| Edge { from, to: at, collisions: collisions.clone(), claim: None };
+            let edge = |from| Edge { from, to: at, collisions: collisions.clone(), claim: None, key: None };
             self.map.edges.extend(windows.into_iter().map(edge));
             for claim in own {
                 let collisions = self.letters_of(&claim.key);
                 let to = (Column::Resource, self.resource(claim));
-                self.map.edges.push(Edge { from: at, to, collisions, claim: Some(claim.status) });
+                let key = Some(claim.key.clone());
+                self.map.edges.push(Edge { from: at, to, collisions, claim: Some(claim.status), key });
             }
         }
     }
@@ -171,8 +174,8 @@ impl<'a> Drawing<'a> {
             let to = (Column::Resource, self.map.resources.len());
             let name = finding.code.name().replace('-', " ");
             self.map.resources.push(Spot { key: None, name, state: None, collisions: Vec::new() });
-            let edges =
-                windows.into_iter().map(|from| Edge { from, to, collisions: vec![letter], claim: None });
+            let edge = |from| Edge { from, to, collisions: vec![letter], claim: None, key: None };
+            let edges = windows.into_iter().map(edge);
             self.map.edges.extend(edges);
         }
     }

@@ -226,6 +226,19 @@ fn the_map_keeps_its_columns_and_collisions_on_a_narrow_screen() {
 }
 
 #[test]
+fn the_map_has_its_legend_in_sight_wherever_one_is() {
+    for size in [(60, 15), (80, 24), (200, 50)] {
+        for keys in ["v", "vG", "vjj"] {
+            check(
+                size,
+                keys,
+                &["● alive", "✗ dead", "? not known", "◆ collides", "a same-worktree: two live"],
+            );
+        }
+    }
+}
+
+#[test]
 fn each_view_has_its_words() {
     check((80, 24), "3", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
     check((80, 24), "4", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::layer::Layer;
+use crate::app::panel::Pick;
 use crate::app::summary::summary;
 use crate::app::view::View;
 use crate::core::model::text::is_forbidden;
@@ -84,6 +85,45 @@ fn the_map_has_the_sign_of_each_claim_that_the_claims_view_has() {
         assert_eq!(sign, Some(of_claim(claim.status).0), "{what}");
     }
     assert_ne!(of_claim(ClaimStatus::Expired).0, of_claim(ClaimStatus::Dead).0);
+}
+
+#[test]
+fn enter_on_the_map_goes_to_the_thing() {
+    check_map("", View::Windows, "w-4711");
+    check_map("l", View::Sessions, "r-alpha");
+    check_map("ll", View::Claims, "c-SD-101");
+    check_map("llh", View::Sessions, "r-alpha");
+    let mut state = seen(testing::busy());
+    press(&mut state, "/docs\nv\n");
+    assert_eq!((state.selected(), state.filter.text.as_str()), (Some(&key("w-4711")), ""));
+}
+
+#[track_caller]
+fn check_map(keys: &str, view: View, selected: &str) {
+    let mut state = seen(testing::busy());
+    press(&mut state, &format!("5v{keys}\n"));
+    assert_eq!((state.view, state.selected().map(Key::as_str)), (view, Some(selected)), "{keys}");
+    assert!(state.layers.is_empty());
+}
+
+#[test]
+fn every_thing_on_the_map_can_be_chosen_and_is_in_sight_then() {
+    for (width, height) in [(60, 15), (80, 24), (200, 50)] {
+        let mut state = seen(testing::busy());
+        update(&mut state, Msg::Resized(Size { width, height }));
+        press(&mut state, "v");
+        let choices = state.panel.as_ref().map(|panel| panel.choices.clone()).unwrap_or_default();
+        for window in testing::busy().windows {
+            assert!(choices.iter().any(|choice| choice.pick == Pick::Thing(window.key.clone())));
+        }
+        for at in 0..choices.len() {
+            let (panel, layer) = (state.panel.as_ref().unwrap(), state.layers.last().unwrap());
+            assert_eq!(layer.at(), at);
+            let shown = panel.page.pinned + layer.scroll()..layer.scroll() + state.size.panel_lines();
+            assert!(shown.contains(&choices[at].line), "{at} at {width}x{height}");
+            press(&mut state, "l");
+        }
+    }
 }
 
 #[test]
