@@ -1,6 +1,5 @@
 //! What a key can ask for.
 
-use crate::app::msg::Step;
 use crate::app::view::View;
 use crate::core::model::Action;
 use crate::present::words;
@@ -128,6 +127,17 @@ impl Command {
         };
         Some(name.to_owned())
     }
+}
+
+/// Where to go in a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To the next look that shows a change.
+    Next,
+    /// To the last look before that shows a change.
+    Previous,
+    MinuteOn,
+    MinuteBack,
 }
 
 /// How far to move.

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::filter::type_into;
+use super::filter::{Filter, type_into};
 use super::order::{Direction, Sort};
 use super::rows::source::columns;
-use super::state::State;
-use super::view::{Place, View};
+use super::view::{Place, Places, View};
 
 /// The version that this claimtop writes and reads.
 const VERSION: u32 = 1;
@@ -63,34 +62,30 @@ impl Kept {
     }
 
     /// Returns what is to be kept of a screen.
-    pub(crate) fn of(state: &State) -> Self {
+    pub(crate) fn of(view: View, places: &Places, filter: &Filter) -> Self {
         let views = View::ALL.iter().filter_map(|view| {
-            let kept = of_place(*view, state.places.of(*view));
+            let kept = of_place(*view, places.of(*view));
             (kept != KeptView::default()).then(|| (view.title().to_owned(), kept))
         });
         Self {
             version: VERSION,
-            view: state.view.title().to_owned(),
-            filter: state.filter.text.clone(),
+            view: view.title().to_owned(),
+            filter: filter.text.clone(),
             views: views.collect(),
         }
     }
 
     /// Sets a screen as it was; what this claimtop does not know is left out.
-    pub(crate) fn apply(&self, state: &mut State) {
+    pub(crate) fn apply(&self, shown: &mut View, places: &mut Places, filter: &mut Filter) {
         for view in View::ALL {
             if view.title() == self.view {
-                state.view = view;
+                *shown = view;
             }
             if let Some(kept) = self.views.get(view.title()) {
-                set_place(view, state.places.of_mut(view), kept);
+                set_place(view, places.of_mut(view), kept);
             }
         }
-        self.filter.chars().for_each(|c| type_into(&mut state.filter.text, c));
-        if !state.filter.is_empty() {
-            state.message =
-                Some(format!("The filter {} is kept from last time; Esc clears it", state.filter.text));
-        }
+        self.filter.chars().for_each(|c| type_into(&mut filter.text, c));
     }
 }
 
@@ -123,7 +118,7 @@ mod tests {
     use super::*;
     use crate::app::geometry::Size;
     use crate::app::msg::{Msg, Press};
-    use crate::app::state::Options;
+    use crate::app::state::{Options, State};
     use crate::app::{testing, update};
     use crate::core::model::json;
 
@@ -139,7 +134,7 @@ mod tests {
     }
 
     fn written(state: &State) -> String {
-        json::to_line(&Kept::of(state)).unwrap()
+        json::to_line(&state.kept()).unwrap()
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What lies over the table: opened one over the other, closed one by one with Esc.
 
-use super::palette::Palette;
 use super::sheet::Sheet;
 use crate::core::model::Key;
 
@@ -46,6 +45,16 @@ pub(crate) enum Layer {
         /// The first line shown.
         scroll: usize,
     },
+}
+
+/// What is typed into the palette, and where in its list one is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Palette {
+    pub(crate) text: String,
+    /// Which of those that match.
+    pub(crate) at: usize,
+    /// The first line shown.
+    pub(crate) scroll: usize,
 }
 
 impl Layer {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::command::Command;
+pub(crate) use super::command::Step;
 use super::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
@@ -83,17 +84,6 @@ pub enum RecordingEvent {
     Failed(String),
     /// It has ended by itself; why.
     Lost(String),
-}
-
-/// Where to go in a recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// To the next look that shows a change.
-    Next,
-    /// To the last look before that shows a change.
-    Previous,
-    MinuteOn,
-    MinuteBack,
 }
 
 /// Where in a recording one is.

@@ -3,7 +3,7 @@
 use super::command::Command;
 use super::filter::type_into;
 use super::keymap::BINDINGS;
-use super::layer::Layer;
+use super::layer::{Layer, Palette};
 use super::msg::{Effect, Press};
 use super::panel::{Choice, Pick};
 use super::possible::{why_not, would_act};
@@ -12,16 +12,6 @@ use super::view::View;
 use crate::present::page::Page;
 use crate::present::text::{count, width};
 use crate::present::tone::{Line, Tone};
-
-/// What is typed into the palette, and where in its list one is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Palette {
-    pub(crate) text: String,
-    /// Which of those that match.
-    pub(crate) at: usize,
-    /// The first line shown.
-    pub(crate) scroll: usize,
-}
 
 /// One command as the palette shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

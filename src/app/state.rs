@@ -10,7 +10,7 @@ use super::bands::{Bands, Shape};
 use super::deaths::Deaths;
 use super::filter::Filter;
 use super::geometry::Size;
-use super::kept::Start;
+use super::kept::{Kept, Start};
 use super::layer::Layer;
 use super::msg::{Hints, Position};
 use super::news;
@@ -157,9 +157,18 @@ impl State {
         let kept = options.start.kept.clone();
         let mut state = Self::empty(options, size, now);
         if let Some(kept) = kept {
-            kept.apply(&mut state);
+            kept.apply(&mut state.view, &mut state.places, &mut state.filter);
+        }
+        if !state.filter.is_empty() {
+            let filter = &state.filter.text;
+            state.message = Some(format!("The filter {filter} is kept from last time; Esc clears it"));
         }
         state
+    }
+
+    /// Returns what is to be kept for the next start.
+    pub(crate) fn kept(&self) -> Kept {
+        Kept::of(self.view, &self.places, &self.filter)
     }
 
     fn empty(options: Options, size: Size, now: Timestamp) -> Self {

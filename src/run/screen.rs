@@ -86,7 +86,7 @@ pub(super) async fn show(
             () = until(tick), if tick.is_some() => screen.told(Msg::Tick(clock::now()))?,
         };
         if flow == Flow::End {
-            return Ok(Kept::of(&screen.state));
+            return Ok(screen.state.kept());
         }
     }
 }
