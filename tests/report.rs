@@ -94,6 +94,23 @@ fn the_page_needs_nothing_else_and_tells_everything() {
 }
 
 #[test]
+fn the_map_comes_first_then_an_index_and_each_card_begins_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(page(folder.path())).unwrap();
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is missing"));
+    assert!(at("<svg ") < at("<nav>") && at("<nav>") < at("<article"));
+    let links = text.matches("href=\"#p").count();
+    assert_eq!(links, text.matches("<article").count());
+    for number in 0..links {
+        assert!(text.contains(&format!("id=\"p{number}\"")), "{number}");
+    }
+    let card = text.split("<article").skip(1).find(|card| card.contains("contested-claim")).unwrap();
+    let places =
+        ["<p class=\"do\">Do: ", "Cause: ", "<ol class=\"story\">"].map(|part| card.find(part).unwrap());
+    assert!(places.is_sorted(), "{card}");
+}
+
+#[test]
 fn a_page_is_never_written_over_another_file() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("mine.html");

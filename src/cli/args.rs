@@ -232,6 +232,12 @@ pub(crate) enum Command {
         /// Report the last look of this recording instead of looking
         #[arg(long, value_name = "RECORDING")]
         from: Option<PathBuf>,
+        /// Tell what each window was asked last, which is otherwise left out
+        #[arg(long, conflicts_with_all = ["from", "redact"])]
+        with_prompts: bool,
+        /// Replace names, paths and texts by made-up ones, and leave out what was seen and done before
+        #[arg(long, conflicts_with = "from")]
+        redact: bool,
     },
     /// Print one line for a status bar: windows, collisions, dead claims; given Claude Code's JSON on
     /// standard input, first its own window's

@@ -54,6 +54,8 @@ use self::screen::About;
 use self::settings::Settings;
 use crate::act::history_ring::HistoryRing;
 use crate::cli::signatures::signatures;
+use crate::core::assess::assess;
+use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
 use crate::observe::Observer;
@@ -166,8 +168,16 @@ fn command(arguments: Arguments) -> Outcome {
             let signatures = scene.observer.policy().signatures.clone();
             record::run(&asked, scene.observer, signatures)
         }
-        Command::Report { html, from } => {
-            report(scene(options, environment)?, html.as_deref(), from.as_deref())
+        Command::Report { html, from, with_prompts, redact } => {
+            let mut scene = scene(options, environment)?;
+            let mut material = match from {
+                Some(from) => recorded(&from)?,
+                None if redact => redacted(&mut scene),
+                None => present(&mut scene)?,
+            };
+            material.prompts = if with_prompts { Prompts::Shown } else { Prompts::Hidden };
+            let paint = Paint::for_stdout(scene.settings.effective.config.color);
+            report::run(&material, html.as_deref(), paint)
         }
         Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
         Command::Statusline => {
@@ -186,14 +196,14 @@ fn command(arguments: Arguments) -> Outcome {
     }
 }
 
-/// Reports on this moment, or on the last look of a recording.
-fn report(mut scene: Scene, html: Option<&Path>, from: Option<&Path>) -> Outcome {
-    let material = match from {
-        Some(from) => recorded(from)?,
-        None => present(&mut scene)?,
-    };
-    let paint = Paint::for_stdout(scene.settings.effective.config.color);
-    report::run(&material, html, paint)
+/// Gathers what a report of this moment is made of when nothing in it may tell of a person: the history
+/// and the journal quote names and paths.
+fn redacted(scene: &mut Scene) -> report::material::Material {
+    let look = scene.observer.look();
+    let policy = scene.observer.policy();
+    let look = Redactor::new(&policy.signatures).look(&look);
+    let report = Arc::new(assess(&look, policy));
+    report::material::Material { report, prompts: Prompts::Hidden, past: Vec::new(), acts: Vec::new() }
 }
 
 /// Gathers what a report of this moment is made of.
@@ -203,7 +213,7 @@ fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
     // A history that cannot be read is one that was not kept.
     let past = HistoryRing::read(&state.join("history.ring")).unwrap_or_default();
     let acts = act::looking(&scene.settings)?.history().map_err(failure::of_action)?.entries;
-    Ok(report::material::Material { report, past, acts })
+    Ok(report::material::Material { report, prompts: Prompts::Hidden, past, acts })
 }
 
 /// Gathers what a report of a recording's last look is made of.
@@ -211,7 +221,8 @@ fn recorded(from: &Path) -> Result<report::material::Material, Failure> {
     let unreadable = |error| replay::unreadable(from, error);
     let player = replay::Player::new(replay::open(from)?, Some(Timestamp::MAX)).map_err(unreadable)?;
     let past = player.past().map_err(unreadable)?;
-    Ok(report::material::Material { report: player.report(), past, acts: Vec::new() })
+    let (report, prompts) = (player.report(), Prompts::Hidden);
+    Ok(report::material::Material { report, prompts, past, acts: Vec::new() })
 }
 
 fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {

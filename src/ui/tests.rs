@@ -149,7 +149,8 @@ fn what_is_wrong_is_cut_and_the_way_out_is_not() {
 fn however_much_needs_a_person_windows_stay_on_the_screen() {
     let screen = screen(colliding(30), (60, 15), "1");
     assert!(screen.contains("and 26 more: n"), "{screen}");
-    assert_eq!(screen.matches("● running").count() + screen.matches("◐ waiting").count(), 4, "{screen}");
+    let states = ["● running", "◐ waiting", "◌ stopped", "✗ zombie"];
+    assert_eq!(states.iter().map(|state| screen.matches(state).count()).sum::<usize>(), 5, "{screen}");
 }
 
 #[test]

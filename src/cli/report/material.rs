@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
 use crate::core::model::{Known, Report};
+use crate::present::doing::Prompts;
 use crate::present::lookup::window_and_pid;
 use crate::present::words;
 
@@ -16,6 +17,8 @@ const MOMENTS: usize = 400;
 /// What a report is made of.
 pub(crate) struct Material {
     pub(crate) report: Arc<Report>,
+    /// Whether it tells what windows were asked.
+    pub(crate) prompts: Prompts,
     /// What was observed before, as far as it was kept.
     pub(crate) past: Vec<Past>,
     /// What claimtop did.

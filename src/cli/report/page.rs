@@ -5,9 +5,10 @@ use jiff::Timestamp;
 use super::html::{Html, escaped};
 use super::material::Material;
 use super::picture;
-use crate::core::model::{Event, Evidence, Finding, Known, Report, Story, Untrusted, WindowView};
+use crate::core::model::{Event, Evidence, Finding, Known, RecordKind, Report, Story, Untrusted, WindowView};
+use crate::present::doing;
 use crate::present::lookup::workplace;
-use crate::present::map::{letters, map};
+use crate::present::map::{Map, letters, map};
 use crate::present::summary::Summary;
 use crate::present::text::count;
 use crate::present::tone::of_window;
@@ -32,9 +33,11 @@ pub(super) fn page(material: &Material) -> String {
     ));
     page.element("h1", "", &title);
     page.element("p", "dim", &summary(report));
+    let map = map(report);
+    draw(&mut page, &map);
+    index(&mut page, report, &map);
     problems(&mut page, report);
-    windows(&mut page, report);
-    draw(&mut page, report);
+    windows(&mut page, material);
     timeline(&mut page, material);
     page.raw("</body>\n</html>\n");
     page.0
@@ -48,7 +51,7 @@ fn summary(report: &Report) -> String {
     let Summary { windows, claims, collisions, warnings, .. } = Summary::of(report);
     [
         windows.words("window"),
-        count(report.records.len(), "session record"),
+        count(report.records().filter(|record| record.kind == RecordKind::Session).count(), "session record"),
         claims.words("claim"),
         count(collisions, "collision"),
         count(warnings, "warning"),
@@ -56,25 +59,44 @@ fn summary(report: &Report) -> String {
     .join(" · ")
 }
 
+/// Lists everything that the page tells, each as a link to it, with its letter in the map.
+fn index(page: &mut Html, report: &Report, map: &Map) {
+    page.raw("<nav><ol>\n");
+    for (number, finding) in report.problems().iter().enumerate() {
+        let severity = finding.severity.name();
+        page.raw(&format!("<li class=\"{severity}\"><a href=\"#p{number}\">"));
+        if let Some(letter) = map.collisions.iter().position(|at| *at == number) {
+            page.element("b", "bad", &letters(letter));
+            page.raw(" ");
+        }
+        page.element("b", "severity", finding.code.name());
+        page.text(&format!(" {}", finding.message.brief()));
+        page.raw("</a></li>\n");
+    }
+    page.raw("</ol><p><a href=\"#windows\">Windows</a> · <a href=\"#timeline\">Timeline</a></p></nav>\n");
+}
+
 fn problems(page: &mut Html, report: &Report) {
     page.element("h2", "", "Problems, and how they came to be");
     if report.problems().is_empty() {
         page.element("p", "good", "No problem was found.");
     }
-    report.problems().iter().for_each(|finding| problem(page, finding));
+    report.problems().iter().enumerate().for_each(|(number, finding)| problem(page, number, finding));
 }
 
-fn problem(page: &mut Html, finding: &Finding) {
+/// Writes one problem: what to do about it comes first.
+fn problem(page: &mut Html, number: usize, finding: &Finding) {
     let severity = finding.severity.name();
-    page.raw(&format!("<article class=\"{severity}\">\n"));
+    page.raw(&format!("<article class=\"{severity}\" id=\"p{number}\">\n"));
     page.element("span", "severity", severity);
     page.element("h3", "", finding.code.name());
+    let advice = finding.story.as_ref().map(|story| story.advice.clone());
+    if let Some(advice) = advice.or_else(|| words::remedy(finding.remedy).map(str::to_owned)) {
+        page.element("p", "do", &format!("Do: {advice}"));
+    }
     page.element("p", "", &finding.message.to_string());
     if let Some(told) = &finding.story {
         story(page, told);
-    }
-    if let Some(remedy) = words::remedy(finding.remedy) {
-        page.element("p", "dim", &format!("Remedy: {remedy}"));
     }
     page.raw("</article>\n");
 }
@@ -84,7 +106,6 @@ fn story(page: &mut Html, story: &Story) {
     page.raw("<ol class=\"story\">\n");
     story.events.iter().for_each(|one| event(page, one));
     page.raw("</ol>\n");
-    page.element("p", "do", &format!("Do: {}", story.advice));
     page.element("p", "", &format!("Would change it: {}", story.would_change));
 }
 
@@ -108,8 +129,8 @@ fn event(page: &mut Html, event: &Event) {
     page.raw("</li>\n");
 }
 
-fn windows(page: &mut Html, report: &Report) {
-    page.element("h2", "", "Windows");
+fn windows(page: &mut Html, material: &Material) {
+    page.raw("<h2 id=\"windows\">Windows</h2>");
     let text = |text: Option<&Untrusted>| text.map_or_else(String::new, ToString::to_string);
     let row = |window: &WindowView| {
         vec![
@@ -120,29 +141,24 @@ fn windows(page: &mut Html, report: &Report) {
             window.started_at.map_or_else(String::new, moment),
             text(window.session_id.as_ref()),
             workplace(window),
+            doing::of_window(window, material.prompts),
         ]
     };
-    let head = ["Name", "Agent", "PID", "State", "Started", "Session", "Works in"];
-    page.table(&head, report.windows.iter().map(row));
+    let head = ["Name", "Agent", "PID", "State", "Started", "Session", "Works in", "Doing"];
+    page.table(&head, material.report.windows.iter().map(row));
 }
 
-fn draw(page: &mut Html, report: &Report) {
+fn draw(page: &mut Html, map: &Map) {
     page.element("h2", "", "Map");
-    let map = map(report);
-    picture::draw(page, &map);
+    picture::draw(page, map);
     if map.left_out > 0 {
         let what = format!("{} hold nothing and collide with nothing.", count(map.left_out, "more record"));
         page.element("p", "dim", &what);
     }
-    let told = |(letter, at): (usize, &usize)| {
-        let finding = report.findings.get(*at)?;
-        Some(vec![letters(letter), finding.code.name().to_owned(), finding.message.to_string()])
-    };
-    page.table(&["Mark", "Collision", "What"], map.collisions.iter().enumerate().filter_map(told));
 }
 
 fn timeline(page: &mut Html, material: &Material) {
-    page.element("h2", "", "Timeline");
+    page.raw("<h2 id=\"timeline\">Timeline</h2>");
     let rows = material.timeline();
     page.table(
         &["When", "What", "Known from"],
