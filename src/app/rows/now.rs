@@ -11,7 +11,7 @@ use crate::core::model::window::WindowView;
 use crate::core::model::work::{ContextFill, Work};
 use crate::present::between;
 use crate::present::doing::{self, Prompts};
-use crate::present::lookup::{Index, window_name};
+use crate::present::lookup::{Index, window_and_pid, window_name};
 use crate::present::need::{calm, said};
 use crate::present::text::outside;
 use crate::present::tone::{Line, Mark, Span, Tone};
@@ -83,21 +83,32 @@ pub(crate) fn note(report: &Report, more: usize) -> Row {
     }
 }
 
-/// Names the window that another is in trouble with, or says what its trouble is.
-fn trouble(index: &Index, window: &WindowView) -> Cell {
+/// How the window that is in another's way is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// By its name.
+    Name,
+    /// Also by what is between them.
+    NameAndWhat,
+}
+
+/// Names the window that is in another's way, or says what is wrong with that one alone; nothing of one
+/// that collides with none.
+pub(super) fn in_the_way(index: &Index, window: &WindowView, telling: Telling) -> Option<Cell> {
     let is_its = |need: &&Need| matches!(&need.kind, NeedKind::Collision { windows, .. } if windows.contains(&window.key));
     let mut needs = index.needs.iter().filter(is_its);
-    let Some(said) = needs.next().and_then(|need| between::words(&index.report, &need.kind)) else {
-        return Cell::ranked(Span::default(), i64::MAX);
+    let said = needs.next().and_then(|need| between::words(&index.report, &need.kind))?;
+    let own = [window_name(window), window_and_pid(window)];
+    let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
+        (Some(other), Telling::Name) => other.clone(),
+        (Some(other), Telling::NameAndWhat) => format!("{other}: {}", said.what),
+        (None, _) => said.what,
     };
-    let own = window_name(window);
-    let other = said.who.iter().find(|name| !name.starts_with(&own));
     let more = match needs.count() {
         0 => String::new(),
         more => format!(" +{more}"),
     };
-    let text = format!("{}{more}", other.unwrap_or(&said.what));
-    Cell::ranked(Span::marked(Mark::Collision, &text, Tone::Bad), 0)
+    Some(Cell::ranked(Span::marked(Mark::Collision, &format!("{text}{more}"), Tone::Bad), 0))
 }
 
 /// Makes the row of a window.
@@ -113,7 +124,7 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
         Cell::text(if doing.is_empty() { &activity } else { &doing }, Tone::Plain),
         files(work),
         context(work.and_then(|work| work.doing.context)),
-        trouble(index, window),
+        in_the_way(index, window, Telling::Name).unwrap_or_else(nothing),
         Cell::text(&outside(branch), Tone::Dim),
     ];
     let severity = worst(&index.problems_near(&window.key)).map(|finding| finding.severity);
@@ -122,6 +133,10 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
     let also = [window.pid.to_string(), outside(window.cwd.as_ref())].into_iter().chain(files);
     let also = also.collect::<Vec<_>>().join(" ");
     Row { key: window.key.clone(), cells, line: None, severity, also }
+}
+
+fn nothing() -> Cell {
+    Cell::ranked(Span::default(), i64::MAX)
 }
 
 /// Returns since when a window does what it does, where that is known: its own age says nothing of it.

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::now::{Telling, in_the_way};
 use super::row::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
 use crate::core::model::{ClaimStatus, ContextId, WindowState, WindowView};
 use crate::present::lookup::{Index, window_name};
@@ -33,7 +34,7 @@ pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
         Cell::ranked(Span::marked(mark, word, tone), order(window.state)),
         Cell::text(&window_name(window), Tone::Strong),
         Cell::pid(Some(window.pid)),
-        Cell::trouble(&findings),
+        in_the_way(index, window, Telling::NameAndWhat).unwrap_or_else(|| Cell::trouble(&findings)),
         claims(index, window),
         Cell::text(&activity, Tone::Plain),
         Cell::text(&outside(repo.and_then(|repo| repo.branch.as_ref())), Tone::Plain),

@@ -54,6 +54,20 @@ fn what_needs_a_person_stands_first_whatever_is_sorted() {
 }
 
 #[test]
+fn a_window_in_trouble_names_the_other() {
+    let mut state = seen(needing());
+    let cell = |state: &crate::app::state::State, row: &str, at: usize| {
+        let row = state.visible().iter().find(|one| one.key == key(row)).unwrap();
+        row.cells[at].span.text().to_owned()
+    };
+    assert_eq!(cell(&state, "w-4711", 3), "cart tests: one tree");
+    assert_eq!(cell(&state, "w-4890", 3), "cart api: one tree");
+    press(&mut state, "1");
+    assert_eq!(cell(&state, "w-4711", 6), "cart tests");
+    assert_eq!(cell(&state, "w-6200", 6), "");
+}
+
+#[test]
 fn keys_act_on_what_a_need_is_about() {
     let mut state = seen(needing());
     press(&mut state, "1gj");
