@@ -79,7 +79,13 @@ fn of_record(record: &RecordView, key: &Key) -> Copied {
 fn of_claim(claim: &ClaimView) -> Copied {
     let what = match claim.resource.kind {
         ResourceKind::Files | ResourceKind::Worktree => "path",
-        kind => kind.name(),
+        kind @ (ResourceKind::AgentRole
+        | ResourceKind::Project
+        | ResourceKind::Branch
+        | ResourceKind::WorkItem
+        | ResourceKind::Task
+        | ResourceKind::Session
+        | ResourceKind::Lock) => kind.name(),
     };
     (what, outside(Some(&claim.resource.id)))
 }

@@ -195,9 +195,9 @@ fn target_of(state: &State, text: &str) -> Target {
 fn the_mouse_finds_what_is_drawn() {
     for size in [(80, 24), (120, 30), (200, 50)] {
         let state = state(testing::busy(), size, "");
-        let command = |text: &str| match target_of(&state, text) {
-            Target::Command(command) => command,
-            other => panic!("{text}: {other:?}"),
+        let command = |text: &str| {
+            let target = target_of(&state, text);
+            if let Target::Command(command) = target { command } else { panic!("{text}: {target:?}") }
         };
         assert_eq!(command("4 Claims"), Command::Show(View::Claims));
         assert_eq!(command("6 History"), Command::Show(View::History));

@@ -116,11 +116,11 @@ fn every_thing_on_the_map_can_be_chosen_and_is_in_sight_then() {
         for window in testing::busy().windows {
             assert!(choices.iter().any(|choice| choice.pick == Pick::Thing(window.key.clone())));
         }
-        for at in 0..choices.len() {
+        for (at, choice) in choices.iter().enumerate() {
             let (panel, layer) = (state.panel.as_ref().unwrap(), state.layers.last().unwrap());
             assert_eq!(layer.at(), at);
             let shown = panel.page.pinned + layer.scroll()..layer.scroll() + state.size.panel_lines();
-            assert!(shown.contains(&choices[at].line), "{at} at {width}x{height}");
+            assert!(shown.contains(&choice.line), "{at} at {width}x{height}");
             press(&mut state, "l");
         }
     }
