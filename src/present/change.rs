@@ -26,22 +26,23 @@ pub(crate) fn told(change: &Change) -> String {
     match &change.subject {
         Subject::Window { name, cwd, waiting, turn, .. } => {
             let name = safe(name);
-            match (change.event, waiting) {
-                (Kind::WindowWaits, Some(waiting)) => format!("{name} {}", waits(waiting)),
-                (Kind::WindowAppeared, _) => match cwd {
-                    Some(cwd) => format!("{name} runs in {}", outside(Some(cwd))),
-                    None => format!("{name} runs"),
-                },
-                _ => format!("{name} {}", turned(*turn)),
+            let waiting = waiting.as_ref().filter(|_| change.event == Kind::WindowWaits);
+            let cwd = cwd.as_ref().filter(|_| change.event == Kind::WindowAppeared);
+            match (waiting, cwd) {
+                (Some(waiting), _) => format!("{name} {}", waits(waiting)),
+                (None, Some(cwd)) => format!("{name} runs in {}", outside(Some(cwd))),
+                (None, None) => format!("{name} {}", turned(*turn)),
             }
         }
         Subject::Record { format, title, verdict, was, .. } => {
             let name = format!("{} {}", format.name(), outside(Some(title)));
-            match (change.event, was) {
-                (Kind::RecordAppeared, _) => format!("{name} is there: its holder is {}", verdict.name()),
-                (Kind::RecordGone, _) => format!("{name} is gone"),
-                (_, Some(was)) => format!("{name}: its holder is {}, was {}", verdict.name(), was.name()),
-                (_, None) => format!("{name} was written"),
+            if change.event == Kind::RecordAppeared {
+                return format!("{name} is there: its holder is {}", verdict.name());
+            }
+            match was {
+                Some(was) => format!("{name}: its holder is {}, was {}", verdict.name(), was.name()),
+                None if change.event == Kind::RecordGone => format!("{name} is gone"),
+                None => format!("{name} was written"),
             }
         }
         Subject::Claim { resource, status, was, thing, holder, .. } => {

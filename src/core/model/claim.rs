@@ -114,11 +114,13 @@ impl ClaimView {
             [only] => return name(only),
             [last, rest @ ..] => return format!("{} and {} more", name(last), rest.len()),
         }
-        match self.resource.kind {
-            ResourceKind::Files => shown(below().filter(|below| !below.is_empty()).unwrap_or(id)),
-            _ if is_uuid && !is_uuid_only(record.title.raw()) => record.title.shown(),
-            _ if is_uuid => shown(id.get(..8).unwrap_or(id)),
-            _ => shown(id),
+        if self.resource.kind == ResourceKind::Files {
+            return shown(below().filter(|below| !below.is_empty()).unwrap_or(id));
+        }
+        match (is_uuid, is_uuid_only(record.title.raw())) {
+            (true, false) => record.title.shown(),
+            (true, true) => shown(id.get(..8).unwrap_or(id)),
+            (false, _) => shown(id),
         }
     }
 
