@@ -6,6 +6,8 @@ use crate::world::World;
 /// Presses and lets go of the left button on a text.
 #[track_caller]
 fn click(screen: &mut Screen, text: &str) {
+    // A frame can be half there.
+    screen.wait_for(text);
     let contents = screen.parser.screen().contents();
     let found = contents.lines().enumerate().find_map(|(y, line)| Some((y, line.find(text)?)));
     let (y, at) = found.unwrap_or_else(|| panic!("{text} is not there:\n{contents}"));
