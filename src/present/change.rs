@@ -46,10 +46,9 @@ pub(crate) fn told(change: &Change) -> String {
             }
         }
         Subject::Claim { resource, status, was, thing, holder, .. } => {
-            let thing = match resource.kind {
-                ResourceKind::Files => safe(thing),
-                kind => safe(&format!("{} {thing}", kind.name())),
-            };
+            let kind = Some(resource.kind).filter(|kind| *kind != ResourceKind::Files);
+            let kind = kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
+            let thing = safe(&format!("{kind}{thing}"));
             claim((&safe(holder), &thing), *status, *was)
         }
         Subject::Finding { message, .. } => {
