@@ -7,7 +7,6 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
     reason = "tests start programs and processes and say by panicking what is wrong"
 )]
 

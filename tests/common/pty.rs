@@ -145,7 +145,8 @@ fn read_aside(mut reader: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
     std::thread::spawn(move || {
         let mut buffer = [0; 65_536];
         while let Ok(read) = reader.read(&mut buffer) {
-            if read == 0 || sender.send(buffer[..read].to_vec()).is_err() {
+            let bytes = buffer.get(..read).unwrap_or_default();
+            if bytes.is_empty() || sender.send(bytes.to_vec()).is_err() {
                 break;
             }
         }

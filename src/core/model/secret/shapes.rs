@@ -129,7 +129,8 @@ fn user(rest: &str, name: &str) -> Option<Span> {
     let told = word(value);
     let (user, password) = told.split_once(':').filter(|_| value.len() < after.len())?;
     let end = rest.len() - value.len() + told.len();
-    (!password.is_empty() && !(is_number(user) && is_number(password))).then(|| (end - password.len(), end))
+    let are_ids = is_number(user) && is_number(password);
+    (!are_ids && !password.is_empty()).then(|| (end - password.len(), end))
 }
 
 /// Finds the password of `-p`, which is one to these programs and a port or a path to others.
