@@ -205,7 +205,9 @@ fn the_mouse_finds_what_is_drawn() {
         assert_eq!(command("PID"), Command::SortBy(Some(2)));
         assert_eq!(command("/ filter"), Command::Filter);
         assert_eq!(command("q quit"), Command::Leave);
-        assert_eq!(target_of(&state, "release notes"), Target::Row(3));
+        let Target::Row(row) = target_of(&state, "release notes") else { panic!("no row") };
+        let named = testing::busy().windows.into_iter().find(|window| window.pid == 6200);
+        assert_eq!(Some(&state.table.rows[row].key), named.as_ref().map(|window| &window.key));
         assert_eq!(target_of(&state, "contested-claim: SD"), Target::Details);
         assert_eq!(target_of(&state, "5 windows"), Target::Nothing);
     }

@@ -320,10 +320,12 @@ fn what_is_selected_is_meant_and_of_a_finding_whoever_is_told_to_yield() {
     let text = |text: &str| Some(text.to_owned());
     for (pid, name, claim) in [("4711", "cart api", "c-cart"), ("4890", "cart tests", "c-tests")] {
         let state = seen(testing::contested());
+        let index = state.index.as_ref().unwrap();
+        let session = index.window(&key(&format!("w-{pid}"))).unwrap().session_id.as_ref();
         let row = state.visible().iter().position(|row| row.key == key(&format!("w-{pid}"))).unwrap();
-        assert_eq!(pointed_at("2", row), (asked(claim), text(name), text(pid)));
+        assert_eq!(pointed_at("2", row), (asked(claim), text(name), session.map(|id| id.shown())));
     }
-    assert_eq!(pointed_at("5", 0), (asked("c-cart"), text("cart api"), text("c-cart")));
+    assert_eq!(pointed_at("5", 0), (asked("c-cart"), text("cart api"), text("SD-SHOP-014")));
 }
 
 #[test]
