@@ -99,6 +99,9 @@ fn round(world: &World, screen: &mut Screen) {
     agent.wait().unwrap();
     std::fs::remove_file(path).unwrap();
     std::fs::remove_dir_all(late).unwrap();
+    // A death stays in sight until somebody has seen it.
+    screen.wait_for("died");
+    screen.press("a");
     screen.wait_until("an end of the record", |screen| !screen.shows(&name));
     // Every byte is kept for tests that ask for it; this one would keep an hour of them.
     screen.written.clear();

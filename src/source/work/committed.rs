@@ -32,9 +32,14 @@ const MOST_ATTRIBUTES: usize = 64 << 10;
 /// The attributes by which git has something else than what the file holds.
 const FILTERS: [&str; 4] = ["filter", "ident", "working-tree-encoding", "[attr]"];
 
+/// By these a folder shows that some version control keeps what it holds.
+const CONTROLLED: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".bzr", ".fslckout", "_FOSSIL_"];
+
 /// What was read in earlier looks and has not changed since.
 #[derive(Default)]
 pub(crate) struct Kept {
+    /// The home in which a person sets what holds for all repositories.
+    pub(super) home: Option<PathBuf>,
     /// The commits that working trees have checked out.
     commits: HashMap<PathBuf, Commit>,
     files: HashMap<PathBuf, (FileMeta, Timestamp, Names)>,
@@ -137,7 +142,7 @@ impl<'a> Heads<'a> {
         let known = self.known.get(folder).copied();
         let head = known.unwrap_or_else(|| match tree {
             Some((repo, tree)) => head_of(repo, tree, self.uid),
-            None => Some(Head::Never),
+            None => is_uncontrolled(folder).then_some(Head::Never),
         });
         self.known.insert(folder, head);
         // What has gone holds nothing, and another repository's file is not this head's.
@@ -189,9 +194,21 @@ impl<'a> Heads<'a> {
             Held::File(name) if name == names.own => Content::Same,
             Held::File(name) if Some(name) == names.plain => Content::Filtered,
             Held::File(_) if may_be_filtered(path, folder, &repo.common_dir) => Content::Filtered,
+            Held::File(_) if self.may_be_filtered_everywhere(path, &repo.common_dir) => Content::Filtered,
             Held::File(_) | Held::Nothing => Content::Other,
             Held::Unread => Content::Unread,
         }
+    }
+
+    /// Returns whether what a person has set for all repositories, or this one's configuration, may
+    /// filter a file.
+    fn may_be_filtered_everywhere(&self, path: &Path, common: &Path) -> bool {
+        let below = |name: &str| self.kept.home.as_ref().map(|home| home.join(name));
+        let attributes = ["/etc/gitattributes".into()].into_iter().chain(below(".config/git/attributes"));
+        let configured = ["/etc/gitconfig".into(), common.join("config"), common.join("config.worktree")];
+        let own = below(".gitconfig").into_iter().chain(below(".config/git/config"));
+        any_line(attributes, |line| names_filter(line, path))
+            || any_line(configured.into_iter().chain(own), names_more)
     }
 
     /// Names what a file holds; nothing where too much would have to be read.
@@ -242,11 +259,28 @@ fn file_at(path: &Path) -> Option<FileMeta> {
 fn may_be_filtered(path: &Path, top: &Path, common: &Path) -> bool {
     let above = path.ancestors().skip(1).take_while(|above| above.starts_with(top));
     let own = above.map(|above| above.join(".gitattributes"));
-    let mut all = own.chain([common.join("info/attributes")]);
-    all.any(|file| match small(&file, MOST_ATTRIBUTES) {
-        Ok(text) => String::from_utf8_lossy(&text).lines().any(|line| names_filter(line, path)),
-        Err(error) => error != Errno::NOENT,
+    any_line(own.chain([common.join("info/attributes")]), |line| names_filter(line, path))
+}
+
+/// Returns whether a line of any of these files is so, or one of them cannot be read.
+fn any_line(files: impl IntoIterator<Item = PathBuf>, is_so: impl Fn(&str) -> bool) -> bool {
+    files.into_iter().any(|file| match small(&file, MOST_ATTRIBUTES) {
+        Ok(text) => String::from_utf8_lossy(&text).lines().any(&is_so),
+        Err(error) => error != Errno::NOENT && error != Errno::NOTDIR,
     })
+}
+
+/// Returns whether a line of git's configuration names more attributes, or another file that may.
+fn names_more(line: &str) -> bool {
+    let line = line.trim_start().to_ascii_lowercase();
+    line.starts_with("attributesfile")
+        || line.starts_with("[include")
+        || line.starts_with("[core") && line.contains("attributesfile")
+}
+
+/// Returns whether no version control is at work in a folder or above it, as far as a name can tell.
+fn is_uncontrolled(folder: &Path) -> bool {
+    folder.ancestors().all(|above| CONTROLLED.iter().all(|name| is_absent(&above.join(name))))
 }
 
 /// Returns whether a line of attributes may filter a file. Of its patterns only `*.end` is understood.
@@ -254,7 +288,9 @@ fn names_filter(line: &str, path: &Path) -> bool {
     let is_filter = FILTERS.iter().any(|filter| line.contains(filter)) && !line.trim().starts_with('#');
     let end = line.split_whitespace().next().and_then(|pattern| pattern.strip_prefix("*."));
     let end = end.filter(|end| end.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    let fits = |end: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(end));
+    // To git `.env` has an end, too.
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let fits = |end: &str| name.ends_with(&format!(".{}", end.to_ascii_lowercase()));
     is_filter && end.is_none_or(fits)
 }
 

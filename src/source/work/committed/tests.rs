@@ -84,6 +84,39 @@ fn line(seconds: i64) -> String {
 }
 
 #[test]
+fn a_folder_that_some_version_control_keeps_tells_nothing() {
+    for name in [".git", ".hg", ".svn", ".fslckout"] {
+        let stage = Stage::new();
+        assert_eq!(stage.ask("notes/old/b.md", 1), Committed::No);
+        stage.write(&format!("notes/{name}"), "gitdir: /nowhere/to/be/found");
+        assert_eq!(stage.ask("notes/old/b.md", 1), Committed::Unknown, "{name}");
+        assert_eq!(stage.ask("notes/a.md", 1), Committed::Unknown, "{name}");
+    }
+}
+
+#[test]
+fn a_filter_fits_a_file_as_it_does_for_git() {
+    for (line, path, fits) in [
+        ("*.rs filter=x", "/a/b.rs", true),
+        ("*.env filter=x", "/a/.env", true),
+        ("*.env filter=x", "/a/prod.ENV", true),
+        ("*.env filter=x", "/a/env", false),
+        ("*.rs text", "/a/b.rs", false),
+        ("src/** filter=x", "/a/b.rs", true),
+    ] {
+        assert_eq!(names_filter(line, Path::new(path)), fits, "{line} {path}");
+    }
+}
+
+#[test]
+fn a_configuration_may_name_more_attributes() {
+    for line in ["attributesFile = ~/x", "\tattributesfile=/x", "[include]", "[includeIf \"gitdir:/x\"]"] {
+        assert!(names_more(line), "{line}");
+    }
+    assert!(!names_more("autocrlf = input") && !names_more("[core]"));
+}
+
+#[test]
 fn an_edit_after_the_head_moved_is_in_no_commit() {
     let stage = Stage::new();
     stage.log("shop/.git/logs/HEAD", &(line(MOVED - 50) + &line(MOVED)));
