@@ -83,9 +83,18 @@ impl Deaths {
         }
         let is_of_dead = |need: &Need| matches!(need.kind, NeedKind::Died(_) | NeedKind::MoreDied { .. });
         let first = needs.iter().position(is_of_dead).unwrap_or(needs.len());
-        needs.splice(first..first, told);
+        // Who has left nothing may be gone, but needs nobody.
+        let (left, nothing): (Vec<Need>, Vec<Need>) = told.into_iter().partition(has_left);
+        needs.splice(first..first, left);
+        needs.extend(nothing);
         needs
     }
+}
+
+/// Returns whether somebody who died has left anything.
+fn has_left(need: &Need) -> bool {
+    let NeedKind::Died(left) = &need.kind else { return true };
+    !left.claims.is_empty() || left.unproven + left.uncommitted > 0
 }
 
 /// Returns whether a window lives, or its session in another one.

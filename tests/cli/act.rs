@@ -123,6 +123,7 @@ fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {
         command.arg(&home).arg("--tmp").arg(world.path("tmp")).env("HOME", &home);
         let output =
             command.args(arguments).args(Some(subject).filter(|it| !it.is_empty())).output().unwrap();
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     let settled = |subject: &OsStr, arguments: &[&str]| loop {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::app::msg::Effect;
 use crate::app::state::Picture;
-use crate::core::model::{EndedWindow, NeedKind, Reason, Strength};
+use crate::core::model::{ClaimStatus, EndedWindow, NeedKind, Reason, Strength};
 use crate::present::need::{said, sentence};
 
 /// The busy machine so many seconds later, without a window; whether its end is proven.
@@ -83,6 +83,24 @@ fn nobody_is_told_dead_whose_end_is_not_proven_or_who_was_not_seen_alive() {
     update(&mut state, Msg::Stepped(position));
     look(&mut state, without("w-5120", 1, true));
     assert_eq!(needs(&state), [""; 0], "a recording has its own past");
+}
+
+#[test]
+fn who_left_something_stands_before_who_left_nothing() {
+    let before = at(0);
+    let holder = before.windows.iter().find(|window| !window.claims.is_empty()).unwrap().clone();
+    let mut state = on_now(before);
+    let mut report = at(12);
+    let gone = [holder.key.clone(), key("w-5120")];
+    report.windows.retain(|window| !gone.contains(&window.key));
+    let ended = gone.map(|window| EndedWindow { window, reason: Reason::NoProcess });
+    report.ended = ended.to_vec();
+    for claim in report.claims.iter_mut().filter(|claim| holder.claims.contains(&claim.key)) {
+        claim.status = ClaimStatus::Dead;
+    }
+    look(&mut state, report);
+    let told = needs(&state).into_iter().filter(|need| need.contains(" died ")).collect::<Vec<_>>();
+    assert!(told.len() == 2 && told[0].contains("claim") && told[1].contains("left nothing"), "{told:?}");
 }
 
 #[test]
