@@ -27,8 +27,9 @@ use portable_pty::CommandBuilder;
 use stage::{Screen, World, median, ms, spread};
 
 const STARTS: usize = 15;
-const APPENDS: usize = 200;
-const QUIET: Duration = Duration::from_millis(200);
+const APPENDS: usize = 100;
+/// How long nothing happens before a line, so that each comes after a rest.
+const QUIET: Duration = Duration::from_millis(500);
 const STREAMED: Duration = Duration::from_secs(20);
 /// Between two lines of a window that streams.
 const LINE: Duration = Duration::from_millis(50);
