@@ -63,7 +63,11 @@ impl Places {
 
     /// Returns what may be read.
     pub(crate) fn fence(&self) -> Fence {
-        let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots);
+        // What claimtop notes down itself can lie elsewhere (`--state`).
+        let tombstones = self.tombstones();
+        let own = [&self.bindings, &self.copies].into_iter().chain(&tombstones);
+        let own = own.filter(|path| path.is_absolute());
+        let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots).chain(own);
         if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::default() }
     }
 
@@ -75,6 +79,30 @@ impl Places {
             Base::ClaudeConfig => Some(&self.claude_config),
             Base::Cache => Some(&self.cache),
             Base::GitCommon | Base::Worktree => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_down_elsewhere_may_be_read_and_nothing_else_there() {
+        let places = Places {
+            confined: true,
+            bindings: "/s/claimtop/bindings".into(),
+            ..Places::within("/home/dev".into(), "/tmp/dev".into(), Vec::new())
+        };
+        let fence = places.fence();
+        for (path, is_allowed) in [
+            ("/s/claimtop/bindings/a.wait", true),
+            ("/s/claimtop/tombstones.jsonl", true),
+            ("/home/dev/.claude", true),
+            ("/s/claimtop/journal.jsonl", false),
+            ("/s", false),
+        ] {
+            assert_eq!(fence.allows(Path::new(path)), is_allowed, "{path}");
         }
     }
 }
