@@ -15,6 +15,8 @@ pub mod act {
     pub use crate::act::rows::sqlite::Sqlite;
     pub use crate::act::rows::store::Rows;
     pub use crate::act::rules::{Answer, Rules};
+    pub use crate::act::stop::processes::{Agent, Held, Processes};
+    pub use crate::act::stop::system::Machine;
 
     /// What is carried out after an action.
     pub mod follow_up {
@@ -44,6 +46,7 @@ pub mod config {
 pub mod core {
     pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
     pub use crate::core::history::recording::redact::Redactor;
+    pub use crate::core::judge::agent::Role;
     pub use crate::core::judge::git::tree_of;
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
     pub use crate::core::judge::window::windows;
@@ -57,6 +60,7 @@ pub mod core {
     pub use crate::core::model::place::VARIABLES;
     pub use crate::core::model::process::has_exited;
     pub use crate::core::model::secret::{Secret, hide_in_arguments};
+    pub use crate::core::model::stop::Signal;
     pub use crate::core::model::text::{is_forbidden, is_uuid};
     pub use crate::core::model::tombstone::merged;
     pub use crate::core::plan::about::plan_for;
@@ -107,6 +111,11 @@ pub mod format {
     /// Obra.
     pub mod obra {
         pub use crate::format::obra::{Tables, read};
+    }
+
+    /// opencode.
+    pub mod opencode {
+        pub use crate::format::opencode::{Rows, doing};
     }
 }
 

@@ -17,9 +17,12 @@ mod pty;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::Duration;
 
-use claimtop::core::model::{Code, Severity};
+use claimtop::core::model::{Certainty, Code, Severity};
+use claimtop::testing::app::{Effect, Msg, Options, Press, Size, State, update};
+use claimtop::testing::core::Request;
 use pty::Screen;
 use serde_json::Value;
 
@@ -168,8 +171,8 @@ fn whoever_kills_the_demo_ends_its_processes() {
     command.arg("demo");
     command.env("TMPDIR", tmp.path());
     let mut demo = pair.slave.spawn_command(command).unwrap();
-    let pid = demo.process_id().unwrap();
-    let players = wait_for(|| Some(children(pid)).filter(|children| children.len() >= 9));
+    // Nine windows, two shells, and what goes on without its window.
+    let players = wait_for(|| Some(players(tmp.path())).filter(|players| players.len() >= 15));
     demo.kill().unwrap();
     demo.wait().unwrap();
     wait_for(|| players.iter().all(|(pid, ticks)| !runs(*pid, *ticks)).then_some(()));
@@ -210,14 +213,26 @@ fn wait_for<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     panic!("it never came");
 }
 
-/// Returns PID and start of every child.
-fn children(parent: u32) -> Vec<(u64, u64)> {
-    let entries = std::fs::read_dir("/proc").unwrap();
-    let stat = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("stat")).ok();
-    let own = |stat: String| {
+/// Returns PID and start of every process that runs a program of the demo's.
+fn players(tmp: &Path) -> Vec<(u64, u64)> {
+    let player = |entry: std::fs::DirEntry| {
+        std::fs::read_link(entry.path().join("exe")).ok().filter(|exe| exe.starts_with(tmp))?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
         let pid = stat.split(' ').next()?.parse().ok()?;
-        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-        (fields.get(1)? == &parent.to_string()).then(|| Some((pid, fields.get(19)?.parse().ok()?)))?
+        Some((pid, stat.rsplit(')').next()?.split_whitespace().nth(19)?.parse().ok()?))
     };
-    entries.filter_map(|entry| own(stat(entry.ok()?)?)).collect()
+    std::fs::read_dir("/proc").unwrap().filter_map(|entry| player(entry.ok()?)).collect()
+}
+
+#[test]
+fn what_a_dead_window_left_running_and_its_end_take_two_keys_and_a_code() {
+    let report = Arc::new(story().report());
+    let mut state = State::new(Options::default(), Size { width: 80, height: 24 }, report.taken_at);
+    update(&mut state, Msg::Looked(Arc::clone(&report)));
+    update(&mut state, Msg::Pressed(Press::Char('6')));
+    let effects = update(&mut state, Msg::Pressed(Press::Char('x')));
+    let [Effect::Offer(asked), ..] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Request::Stop { key, .. }] = asked.as_slice() else { panic!("{asked:?}") };
+    let left = report.left_overs.iter().find(|one| one.key == *key).unwrap();
+    assert!(left.may_be_ended() && left.certainty == Certainty::Exact, "{left:?}");
 }

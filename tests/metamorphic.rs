@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess, assess_after};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{GitLock, Record, RecordDetail, RecordView, Report, Snapshot, VerdictState};
+use claimtop::core::model::{
+    Format, GitLock, Record, RecordDetail, RecordView, Report, Snapshot, VerdictState,
+};
 use claimtop::testing::core::{is_uuid, tree_of};
 
 /// A world as its file says it.
@@ -211,6 +213,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.session_files.extend(other.session_files);
     one.work.extend(other.work);
     one.plain_folders.extend(other.plain_folders);
+    one.traces.extend(other.traces);
     one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }
@@ -325,7 +328,20 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
             let session = stone.session_id.as_ref().map(|id| format!("session {}", id.raw()));
             session.into_iter().chain([format!("pid {}", stone.id.pid)])
         });
-        records.chain(stones).chain(pids).chain(trees).chain(broken).chain(notes).chain(databases).collect()
+        let origins = look.traces.iter().filter_map(|trace| trace.origin.as_ref());
+        let origins = origins.flat_map(|origin| {
+            let session = origin.session.as_ref().map(|id| format!("session {}", id.raw()));
+            session.into_iter().chain(origin.pid.map(|pid| format!("pid {pid}")))
+        });
+        records
+            .chain(stones)
+            .chain(origins)
+            .chain(pids)
+            .chain(trees)
+            .chain(broken)
+            .chain(notes)
+            .chain(databases)
+            .collect()
     };
     // Some findings are about a machine as a whole: what they count is not the union.
     // A process that cannot be read, or that counts PIDs in a container, could be anybody.
@@ -354,7 +370,12 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
     };
     let is_free =
         |one: &Snapshot, other: &Snapshot| judged(other).windows.is_empty() || !rests_on_absence(one);
+    // A git that runs may hold any lock.
+    let runs_git = |look: &Snapshot| look.processes.by_pid.values().any(|one| one.comm.raw() == "git");
+    let has_locks = |look: &Snapshot| look.records.iter().any(|record| record.format == Format::Git);
+    let may_lock = |one: &Snapshot, other: &Snapshot| runs_git(one) && has_locks(other);
     places(one).is_disjoint(&places(other))
+        && !(may_lock(one, other) || may_lock(other, one))
         && (is_certain(one) && is_certain(other))
         && (is_free(one, other) && is_free(other, one))
 }

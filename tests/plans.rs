@@ -64,7 +64,11 @@ fn terms(plan: &Plan) -> String {
     let steps: Vec<&str> = steps.into_iter().collect();
     let whose = plan.steps.iter().find_map(|step| match step {
         Step::Row { format, .. } => Some(format!(" of {}", format.name())),
-        Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::EndEntireSession { .. } => None,
+        Step::Park { .. }
+        | Step::Move { .. }
+        | Step::Restore { .. }
+        | Step::EndEntireSession { .. }
+        | Step::Stop { .. } => None,
     });
     let not_if: String = plan.refuses_when.iter().map(|why| format!("    not if {why}\n")).collect();
     format!("{}{}\n{not_if}    {}\n", steps.join(" and "), whose.unwrap_or_default(), plan.inverse)
@@ -88,6 +92,7 @@ fn step(step: &Step) -> &'static str {
         Step::Restore { .. } => "restoring",
         Step::EndEntireSession { .. } => "exchanging",
         Step::Row { .. } => "changing rows",
+        Step::Stop { .. } => "ending processes",
     }
 }
 
@@ -99,7 +104,7 @@ fn broken(report: &Report) -> impl Iterator<Item = Plan> {
     let keys: Vec<&Key> =
         of_files.filter_map(|finding| finding.subjects.first()).filter(is_no_record).collect();
     let plan = |key: &Key| {
-        for action in [Action::Release, Action::Migrate, Action::Undo] {
+        for action in [Action::Release, Action::Migrate, Action::Undo, Action::Stop] {
             assert_eq!(plan_for(report, key, action).confirmation, Confirmation::Refused);
         }
         let plan = plan_for(report, key, Action::Park);
@@ -117,6 +122,7 @@ fn table() -> Table {
         table.terms.extend(broken(&report).map(|plan| terms(&plan)));
         for record in &report.records {
             assert!(plan_for(&report, &record.key, Action::Undo).steps.is_empty(), "a record is no entry");
+            assert!(plan_for(&report, &record.key, Action::Stop).steps.is_empty(), "a record is no process");
             for action in ACTIONS {
                 let plan = plan_for(&report, &record.key, action);
                 let of_sort = table.sorts.entry(sort_of(record)).or_default();
@@ -212,7 +218,7 @@ fn no_remedy_is_refused() {
                 Remedy::Release => Action::Release,
                 Remedy::Park => Action::Park,
                 Remedy::Migrate => Action::Migrate,
-                Remedy::Undo | Remedy::None => continue,
+                Remedy::Undo | Remedy::Stop | Remedy::None => continue,
             };
             let plans: Vec<_> = finding.subjects.iter().map(|key| plan_for(&report, key, action)).collect();
             if plans.iter().all(|plan| plan.confirmation == Confirmation::Refused) {

@@ -25,7 +25,7 @@ struct Shot {
     theme: Theme,
 }
 
-const SHOTS: [Shot; 8] = [
+const SHOTS: [Shot; 9] = [
     Shot { name: "windows", title: "Every window", size: (140, 34), keys: "jj", theme: Theme::Dark },
     Shot { name: "small", title: "On 80 columns", size: (80, 24), keys: "", theme: Theme::Dark },
     Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "3\n", theme: Theme::Dark },
@@ -37,6 +37,13 @@ const SHOTS: [Shot; 8] = [
         theme: Theme::Dark,
     },
     Shot { name: "story", title: "How it came to this", size: (120, 30), keys: "5jjj\n", theme: Theme::Dark },
+    Shot {
+        name: "left-overs",
+        title: "What dead windows left",
+        size: (120, 30),
+        keys: "6",
+        theme: Theme::Dark,
+    },
     Shot { name: "map", title: "Who holds what", size: (130, 44), keys: "v", theme: Theme::Dark },
     Shot { name: "problems", title: "Problems", size: (140, 34), keys: "5jj", theme: Theme::ColorBlind },
     Shot {
@@ -82,7 +89,7 @@ fn draw(shot: &Shot) -> String {
 fn offer(state: &State, request: &Request) -> Offer {
     let plan = match (request, state.report()) {
         (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),
-        (Request::Act { .. } | Request::Left { .. } | Request::Undo { .. }, _) => {
+        (Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } | Request::Undo { .. }, _) => {
             Err(Obstacle { kind: ErrorKind::Never, text: "nothing was done yet".to_owned() })
         }
     };

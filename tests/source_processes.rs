@@ -128,9 +128,11 @@ fn homes_of(folder: &Path, within: &[&str], home: Option<&Path>) -> Option<BTree
     let child = Stand(command.spawn().unwrap());
     let mut scanner = scanner();
     scanner.with_homes(vec![(Base::Home, ".maia/sessions".to_owned())]);
-    let table = when(&mut scanner, &[], |table| {
-        table.get(child.pid()).is_some_and(|process| process.comm.raw() == "node")
-    });
+    // Its name is a new one a moment before it has arguments and an environment.
+    let has_begun = |process: &Process| {
+        process.comm.raw() == "node" && process.details.as_ref().is_some_and(|all| !all.argv.is_empty())
+    };
+    let table = when(&mut scanner, &[], |table| table.get(child.pid()).is_some_and(has_begun));
     get(&table, child.pid()).details.as_ref().unwrap().homes.clone()
 }
 

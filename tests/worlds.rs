@@ -4,9 +4,13 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use claimtop::core::model::{Code, Known, Severity, Untrusted, VerdictState, WindowView};
+use claimtop::core::model::{
+    Certainty, Code, Known, Severity, Snapshot, Untrusted, VerdictState, WindowView,
+};
+use common::forget::LeftOvers;
 use common::worlds as cases;
 
 #[test]
@@ -83,6 +87,53 @@ proptest::proptest! {
                 proptest::prop_assert!(
                     state != VerdictState::Dead || was == Some(&VerdictState::Dead),
                     "{}: forgetting (seed {seed}) turned {key} from {was:?} into {state:?}", path.display()
+                );
+            }
+        }
+    }
+}
+
+/// Every world with traces of windows, and what comes of it.
+static LEFT_OVERS: LazyLock<Vec<(PathBuf, Snapshot, LeftOvers)>> = LazyLock::new(|| {
+    let worlds = cases().into_iter().map(|path| (common::load(&path).snapshot(), path));
+    let with_traces = worlds.filter(|(full, _)| !full.traces.is_empty());
+    with_traces.map(|(full, path)| (path, full.clone(), common::forget::left_overs(&full))).collect()
+});
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(1_024))]
+    #[test]
+    fn forgetting_any_fact_never_makes_a_left_over_surer(seed in proptest::prelude::any::<u64>()) {
+        for (path, full, before) in LEFT_OVERS.iter() {
+            let after = common::forget::left_overs(&common::forget::forget(full, seed));
+            for (id, (certainty, may_be_ended)) in after {
+                let was = before.get(&id);
+                // A guess is never told as left.
+                proptest::prop_assert!(
+                    certainty >= Certainty::Guess || was.is_some_and(|(was, _)| *was <= certainty),
+                    "{}: forgetting (seed {seed}) made {id:?} {certainty:?}, from {was:?}", path.display()
+                );
+                proptest::prop_assert!(
+                    !may_be_ended || was.is_some_and(|(_, could_be)| *could_be),
+                    "{}: forgetting (seed {seed}) lets {id:?} be ended", path.display()
+                );
+            }
+        }
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+    #[test]
+    fn forgetting_any_fact_never_makes_a_left_working_tree_surer(seed in proptest::prelude::any::<u64>()) {
+        for path in cases().into_iter().filter(|path| common::text(path).contains("/worktrees/")) {
+            let full = common::load(&path).snapshot();
+            let before = common::forget::left_trees(&full);
+            for (key, certainty) in common::forget::left_trees(&common::forget::forget(&full, seed)) {
+                // A guess is never told as left.
+                proptest::prop_assert!(
+                    certainty >= Certainty::Guess || before.get(&key).is_some_and(|was| *was <= certainty),
+                    "{}: forgetting (seed {seed}) made {key} {certainty:?}", path.display()
                 );
             }
         }

@@ -15,6 +15,7 @@ use crate::act::preflight::preview::Preview;
 use crate::act::prune::Parked;
 use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
+use crate::act::stop::system::Machine;
 use crate::act::{follow_up, look, prune};
 use crate::core::history::journal::History;
 use crate::core::model::{Format, Report, Request};
@@ -25,6 +26,8 @@ pub struct Executor {
     state: State,
     observer: Observer,
     rules: Rules,
+    /// Called when something was done.
+    when_done: Option<Box<dyn Fn() + Send>>,
 }
 
 /// The state folder, to act with or to look at.
@@ -59,7 +62,14 @@ impl Executor {
     /// # Errors
     /// It cannot be made or opened.
     pub fn new(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
-        Ok(Self { state: State::Acting(StateFolder::open(System, state)?), observer, rules })
+        let mut executor = Self {
+            state: State::Acting(StateFolder::open(System, state)?),
+            observer,
+            rules,
+            when_done: None,
+        };
+        executor.knows_agents(None);
+        Ok(executor)
     }
 
     /// Opens the state folder as it is, if there is one, to look only: nothing is made in it, and
@@ -68,7 +78,10 @@ impl Executor {
     /// # Errors
     /// It is there and cannot be read.
     pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
-        Ok(Self { state: State::Looking(ReadOnlyState::open(state)?), observer, rules })
+        let mut executor =
+            Self { state: State::Looking(ReadOnlyState::open(state)?), observer, rules, when_done: None };
+        executor.knows_agents(None);
+        Ok(executor)
     }
 
     /// Waits no longer than this while another claimtop is at work, and tells at once that it is.
@@ -79,10 +92,26 @@ impl Executor {
         self
     }
 
+    /// Calls this when something was done: of processes that end nobody else tells at once.
+    pub(crate) fn telling(mut self, when_done: Option<Box<dyn Fn() + Send>>) -> Self {
+        self.when_done = when_done;
+        self
+    }
+
     /// Lets only programs below this folder count, where there is one.
     pub(crate) fn only_below(mut self, stage: Option<PathBuf>) -> Self {
+        self.knows_agents(stage.clone());
         self.observer = self.observer.only_below(stage);
         self
+    }
+
+    /// Takes for agents whoever the observer takes for one.
+    fn knows_agents(&mut self, stage: Option<PathBuf>) {
+        let machine = Machine::new(Some(self.observer.policy().signatures.clone()), stage);
+        match &mut self.state {
+            State::Acting(state) => state.processes = Box::new(machine),
+            State::Looking(state) => state.set_processes(Box::new(machine)),
+        }
     }
 
     /// Adds the databases of a system.
@@ -103,7 +132,7 @@ impl Executor {
     /// Looks at the files of each request; what was read before one is good for all.
     ///
     /// # Errors
-    /// The lock cannot be had. What is wrong with one request is told in its place.
+    /// The lock cannot be had. What is wrong with one request is reported in its place.
     pub fn see(
         &mut self,
         report: &Report,
@@ -125,7 +154,9 @@ impl Executor {
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<Completed, ActionError> {
-        follow_up::carry_out(self.state.renewed()?, preview, answer, &mut self.observer)
+        let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut self.observer);
+        self.when_done.iter().filter(|_| done.is_ok()).for_each(|tell| tell());
+        done
     }
 
     /// Reads the journal.

@@ -15,7 +15,10 @@ use crate::act::fs::system::System;
 use crate::act::preflight::prepared::{PreparedStep, lowered};
 use crate::act::recover::{is_open, recover};
 use crate::act::rows::Stores;
-use crate::core::history::journal::{History, Intent, Line, Movement, Outcome, Says};
+use crate::act::stop::processes::Processes;
+use crate::act::stop::system::Machine;
+use crate::core::history::journal::{Entry, History, Intent, Line, Movement, Outcome, Says};
+use crate::core::judge::agent::Signatures;
 use crate::format::Release;
 
 const JOURNAL: &str = "journal.jsonl";
@@ -38,6 +41,11 @@ fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, A
     }
 }
 
+/// Returns this machine's processes, of which agents are known as claimtop ships them.
+fn machine() -> Box<dyn Processes> {
+    Box::new(Machine::new(Signatures::built_in().ok(), None))
+}
+
 /// claimtop's own folder: the journal, the lock and everything that is parked.
 pub struct StateFolder<D: Disk> {
     /// The disk that it is on.
@@ -47,6 +55,8 @@ pub struct StateFolder<D: Disk> {
     folder: D::Folder,
     /// The databases of the systems that have some.
     pub stores: Stores,
+    /// The processes that may be ended.
+    pub processes: Box<dyn Processes>,
     /// How long an action waits while another claimtop is at work.
     pub patience: Patience,
     /// Called at once when another claimtop is at work.
@@ -70,6 +80,7 @@ impl<D: Disk> StateFolder<D> {
             parked_path,
             folder,
             stores: Stores::new(path),
+            processes: machine(),
             patience: Patience::Wait,
             on_wait: None,
         })
@@ -100,7 +111,10 @@ impl<D: Disk> StateFolder<D> {
         if journal.last().is_some_and(|byte| *byte != b'\n') {
             lock.append(b"\n", Durability::Lazy)?;
         }
-        let open: Vec<_> = lock.history.entries.iter().filter(|entry| is_open(entry)).cloned().collect();
+        // An older claimtop that cannot read an entry may have given its number to another one.
+        let is_newest = |entry: &&Entry| lock.history.entry(entry.number) == Some(*entry);
+        let open = lock.history.entries.iter().filter(|entry| is_open(entry)).filter(is_newest);
+        let open: Vec<_> = open.cloned().collect();
         for entry in open {
             if let Some(outcome) = recover(&lock.files(), &entry)? {
                 lock.finish(entry.number, outcome, now)?;
@@ -191,6 +205,7 @@ impl ReadOnlyState {
             parked_path,
             folder: folder.map_or_else(any, Ok)?,
             stores: Stores::new(path),
+            processes: machine(),
             patience: Patience::None,
             on_wait: None,
         };
@@ -201,6 +216,11 @@ impl ReadOnlyState {
     /// Returns the databases of the systems that have some.
     pub(crate) fn stores(&mut self) -> &mut Stores {
         &mut self.state.stores
+    }
+
+    /// Tells which processes may be ended.
+    pub(crate) fn set_processes(&mut self, processes: Box<dyn Processes>) {
+        self.state.processes = processes;
     }
 
     /// Returns the journal as it was.
@@ -226,7 +246,8 @@ pub struct Lock<'s, D: Disk> {
 impl<'s, D: Disk> Lock<'s, D> {
     pub(crate) fn files(&self) -> Files<'s, D> {
         let state = self.state;
-        Files { disk: &state.disk, parked_path: &state.parked_path, stores: &state.stores }
+        let (stores, processes) = (&state.stores, &*state.processes);
+        Files { disk: &state.disk, parked_path: &state.parked_path, stores, processes }
     }
 
     /// Gives every movement its place in the park, and every row what it becomes.

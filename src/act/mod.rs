@@ -10,7 +10,8 @@
 //! Two movements carry every file: *take* moves a file out of the world into the parked folder
 //! and looks at it there, *put* moves a parked file to where nothing lies. Neither overwrites,
 //! and every movement is journalled before it begins. A third one changes rows of a database:
-//! all of them in one transaction and only if they are as they were seen ([`rows`]).
+//! all of them in one transaction and only if they are as they were seen ([`rows`]). A fourth one ends
+//! processes ([`stop`]), and is the only one that nothing reverses.
 
 pub(crate) mod bind;
 mod entire;
@@ -28,5 +29,6 @@ mod recover;
 mod row_update;
 pub(crate) mod rows;
 pub(crate) mod rules;
+pub(crate) mod stop;
 pub(crate) mod tombstones;
 mod undo;

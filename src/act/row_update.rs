@@ -23,7 +23,10 @@ impl<'a> RowUpdate<'a> {
             Movement::Rows { format, database, changes, backup } => {
                 Some(Self { format: *format, database, changes, backup: backup.as_deref() })
             }
-            Movement::Take { .. } | Movement::Put { .. } | Movement::Exchange { .. } => None,
+            Movement::Take { .. }
+            | Movement::Put { .. }
+            | Movement::Exchange { .. }
+            | Movement::Stop { .. } => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What every action keeps to, and what a person gives.
+//! The rules of every action, and what a person types to confirm it.
 
 use std::path::PathBuf;
 

@@ -13,7 +13,7 @@ use crate::act::fs::print::print_of;
 use crate::act::fs::put::far;
 use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
-use crate::core::history::journal::{Entry, Movement, Parked, Print};
+use crate::core::history::journal::{Entry, Movement, NOT_BACK, Parked, Print};
 use crate::core::model::row::is_in;
 use crate::core::model::{Confirmation, Format, Key, Plan, RestoreTo, RowChange, Step};
 
@@ -61,6 +61,7 @@ pub(crate) fn plan<D: Disk>(
                     prepared.push(row_back(&files, *format, database, change)?);
                 }
             }
+            Movement::Stop { .. } => return Err(ActionError::Never(NOT_BACK.to_owned())),
         }
     }
     let mut plan = shown_plan(entry, &prepared, now);
@@ -72,6 +73,7 @@ fn why_not(entry: &Entry) -> String {
     match (&entry.undone_by, &entry.outcome) {
         _ if entry.intent.undoes.is_some() => "it is an undo itself".to_owned(),
         (Some(by), _) => format!("entry {by} has undone it"),
+        _ if entry.is_stop() => NOT_BACK.to_owned(),
         _ if entry.pruned => "its parked files have been removed".to_owned(),
         (None, Some(_)) => "nothing was done".to_owned(),
         (None, None) => "what became of it is not known".to_owned(),
@@ -174,6 +176,9 @@ fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan 
             id: id.as_str().into(),
             change: to.words(before),
         },
+        PreparedStep::Stop { print, signal } => {
+            Step::Stop { id: print.id, command: print.command.clone(), signal: *signal, is_topmost: false }
+        }
     });
     let age = now.duration_since(entry.at).as_secs();
     Plan {

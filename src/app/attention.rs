@@ -10,7 +10,7 @@ use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
 use crate::present::need::{said, sentence};
 use crate::present::summary::Summary;
 
-/// How long to be silent after a call; what comes meanwhile is told with the next one.
+/// How long to be silent after a call; what comes meanwhile is reported with the next one.
 const SILENT_FOR: SignedDuration = SignedDuration::from_secs(30);
 /// The most characters of a notification.
 const LONGEST: usize = 160;

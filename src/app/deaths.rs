@@ -1,4 +1,4 @@
-//! The windows that this screen saw alive and that have died since: each is told until a key
+//! The windows that this screen saw alive and that have died since: each is reported until a key
 //! acknowledges it, its session is resumed, or some time has passed.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::core::model::{
     ClaimStatus, ClaimView, Format, Key, Left, Need, NeedKind, Report, Strength, WindowState, WindowView,
 };
 
-/// How long a death is told where no key acknowledges it.
+/// How long a death is reported where no key acknowledges it.
 const TOLD_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// The most deaths that are remembered, the newest.
 const MOST: usize = 64;
@@ -65,7 +65,7 @@ impl Deaths {
         }
     }
 
-    /// Returns the deaths that are told by a moment, the newest first.
+    /// Returns the deaths that are reported by a moment, the newest first.
     pub(crate) fn told(&self, at: Timestamp) -> Vec<Death> {
         let told = self.0.iter().rev().filter(|(death, stage)| *stage == Stage::Told && death.found_at <= at);
         told.map(|(death, _)| death.clone()).collect()
@@ -94,7 +94,7 @@ impl Deaths {
 /// Returns whether somebody who died has left anything.
 fn has_left(need: &Need) -> bool {
     let NeedKind::Died(left) = &need.kind else { return true };
-    !left.claims.is_empty() || left.unproven + left.uncommitted > 0
+    !left.claims.is_empty() || !left.left_overs.is_empty() || left.unproven + left.uncommitted > 0
 }
 
 /// Returns whether a window lives, or its session in another one.
@@ -141,6 +141,8 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
                 claims: dead.iter().map(|claim| claim.key.clone()).collect(),
                 unproven: 0,
                 uncommitted: 0,
+                left_overs: Vec::new(),
+                left_trees: Vec::new(),
             }
         }
     };

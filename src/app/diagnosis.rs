@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::msg::Hints;
-use super::rows::row::megabytes;
 use super::state::State;
 use crate::core::model::{Cost, Measured, Report, SourceState};
 use crate::present::page::Page;
 use crate::present::sources::source_state;
+use crate::present::text::megabytes;
 use crate::present::tone::Tone;
 
 /// Writes the panel; returns its title.

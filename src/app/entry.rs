@@ -1,8 +1,8 @@
 //! What is known of an entry of the journal.
 
 use crate::app::rows::history::outcome;
-use crate::core::history::journal::{Entry, Movement};
-use crate::core::model::RowChange;
+use crate::core::history::journal::{Entry, Movement, NOT_BACK};
+use crate::core::model::{ProcessPrint, RowChange};
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
 use crate::present::words;
@@ -38,6 +38,11 @@ fn movement(movement: &Movement) -> String {
                 backup.as_ref().map_or_else(String::new, |name| format!("; copied it before as {name}"));
             format!("in {database}: {}{copy}", rows.join("; "))
         }
+        Movement::Stop { signal, processes } => {
+            let one = |print: &ProcessPrint| format!("PID {} ({})", print.id.pid, print.command);
+            let all: Vec<String> = processes.iter().map(one).collect();
+            format!("sent {} to {}", signal.name(), all.join(", "))
+        }
     }
 }
 
@@ -45,6 +50,7 @@ fn undo(entry: &Entry) -> String {
     match entry.undone_by {
         Some(by) => format!("entry {by} has undone it"),
         None if entry.can_be_undone() => "z shows how".to_owned(),
+        None if entry.is_stop() => NOT_BACK.to_owned(),
         None if entry.pruned => "its parked files have been removed".to_owned(),
         None => "there is nothing to undo".to_owned(),
     }

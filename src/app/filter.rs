@@ -1,5 +1,6 @@
 //! The filter: a part of any cell, folder, branch or file; a leading `!` turns it round.
 
+use super::msg::Press;
 use super::rows::row::Row;
 
 /// What a person has typed, and whether they still do.
@@ -29,12 +30,32 @@ pub(crate) fn type_into(text: &mut String, c: char) {
     }
 }
 
-impl Filter {
-    /// Adds a typed character.
-    pub(crate) fn push(&mut self, c: char) {
-        type_into(&mut self.text, c);
+/// Gives a key to a text; returns whether the text took it.
+pub(crate) fn edit(text: &mut String, press: Press) -> bool {
+    match press {
+        Press::Char(c) => type_into(text, c),
+        Press::Backspace => {
+            text.pop();
+        }
+        Press::Ctrl('u') => text.clear(),
+        Press::Enter
+        | Press::Ctrl(_)
+        | Press::Esc
+        | Press::Tab
+        | Press::BackTab
+        | Press::Up
+        | Press::Down
+        | Press::Left
+        | Press::Right
+        | Press::PageUp
+        | Press::PageDown
+        | Press::Home
+        | Press::End => return false,
     }
+    true
+}
 
+impl Filter {
     /// Returns whether it keeps all rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.trim_start_matches('!').is_empty()

@@ -66,6 +66,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         6,
     ),
     bind(&[P::Char('x')], C::Plan(Action::Park), "x", "park", "Plan to park the file", 7),
+    bind(&[P::Char('x')], C::Plan(Action::Stop), "x", "end", "Plan to end the left-over or the window", 7),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
     bind(&[P::Char(' ')], C::Mark, "Space", "mark", "Mark it; r, m and x then plan for all marked", 0),
@@ -121,16 +122,17 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[P::Char('1')],
         C::Show(View::Now),
-        "1-6",
+        "1-7",
         "",
-        "Now, Windows, Sessions, Claims, Problems, History",
+        "Now, Windows, Sessions, Claims, Problems, Left-overs, History",
         0,
     ),
     bind(&[P::Char('2')], C::Show(View::Windows), "2", "", "", 0),
     bind(&[P::Char('3')], C::Show(View::Sessions), "3", "", "", 0),
     bind(&[P::Char('4')], C::Show(View::Claims), "4", "", "", 0),
     bind(&[P::Char('5')], C::Show(View::Problems), "5", "", "", 0),
-    bind(&[P::Char('6')], C::Show(View::History), "6", "", "", 0),
+    bind(&[P::Char('6')], C::Show(View::LeftOvers), "6", "", "", 0),
+    bind(&[P::Char('7')], C::Show(View::History), "7", "", "", 0),
     bind(
         &[P::Char('j'), P::Down, P::Ctrl('n')],
         C::Move(M::Down),
@@ -261,6 +263,7 @@ pub(crate) fn helps(remedy: Remedy, command: Command) -> bool {
         Remedy::Migrate => command == C::Plan(Action::Migrate),
         Remedy::Park => command == C::Plan(Action::Park),
         Remedy::Undo => command == C::Undo,
+        Remedy::Stop => command == C::Plan(Action::Stop),
         Remedy::None => false,
     }
 }
@@ -273,8 +276,10 @@ mod tests {
     fn no_key_means_two_things() {
         let mut seen: Vec<Press> = Vec::new();
         // Where a layer is open some mean another thing, never both.
-        let is_other =
-            |binding: &&Binding| !matches!(binding.command, C::Yes | C::Leave | C::Toggle | C::Pick);
+        let is_other = |binding: &&Binding| {
+            let is_second = binding.command == C::Plan(Action::Stop);
+            !is_second && !matches!(binding.command, C::Yes | C::Leave | C::Toggle | C::Pick)
+        };
         for press in BINDINGS.iter().filter(is_other).flat_map(|binding| binding.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");
             seen.push(*press);

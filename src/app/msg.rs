@@ -9,7 +9,9 @@ pub(crate) use super::command::Step;
 use super::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
-use crate::core::model::{ActionResult, Cost, Measured, Offer, PlaceView, ProcessId, Report, Request};
+use crate::core::model::{
+    ActionResult, Cost, Household, Key, Measured, Member, Offer, PlaceView, ProcessId, Report, Request,
+};
 
 /// Everything that can happen, in one closed list.
 #[derive(Clone, Debug)]
@@ -22,7 +24,9 @@ pub enum Msg {
     Measured(Measured),
     /// What this process costs.
     Cost(Option<Cost>),
-    /// Whether changes are told or must be looked for.
+    /// The processes of this window were measured.
+    Household(Key, Vec<Member>),
+    /// Whether changes are reported or must be looked for.
     Hints(Hints),
     /// A key was pressed.
     Pressed(Press),
@@ -54,7 +58,7 @@ pub enum Msg {
     Unkept(String),
 }
 
-/// Whether changes are told or must be looked for.
+/// Whether changes are reported or must be looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hints {
     /// A change is reported at once.
@@ -222,6 +226,8 @@ pub enum Effect {
     CallOff,
     /// Ask what this process costs.
     AskCost,
+    /// Measure the processes of a window.
+    Measure(Household),
     /// Read the journal.
     ReadHistory,
     /// Keep what was observed beyond the end.

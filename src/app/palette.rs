@@ -1,7 +1,7 @@
 //! The palette: every command and view by its name, found by a few of its letters.
 
 use super::command::Command;
-use super::filter::type_into;
+use super::filter::edit;
 use super::keymap::BINDINGS;
 use super::layer::{Layer, Palette};
 use super::msg::{Effect, Press};
@@ -96,25 +96,10 @@ pub(crate) fn typed(state: &mut State, press: Press) -> Option<Vec<Effect>> {
     let Some(Layer::Palette(palette)) = state.layers.last() else { return None };
     let chosen = matching(state, &palette.text).into_iter().nth(palette.at);
     let Some(Layer::Palette(palette)) = state.layers.last_mut() else { return None };
-    match press {
-        Press::Char(c) => type_into(&mut palette.text, c),
-        Press::Backspace => {
-            palette.text.pop();
-        }
-        Press::Ctrl('u') => palette.text.clear(),
-        Press::Tab => palette.text = chosen.map_or_else(|| palette.text.clone(), |entry| entry.name),
-        Press::Enter
-        | Press::Ctrl(_)
-        | Press::Esc
-        | Press::BackTab
-        | Press::Up
-        | Press::Down
-        | Press::Left
-        | Press::Right
-        | Press::PageUp
-        | Press::PageDown
-        | Press::Home
-        | Press::End => return None,
+    if press == Press::Tab {
+        palette.text = chosen.map_or_else(|| palette.text.clone(), |entry| entry.name);
+    } else if !edit(&mut palette.text, press) {
+        return None;
     }
     palette.at = 0;
     Some(vec![Effect::Redraw])

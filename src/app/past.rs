@@ -11,7 +11,7 @@ use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};
 use crate::present::words;
 
-/// How many changes of one thing are told below its evidence.
+/// How many changes of one thing are reported below its evidence.
 const TOLD: usize = 8;
 
 /// Writes everything about one change and returns its title.
@@ -126,7 +126,7 @@ mod tests {
             codex_goes(report);
             report.claims.retain(|claim| claim.resource.id.raw() != "SD-099");
         });
-        press(&mut state, "6");
+        press(&mut state, "7");
         let shown = |state: &State| state.table.rows.len();
         assert_eq!(shown(&state), 2);
         press(&mut state, "/SD-099\n");

@@ -23,7 +23,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Show(view) => return show(state, view),
         Command::NextView => return show(state, state.view.next()),
         Command::PreviousView => return show(state, state.view.previous()),
-        Command::Evidence => open_evidence(state),
+        Command::Evidence => return open_evidence(state),
         Command::Filter => state.filter.focus = Focus::Text,
         Command::Sort => sort(state),
         Command::SortBy(column) => sort_by(state, column),
@@ -85,14 +85,17 @@ fn show(state: &mut State, view: View) -> Vec<Effect> {
     state.refresh();
     match view {
         View::History => vec![Effect::ReadHistory, Effect::Redraw],
-        View::Now | View::Windows | View::Sessions | View::Claims | View::Problems => vec![Effect::Redraw],
+        View::Now | View::Windows | View::Sessions | View::Claims | View::Problems | View::LeftOvers => {
+            vec![Effect::Redraw]
+        }
     }
 }
 
-fn open_evidence(state: &mut State) {
+fn open_evidence(state: &mut State) -> Vec<Effect> {
     if let Some(key) = state.subject().cloned() {
         state.layers.push(Layer::Evidence { key, scroll: 0 });
     }
+    state.due_household().map(Effect::Measure).into_iter().chain([Effect::Redraw]).collect()
 }
 
 fn sort(state: &mut State) {
@@ -137,6 +140,7 @@ fn go_to(state: &mut State, key: &Key) -> Vec<Effect> {
         (Some(_), _, _) => View::Windows,
         (None, Some(_), _) => View::Sessions,
         (None, None, Some(_)) => View::Claims,
+        (None, None, None) if index.left_over(key).is_some() => View::LeftOvers,
         (None, None, None) => View::Problems,
     };
     let effects = show(state, view);

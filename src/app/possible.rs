@@ -9,6 +9,7 @@ use super::sheet::{self, Sheet, Stage};
 use super::state::{Pane, State};
 use super::view::View;
 use crate::core::model::{Action, Key, Request};
+use crate::core::plan::stop::topmost;
 use crate::present::words;
 
 /// Said of whatever acts on the table while something lies over it.
@@ -103,7 +104,14 @@ pub(crate) fn asked(state: &State, top: Option<&Layer>, action: Action) -> Vec<R
         None => state.selected().cloned().into_iter().collect(),
         Some(_) => state.subject().cloned().into_iter().collect(),
     };
-    sheet::requests(index, &chosen, action)
+    let signal = |key: &Key| topmost(&index.report, key).map(|id| state.history.next_signal(id));
+    let mut requests = sheet::requests(index, &chosen, action);
+    for request in &mut requests {
+        if let Request::Stop { key, signal: own } = request {
+            *own = signal(key).unwrap_or(*own);
+        }
+    }
+    requests
 }
 
 /// Says why what is open stays until it is closed by its own key: a plan, wherever it lies.

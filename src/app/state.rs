@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::bands::{Bands, Shape};
 use super::deaths::Deaths;
@@ -25,7 +25,7 @@ use crate::config::{Access, Switch};
 use crate::core::history::diff::diff;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
-use crate::core::model::{Bound, Cost, Key, Measured, ProcessId, Report};
+use crate::core::model::{Bound, Cost, Household, Key, Measured, Member, ProcessId, Report};
 use crate::present::age;
 use crate::present::change::news as news_of;
 use crate::present::lookup::{Index, keys_of_findings};
@@ -94,6 +94,9 @@ pub(crate) enum Picture {
     Frozen(Timestamp),
 }
 
+/// How long what was measured of a window's processes counts: to measure large ones takes milliseconds.
+const MEASURED_FOR: SignedDuration = SignedDuration::from_secs(5);
+
 /// Everything that the screen knows; only [`super::update()`] changes it.
 #[derive(Clone, Debug)]
 pub struct State {
@@ -104,12 +107,14 @@ pub struct State {
     /// A newer report that waits while the picture is frozen.
     pub(crate) waiting: Option<Arc<Report>>,
     pub(crate) picture: Picture,
-    /// Whether changes are told.
+    /// Whether changes are reported.
     pub(crate) hints: Hints,
     /// What the last look was like.
     pub(crate) measured: Measured,
     /// What this process costs, as it was asked last.
     pub(crate) cost: Option<Cost>,
+    /// When the processes of a window were asked for last.
+    asked_members_at: Option<Timestamp>,
     pub(crate) view: View,
     /// Where a person is in each view.
     pub(crate) places: Places,
@@ -143,7 +148,7 @@ pub struct State {
     pub(crate) table: Table,
     /// Which of them are on the screen.
     pub(crate) bands: Bands,
-    /// Those that are on the screen, with their cells, and what is told between them.
+    /// Those that are on the screen, with their cells, and what is reported between them.
     visible: Vec<Row>,
     /// The panel on top as it was written after the last change, if one is open.
     pub(crate) panel: Option<Panel>,
@@ -180,6 +185,7 @@ impl State {
             hints: Hints::default(),
             measured: Measured::default(),
             cost: None,
+            asked_members_at: None,
             view: View::default(),
             places: Places::default(),
             filter: Filter::default(),
@@ -204,7 +210,7 @@ impl State {
         }
     }
 
-    /// Returns the moment that ages are told for: a frozen picture does not age.
+    /// Returns the moment that ages are given for: a frozen picture does not age.
     pub(crate) fn told_at(&self) -> Timestamp {
         match self.picture {
             Picture::Live => self.now,
@@ -221,17 +227,43 @@ impl State {
     pub(crate) fn take(&mut self, report: Arc<Report>) {
         let keys = keys_of_findings(&report);
         // What was shown goes before what is shown is put in order: there can be thousands of each.
-        if let Some(shown) = self.index.take() {
-            news::follow(&mut self.news, &shown, (&report, &keys));
+        let shown = self.index.take();
+        if let Some(shown) = &shown {
+            news::follow(&mut self.news, shown, (&report, &keys));
         }
-        self.index = Some(Arc::new(Index::with_keys(report, keys)));
+        let mut index = Index::with_keys(report, keys);
+        index.members = shown.and_then(|shown| shown.members.clone());
+        self.index = Some(Arc::new(index));
         self.tell_deaths();
         let Some(index) = &self.index else { return };
         // Nobody may press a key for days.
         self.news.retain(|key| index.has(key));
     }
 
-    /// Shows the deaths as they are told by now.
+    /// Returns whose processes are to be measured: those of the window whose evidence is open, not more often
+    /// than every 5 s. What is replayed or frozen is as it was.
+    pub(crate) fn due_household(&mut self) -> Option<Household> {
+        let key = self.layers.last()?.evidence()?;
+        let index = self.index.as_ref()?;
+        let is_live = self.picture == Picture::Live && self.options.replayed.is_none();
+        let household = index.report.household(index.target(key)).filter(|_| is_live)?;
+        let is_recent = |at: Timestamp| self.now.duration_since(at).abs() < MEASURED_FOR;
+        let is_other = index.members(&household.key).is_empty();
+        if !is_other && self.asked_members_at.is_some_and(is_recent) {
+            return None;
+        }
+        self.asked_members_at = Some(self.now);
+        Some(household)
+    }
+
+    /// Shows what was measured of the processes of a window.
+    pub(crate) fn take_members(&mut self, window: Key, members: Vec<Member>) {
+        if let Some(index) = self.index.as_mut().and_then(Arc::get_mut) {
+            index.members = Some((window, members));
+        }
+    }
+
+    /// Shows the deaths as they are reported by now.
     fn tell_deaths(&mut self) {
         let at = match self.picture {
             Picture::Live => Timestamp::MAX,

@@ -1,16 +1,18 @@
 //! A made-up world for tests: every state, verdict, claim status and severity.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::core::model::left_over::{LeftSort, Member, Port};
 use crate::core::model::report::*;
 use crate::core::model::{
-    Binding, Cause, ClaimStatus, ClaimView, Code, ContextId, ContextSource, Evidence, Expiry, Finding,
-    Format, Generation, Holder, Keeper, Key, Location, Ownership, PlaceView, Reason, Record, RecordKind,
-    RecordView, Releasable, Remedy, RepoView, Resource, ResourceKind, Role, SessionView, SourceHealth,
-    SourceState, StatedClaim, StatedPid, Story, Strength, Surface, SurfaceState, Untrusted, Verdict,
-    VerdictState, WindowState, WindowView,
+    Binding, Cause, Certainty, ClaimStatus, ClaimView, Code, Committed, ContextId, ContextSource, Doing,
+    Edit, Evidence, Expiry, Finding, Format, Generation, Holder, Keeper, Key, LeftOver, Location, Medium,
+    Ownership, PlaceView, ProcessId, Reason, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
+    Resource, ResourceKind, Role, SessionView, SourceHealth, SourceState, StatedClaim, StatedPid, Story,
+    Strength, Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
 };
 
 /// The moment at which the world was looked at.
@@ -49,6 +51,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         activity: Some("busy".into()),
         waiting: None,
         work: None,
+        unread: None,
         name: (!name.is_empty()).then(|| name.into()),
         tty: Some(format!("pts/{}", pid % 10)),
         pane: Some(format!("%{}", pid % 7).as_str().into()),
@@ -65,6 +68,8 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
             worktree: worktree.as_str().into(),
             branch: Some(format!("feature/{branch}").as_str().into()),
         }),
+        processes: Vec::new(),
+        more_processes: 0,
         cpu_percent: Some(3.4),
         memory_bytes: Some(412_000_000),
         records: Vec::new(),
@@ -97,10 +102,11 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
             state,
             reason,
             in_other_namespace: false,
-            evidence: vec![
+            evidence: [
                 Evidence::new("pid", pid.to_string(), path.as_str()).at(ago(190)),
                 Evidence::new("process", "no such process", stat.as_str()).at(now()),
-            ],
+            ]
+            .into(),
         },
         is_stale: false,
         window: None,
@@ -137,6 +143,27 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
     Finding::new(code, subjects.iter().map(|subject| key(subject)), message, [evidence], remedy)
 }
 
+/// Has a window edit files.
+pub(crate) fn edits(window: &mut WindowView, paths: &[&str]) {
+    let edit = |path: &&str| Edit {
+        path: (*path).into(),
+        at: None,
+        by: None,
+        also: Vec::new(),
+        committed: Committed::Unknown,
+    };
+    window.work = Some(Arc::new(Work {
+        format: Format::ClaudeCode,
+        session: "95fe798d".into(),
+        path: PathBuf::from("/home/dev/.claude/95fe798d.jsonl").into(),
+        medium: Medium::Local,
+        written_at: now(),
+        doing: Doing { edits: paths.iter().map(edit).collect(), ..Doing::default() },
+        agents: Vec::new(),
+        skipped: 0,
+    }));
+}
+
 pub(crate) fn source(id: &str, state: SourceState, detail: &str) -> SourceHealth {
     SourceHealth { id: id.to_owned(), state, detail: detail.into() }
 }
@@ -158,6 +185,8 @@ pub(crate) fn quiet() -> Report {
         needs: Vec::new(),
         broken: Vec::new(),
         ended: Vec::new(),
+        left_overs: Vec::new(),
+        left_trees: Vec::new(),
     }
 }
 
@@ -172,6 +201,7 @@ pub(crate) fn busy() -> Report {
         records: records(),
         claims: claims(),
         findings: findings().into_iter().map(Arc::new).collect(),
+        left_overs: left_overs(),
         ..quiet()
     }
 }
@@ -265,6 +295,56 @@ fn claims() -> Vec<ClaimView> {
     ]
 }
 
+/// Makes what a window has left running: a process of so many MB, and where it listens.
+fn left_over(command: &str, pid: u32, certainty: Certainty, memory: u64, ports: &[u16]) -> LeftOver {
+    let port = |number: &u16| Port { number: *number, address: [127, 0, 0, 1].into(), clients: Some(0) };
+    let (id, folder) = (ProcessId { pid, start_ticks: u64::from(pid) * 131 }, "/home/dev/src/shop-search");
+    let member = Member {
+        id,
+        parent: 1,
+        started_at: Some(ago(9_000)),
+        command: command.into(),
+        folder: Some(folder.into()),
+        memory: Some(memory * 1_000_000),
+        cpu_time: Some(4_200),
+        ports: ports.iter().map(port).collect(),
+    };
+    let held = certainty == Certainty::Held;
+    LeftOver {
+        key: key(&format!("l-{pid}")),
+        pid,
+        start_ticks: id.start_ticks,
+        started_at: Some(ago(9_000)),
+        tree: vec![member],
+        sort: if ports.is_empty() { LeftSort::Process } else { LeftSort::Server },
+        name: None,
+        command: command.into(),
+        folder: Some(folder.into()),
+        agent: Some("claude-code".into()),
+        window_pid: Some(if held { 4711 } else { 3999 }),
+        window_name: Some(if held { "cart api" } else { "gamma" }.into()),
+        window_ended_at: (!held).then(|| ago(7_300)),
+        session: Some("0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10".into()),
+        certainty,
+        why: if certainty == Certainty::Exact {
+            String::new()
+        } else {
+            "its window, PID 4711, lives".to_owned()
+        },
+        refused: None,
+        evidence: vec![Evidence::new("started by", "PID 3999", format!("/proc/{pid}/environ"))],
+    }
+}
+
+fn left_overs() -> Vec<LeftOver> {
+    vec![
+        left_over("node worker.js", 7003, Certainty::Held, 90, &[]),
+        left_over("rsync -a /a /b", 7002, Certainty::Guess, 4, &[]),
+        left_over("idle --forever", 7004, Certainty::Exact, 2, &[]),
+        left_over("node dev.js", 7001, Certainty::Exact, 210, &[3000]),
+    ]
+}
+
 fn findings() -> Vec<Finding> {
     vec![
         finding(
@@ -321,8 +401,19 @@ pub(crate) fn hostile() -> Report {
         read.title = nasty.clone();
         read.session_id = Some(nasty.clone());
         read.location = Location::File(nasty.raw().into());
-        read.facts.push(("nasty", nasty.clone()));
-        record.verdict.evidence.push(Evidence::new("nasty", nasty.clone(), nasty.clone()));
+        read.add_fact("nasty", nasty.clone());
+        record.verdict.evidence = [Evidence::new("nasty", nasty.clone(), nasty.clone())].into();
+    }
+    for one in &mut report.left_overs {
+        one.command = nasty.clone();
+        one.name = Some(nasty.clone());
+        one.window_name = Some(nasty.clone());
+        one.folder = Some(nasty.clone());
+        one.why = nasty.raw().to_owned();
+        for member in &mut one.tree {
+            member.command = nasty.clone();
+            member.folder = Some(nasty.raw().into());
+        }
     }
     for claim in &mut report.claims {
         Arc::make_mut(&mut Arc::make_mut(&mut claim.record).record).title = nasty.clone();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::command::{Command, Motion};
-use super::filter::{Focus, type_into};
+use super::filter::{Focus, edit, type_into};
 use super::keymap::{self, Meaning};
 use super::layer::Layer;
 use super::msg::{Effect, Gesture, Msg, Press, RecordingEvent, Target};
@@ -34,6 +34,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             if state.options.history.is_on() && !past.is_empty() {
                 effects.push(Effect::Keep(past));
             }
+            effects.extend(state.due_household().map(Effect::Measure));
             effects
         }
         Msg::Exited(id) if state.exit(id) => vec![Effect::Redraw],
@@ -44,6 +45,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             if is_shown { vec![Effect::AskCost] } else { Vec::new() }
         }
         Msg::Cost(cost) => changed(state, |state| state.cost = cost),
+        Msg::Household(key, members) => changed(state, |state| state.take_members(key, members)),
         Msg::Hints(hints) => changed(state, |state| state.hints = hints),
         Msg::Pressed(press) => pressed(state, press),
         Msg::Pasted(text) => pasted(state, &text),
@@ -100,7 +102,7 @@ fn changed(state: &mut State, change: impl FnOnce(&mut State)) -> Vec<Effect> {
     vec![Effect::Redraw]
 }
 
-/// How much older than the present a look can be when it is told: 1 min.
+/// How much older than the present a look can be when it is reported: 1 min.
 const LATE: SignedDuration = SignedDuration::from_mins(1);
 
 /// Takes a report over, unless the picture is frozen or nothing but the moment has changed.
@@ -166,7 +168,7 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
             type_into(&mut palette.text, c);
             palette.at = 0;
         } else if is_filter {
-            state.filter.push(c);
+            type_into(&mut state.filter.text, c);
         } else if let Some(sheet) = state.sheet_mut() {
             sheet.typed(Press::Char(c));
         }
@@ -217,27 +219,11 @@ fn numbered(state: &mut State, digit: char) -> Vec<Effect> {
 
 /// Gives a key to the filter's text; returns whether the text took it.
 fn typed(state: &mut State, press: Press) -> bool {
-    match press {
-        Press::Char(c) => state.filter.push(c),
-        Press::Backspace => {
-            state.filter.text.pop();
-        }
-        Press::Ctrl('u') => state.filter.text.clear(),
-        Press::Enter => state.filter.focus = Focus::Table,
-        Press::Ctrl(_)
-        | Press::Esc
-        | Press::Tab
-        | Press::BackTab
-        | Press::Up
-        | Press::Down
-        | Press::Left
-        | Press::Right
-        | Press::PageUp
-        | Press::PageDown
-        | Press::Home
-        | Press::End => return false,
+    if press == Press::Enter {
+        state.filter.focus = Focus::Table;
+        return true;
     }
-    true
+    edit(&mut state.filter.text, press)
 }
 
 /// Does what a click or the wheel means where the mouse is.

@@ -17,14 +17,23 @@ pub enum View {
     Sessions,
     Claims,
     Problems,
+    /// What windows have left running and lying about.
+    LeftOvers,
     /// What was done.
     History,
 }
 
 impl View {
     /// Every view, in the order of the tabs.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Now, Self::Windows, Self::Sessions, Self::Claims, Self::Problems, Self::History];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Now,
+        Self::Windows,
+        Self::Sessions,
+        Self::Claims,
+        Self::Problems,
+        Self::LeftOvers,
+        Self::History,
+    ];
 
     /// Returns the name on the tab.
     pub(crate) fn title(self) -> &'static str {
@@ -34,7 +43,21 @@ impl View {
             Self::Sessions => "Sessions",
             Self::Claims => "Claims",
             Self::Problems => "Problems",
+            Self::LeftOvers => "Left-overs",
             Self::History => "History",
+        }
+    }
+
+    /// Returns the name on a tab that has no room for the whole one.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            Self::Now => "Now",
+            Self::Windows => "Win",
+            Self::Sessions => "Sess",
+            Self::Claims => "Claims",
+            Self::Problems => "Prob",
+            Self::LeftOvers => "Left",
+            Self::History => "Hist",
         }
     }
 
@@ -45,7 +68,8 @@ impl View {
             Self::Windows => Self::Sessions,
             Self::Sessions => Self::Claims,
             Self::Claims => Self::Problems,
-            Self::Problems => Self::History,
+            Self::Problems => Self::LeftOvers,
+            Self::LeftOvers => Self::History,
             Self::History => Self::Now,
         }
     }
@@ -58,7 +82,8 @@ impl View {
             Self::Sessions => Self::Windows,
             Self::Claims => Self::Sessions,
             Self::Problems => Self::Claims,
-            Self::History => Self::Problems,
+            Self::LeftOvers => Self::Problems,
+            Self::History => Self::LeftOvers,
         }
     }
 }
@@ -84,6 +109,7 @@ pub(crate) struct Places {
     sessions: Place,
     claims: Place,
     problems: Place,
+    left_overs: Place,
     history: Place,
 }
 
@@ -95,6 +121,7 @@ impl Places {
             View::Sessions => &self.sessions,
             View::Claims => &self.claims,
             View::Problems => &self.problems,
+            View::LeftOvers => &self.left_overs,
             View::History => &self.history,
         }
     }
@@ -107,6 +134,7 @@ impl Places {
             View::Sessions => &mut self.sessions,
             View::Claims => &mut self.claims,
             View::Problems => &mut self.problems,
+            View::LeftOvers => &mut self.left_overs,
             View::History => &mut self.history,
         }
     }

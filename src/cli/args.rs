@@ -105,6 +105,18 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print what windows have left running, whose it was and how sure that is
+    Leftovers {
+        /// Ask git about the working trees that agents have made: what a removal would lose
+        #[arg(long)]
+        trees: bool,
+        /// Count how much lies in these trees, and in the folders that agents let grow
+        #[arg(long, conflicts_with = "trees")]
+        sizes: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the problems only, worst first, each with its remedy
     Doctor {
         /// Print JSON
@@ -117,7 +129,7 @@ pub(crate) enum Command {
         #[arg(long, requires = "own")]
         drop_tombstones: bool,
     },
-    /// Print the evidence for one window, record or claim
+    /// Print the evidence for one window, record, claim or left-over
     Explain {
         /// Any name on the screen: a key or its start, a window's name, a session or context ID, a
         /// work item, a PID, a path
@@ -176,6 +188,16 @@ pub(crate) enum Command {
     /// Park a file, also one that its own system cannot read
     Park {
         /// Any name on the screen, or a path; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// End a process that a window has left running, or a window, with all that runs below it; it cannot be
+    /// undone, so the code or the full name in the plan is always asked for
+    Stop {
+        /// A key or a PID; of a window also its name
         #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
@@ -373,6 +395,8 @@ pub(crate) enum View {
     Claims,
     /// What is wrong
     Problems,
+    /// What windows have left running
+    Leftovers,
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn takes_value(option: &str) -> bool {
     named.any(|argument| argument.get_action().takes_values())
 }
 
-/// Writes the note of the calling hook. What goes wrong is told to the log, or to who asks for
+/// Writes the note of the calling hook. What goes wrong is reported to the log, or to who asks for
 /// it, and never to the agent.
 pub(crate) fn run(asked: BindArguments, options: &Options, environment: Environment) -> Exit {
     let settings = match settings(options, environment) {

@@ -1,4 +1,4 @@
-//! Panics: a bug is told in two lines, without a backtrace, and ends with its own exit code.
+//! Panics: a bug is reported in two lines, without a backtrace, and ends with its own exit code.
 
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook};
 

@@ -78,6 +78,7 @@ fn command(index: &Index, finding: &Finding) -> Option<String> {
         Remedy::Release => "release",
         Remedy::Migrate => "migrate",
         Remedy::Park => "park",
+        Remedy::Stop => "stop",
         Remedy::Undo | Remedy::None => return None,
     };
     let thing = finding.subjects.iter().find(|key| key.kind() != Some(KeyKind::Window))?;

@@ -10,6 +10,9 @@ pub(crate) use crate::core::judge::stand_in::STAND_IN_VARIABLE;
 use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::{Secret, Untrusted};
 
+/// The variable that says what is played of what a window of the demo leaves running.
+pub(crate) const PART_VARIABLE: &str = "CLAIMTOP_STAND_IN_PART";
+
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
@@ -79,6 +82,11 @@ impl Environment {
 /// Returns whether this process plays a window of the demo.
 pub(crate) fn is_stand_in() -> bool {
     variable(STAND_IN_VARIABLE).is_some()
+}
+
+/// Returns what this process plays of what a window of the demo leaves running.
+pub(crate) fn part() -> Option<String> {
+    plain(PART_VARIABLE)
 }
 
 /// See <https://no-color.org>; a dumb terminal has no colours either.

@@ -1,4 +1,4 @@
-//! `events`: what changes, one line for each change, until somebody has had enough.
+//! `events`: what changes, one line for each change, until interrupted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Topic {
         let found = match find::find_all(report, &self.name) {
             Ok(found) => found,
             Err(failure) if self.keys.is_empty() => return Err(failure),
-            // What has gone is told all the same, and may come back.
+            // What has gone is reported all the same, and may come back.
             Err(_) => return Ok(()),
         };
         for subject in found {

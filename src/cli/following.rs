@@ -16,7 +16,7 @@ use crate::run::scanner::{self, ScanEvent};
 /// What can come next.
 pub(super) enum Next {
     Looked(Arc<Report>),
-    /// Not all changes are told from now on.
+    /// Not all changes are reported from now on.
     HintsLost,
     /// Somebody has had enough.
     Interrupted,

@@ -1,4 +1,4 @@
-//! What another program sends on the standard input, for as long as there is patience.
+//! Reads what another program sends on the standard input, within a deadline.
 
 use std::io::{IsTerminal, stdin};
 

@@ -23,6 +23,7 @@ mod generate;
 mod hook;
 mod input;
 mod journal;
+mod left_overs;
 mod list;
 mod look;
 mod now;
@@ -117,6 +118,16 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             scene.shown(json, |mut observer, shape| now::run(&mut observer, shape))
         }
+        Command::Leftovers { trees, sizes, json } => {
+            let mut scene = scene(options, environment)?;
+            let asked = match (trees, sizes) {
+                (true, _) => left_overs::Asked::Trees,
+                (_, true) => left_overs::Asked::Sizes,
+                (false, false) => left_overs::Asked::Nothing,
+            };
+            let shape = scene.shape(json);
+            left_overs::run(&mut scene.observer, &scene.settings, asked, shape)
+        }
         Command::Doctor { json, own: true, drop_tombstones } => {
             let mut scene = scene(options, environment)?;
             let wish = if drop_tombstones { Wish::DropTombstones } else { Wish::Tell };
@@ -140,6 +151,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Park { subject, consent } => {
             act::on(&logged(options, environment)?, Action::Park, &[subject], &consent)
         }
+        Command::Stop { subject, consent } => act::stop(&logged(options, environment)?, &subject, &consent),
         Command::Migrate { subjects, all: false, consent } => {
             act::on(&logged(options, environment)?, Action::Migrate, &subjects, &consent)
         }

@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::failure::Outcome;
+use crate::cli::list::{missing, unread};
 use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
-use crate::core::model::{Key, Need, Report, WindowView, Work, json};
+use crate::core::model::{Key, Need, Report, UnreadWork, WindowView, Work, json};
 use crate::observe::Observer;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{standing, window_name};
@@ -55,6 +56,9 @@ struct ShownWindow<'a> {
     doing: String,
     #[serde(flatten)]
     work: Option<&'a Work>,
+    /// Its session's file, where that was found and not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<&'a UnreadWork>,
 }
 
 impl<'a> Now<'a> {
@@ -67,6 +71,7 @@ impl<'a> Now<'a> {
             state: standing(window).0.2,
             doing: doing::of_window(window, Prompts::Hidden),
             work: window.work.as_deref(),
+            unread: window.unread.as_ref(),
         };
         Self {
             schema: SCHEMA,
@@ -90,10 +95,11 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
         }
         false => needs,
     };
-    match report.windows.is_empty() {
+    let body = match report.windows.is_empty() {
         true => head,
         false => format!("{head}\n{}", windows(report).laid_out(paint, width)),
-    }
+    };
+    body + &missing(&unread(report, None), paint)
 }
 
 fn windows(report: &Report) -> Columns {

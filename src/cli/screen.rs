@@ -56,12 +56,13 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     if let Some(nudge) = observer.nudge() {
         tape.asks(Box::new(nudge));
     }
+    let nudge = observer.nudge().map(|nudge| -> Box<dyn Fn() + Send> { Box::new(nudge) });
     let executor = match settings.effective.config.access {
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => {
             let executor = act::executor(settings)
-                .map(|executor| executor.only_below(stage).waiting(LOCK_PATIENCE, None));
+                .map(|executor| executor.only_below(stage).waiting(LOCK_PATIENCE, None).telling(nudge));
             Some(executor.map_err(|failure| failure.lines().join("; ")))
         }
     };

@@ -22,7 +22,7 @@ use crate::present::tone::Tone;
 use crate::run::bounds;
 use crate::source::places::Places;
 
-/// How many reasons are told why something is not watched: there may be one for each folder.
+/// How many reasons are reported why something is not watched: there may be one for each folder.
 const MAX_LOSSES: usize = 3;
 
 /// Prints the effective configuration.

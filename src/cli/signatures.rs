@@ -1,4 +1,4 @@
-//! By what agents are known.
+//! How agents are recognised.
 
 use anyhow::Context;
 

@@ -1,4 +1,4 @@
-//! Layers of settings: a later one covers an earlier one, and each value remembers its own.
+//! Layers of settings: a later one overrides an earlier one, and each value remembers its layer.
 
 use std::path::PathBuf;
 

@@ -5,25 +5,30 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::core::judge::agent::Signatures;
+use crate::core::judge::below::Below;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
 use crate::core::judge::edited;
+use crate::core::judge::left_by;
+use crate::core::judge::left_over::left_overs;
+use crate::core::judge::left_tree::left_trees;
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
 use crate::core::judge::needs::{needs, noted, waiting};
 use crate::core::judge::place::place_of;
-use crate::core::judge::rules::facts::{Facts, equal};
+use crate::core::judge::rules::facts::{Facts, Index};
 use crate::core::judge::session::session_of;
 use crate::core::judge::successors::Successors;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
 use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
+use crate::core::model::process::Children;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
-    Action, BrokenPath, ClaudeCode, ContextFill, ContextId, ContextSource, Evidence, Finding, Format, Judged,
-    Key, KeyKind, Ownership, ProcessState, Record, RecordDetail, RecordKind, RecordView, Releasable, Remedy,
-    RepoView, Report, ReportHost, Role, Snapshot, Strength, Untrusted, Verdict, VerdictState, WindowState,
-    WindowView, Work,
+    Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Evidence, Finding, Format,
+    Judged, Key, KeyKind, Ownership, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy,
+    RepoView, Report, ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState,
+    WindowState, WindowView, Work,
 };
 use crate::core::plan::about::{Known, releasable};
 
@@ -44,8 +49,10 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
 /// reports which follow each other hold them once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
+    let children = Children::new(&snapshot.processes);
+    let below = Below::new(&world, &children);
     let mut windows: Vec<WindowView> =
-        world.windows.iter().map(|window| view_window(window, &world)).collect();
+        world.windows.iter().map(|window| view_window(window, &world, &below)).collect();
     let keys: BTreeMap<u32, Key> = windows.iter().map(|window| (window.pid, window.key.clone())).collect();
     let records = judge_records(&world, &keys, earlier.map_or(&[], |report| &report.records));
     let mut claims = judge_claims(&ClaimFacts { records: &records, world: &world, window_keys: &keys });
@@ -56,13 +63,18 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         window.records = of_records.remove(&window.key).unwrap_or_default();
         window.claims = of_claims.remove(&window.key).unwrap_or_default();
     }
+    let mut left_overs = left_overs(&world, &children);
+    left_by::tell(&mut left_overs, &windows, &records, &world);
+    let left_trees = left_trees(&world, &windows, &records);
     let facts = Facts {
         world: &world,
         windows: &windows,
         records: &records,
         claims: &claims,
+        left_overs: &left_overs,
+        left_trees: &left_trees,
         successors: Successors::new(&windows, &records),
-        index: crate::core::judge::rules::facts::Index::new(&records, &windows),
+        index: Index::new(&windows, &records, &claims),
     };
     let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
     story::tell(&mut findings, &facts);
@@ -86,6 +98,8 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             .map(|file| BrokenPath { key: file.key(), path: file.path.clone() })
             .collect(),
         ended: Vec::new(),
+        left_overs,
+        left_trees,
     };
     let known = Known::new(&report);
     let ways = ways_of_letting_go(&known, &report, snapshot.host.uid);
@@ -117,13 +131,13 @@ fn useless_offers(known: &Known<'_>, report: &Report, ways: &[Releasable], uid: 
     let kept: HashSet<&Key> = kept.chain(claims.map(|(claim, _)| &claim.key)).collect();
     let moved = records().filter(|record| !is_refused(record, Action::Migrate)).map(|record| &record.key);
     let moved: HashSet<&Key> = moved.collect();
-    // Nothing is ever done to a window.
+    // A window is only ever ended.
     let is_useless = |finding: &Arc<Finding>| match finding.remedy {
         Remedy::Release | Remedy::Park => {
             finding.subjects.iter().all(|key| key.kind() == Some(KeyKind::Window) || kept.contains(key))
         }
         Remedy::Migrate => !finding.subjects.iter().any(|key| moved.contains(key)),
-        Remedy::Undo | Remedy::None => false,
+        Remedy::Undo | Remedy::Stop | Remedy::None => false,
     };
     let all = report.findings.iter().enumerate();
     all.filter(|(_, finding)| is_useless(finding)).map(|(at, _)| at).collect()
@@ -142,13 +156,12 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
 
 /// Judges every record; one that is judged as it was before is the one of before.
 fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Judged]) -> Vec<Judged> {
-    let mut earlier: Vec<&Judged> = earlier.iter().collect();
-    earlier.sort_by_key(|judged| &judged.key);
-    let share = |view: RecordView| match equal(&earlier, |one| one.key.cmp(&view.key)).last() {
+    let earlier: HashMap<&Key, &Judged> = earlier.iter().map(|judged| (&judged.key, judged)).collect();
+    let share = |view: RecordView| match earlier.get(&view.key) {
         Some(same) if ***same == view => Arc::clone(same),
         Some(_) | None => Arc::new(view),
     };
-    let mut last = Vec::new();
+    let mut last: Box<[Evidence]> = [].into();
     let judge = |record: &Arc<Record>| {
         let mut verdict = judge(record, world);
         share_evidence(&mut verdict.evidence, &last);
@@ -203,7 +216,7 @@ fn lent_verdicts(records: &[Judged], world: &World<'_>) -> Vec<(usize, (Verdict,
     companions.filter_map(|(at, companion)| Some((at, lent(companion)?))).collect()
 }
 
-fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
+fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> WindowView {
     let process = window.process;
     let details = process.details.clone().unwrap_or_default();
     let pid = process.id.pid;
@@ -214,6 +227,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
     let place = place_of(process, &world.snapshot.processes);
     let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
     let wait = session.as_ref().and_then(|session| noted(window, &session.id, world));
+    let (processes, more_processes) = below.of(process);
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView {
         key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
@@ -229,6 +243,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
         waiting: waiting(registry.copied(), work.map(Arc::as_ref), wait),
         work: work.map(|work| sized(work, world)),
+        unread: session.as_ref().and_then(|session| unread(window, &session.id, world)),
         session_id: exact.map(|session| session.id.clone()),
         session,
         activity: registry.and_then(|record| activity(record)),
@@ -238,6 +253,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
         place,
         repo: details.cwd.as_ref().and_then(|cwd| repo_of(Path::new(cwd.raw()), world)),
         cwd: details.cwd,
+        processes,
+        more_processes,
         cpu_percent: details.cpu_percent,
         memory_bytes: details.memory_bytes,
         records: Vec::new(),
@@ -249,6 +266,12 @@ fn view_window(window: &Window<'_>, world: &World<'_>) -> WindowView {
 fn work_of<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Option<&'a Arc<Work>> {
     let is_its = |work: &&Arc<Work>| work.session == *session && work.format.runs_on(window.agent);
     world.snapshot.work.iter().find(is_its)
+}
+
+/// Returns the file of a session that was found and not read.
+fn unread(window: &Window<'_>, session: &Untrusted, world: &World<'_>) -> Option<UnreadWork> {
+    let is_its = |file: &&UnreadWork| file.session == *session && file.format.runs_on(window.agent);
+    world.snapshot.unread_work.iter().find(is_its).cloned()
 }
 
 /// Returns what a session does, with the size of its context where its agent has told only that to its
@@ -274,9 +297,8 @@ fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
 
 /// Returns what the agent says of itself, such as `waiting: permission prompt`.
 fn activity(record: &Record) -> Option<Untrusted> {
-    let RecordDetail::ClaudeCode(ClaudeCode::Session { status, waiting_for, .. }) = &record.detail else {
-        return None;
-    };
+    let ClaudeStatus { status, waiting_for, updated_at: _, is_background: _ } =
+        record.detail.claude_status()?;
     let status = status.as_ref()?;
     Some(match waiting_for {
         Some(what) => format!("{}: {}", status.raw(), what.raw()).into(),
@@ -302,7 +324,7 @@ fn view_record(
 ) -> RecordView {
     let now = world.snapshot.taken_at;
     RecordView {
-        key: Key::derive(KeyKind::Record, &[record.format.name(), record.location.text().raw()]),
+        key: record.key(),
         record: Arc::clone(record),
         role: role_of(record, window_pid),
         evidence: record.evidence(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
+use crate::core::model::NamedTexts;
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
@@ -105,8 +106,7 @@ pub(super) fn session_lock(
 /// Shares a record that is filled in, without the secrets that people leave in prompts and titles.
 pub(super) fn finished(record: Record) -> Arc<Record> {
     let mut record = record.without_secrets();
-    // Thousands of records are kept, each with one or two of these.
-    record.facts.shrink_to_fit();
+    // Thousands of records are kept, each with one of these.
     record.problems.shrink_to_fit();
     Arc::new(record)
 }
@@ -121,9 +121,7 @@ pub(super) fn unusable(format: Format, file: &FileImage, reading: &Reading<'_>, 
     json::broken(format, file, problem)
 }
 
-pub(super) fn known<const N: usize>(
-    facts: [(&'static str, Option<Untrusted>); N],
-) -> Vec<(&'static str, Untrusted)> {
+pub(super) fn known<const N: usize>(facts: [(&'static str, Option<Untrusted>); N]) -> NamedTexts {
     facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

@@ -47,7 +47,7 @@ fn permission(hook: &Object<'_>) -> Waiting {
     let patch = input.str("command").filter(|_| tool == "apply_patch");
     let target = match patch {
         Some(patch) => of_patch(patch, hook.str("cwd")),
-        None => question(input).or_else(|| target(input)),
+        None => question(input).or_else(|| target(input, hook.str("cwd"))),
     };
     asks(tool, target)
 }
@@ -67,7 +67,10 @@ fn confirmation(hook: &Object<'_>) -> Waiting {
     let Some(details) = hook.object("details") else { return asks("", None) };
     let page = || Some(Target::Url(first_line(details.strings("urls").next()?)));
     let tool = details.str("toolName").or_else(|| details.str("type"));
-    asks(tool.unwrap_or_default(), question(details).or_else(|| target(details)).or_else(page))
+    asks(
+        tool.unwrap_or_default(),
+        question(details).or_else(|| target(details, hook.str("cwd"))).or_else(page),
+    )
 }
 
 fn asks(tool: &str, target: Option<Target>) -> Waiting {

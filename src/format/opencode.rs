@@ -19,19 +19,19 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[]);
 /// The rows of one session, in any order. A row that is left out is a fact that is not known: of a long
 /// session, the newest are enough, with all rows of the newest prompt and every part of type `patch`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rows<'a> {
+pub struct Rows<'a> {
     /// Its row in `session`: `title`, `version`, `directory`, `time_compacting`.
-    pub(crate) session: Option<&'a Cells>,
+    pub session: Option<&'a Cells>,
     /// Its rows in `message`: `id`, `time_created`, `data`.
-    pub(crate) messages: &'a [Cells],
+    pub messages: &'a [Cells],
     /// Its rows in `part`: `id`, `message_id`, `time_created`, `data`.
-    pub(crate) parts: &'a [Cells],
+    pub parts: &'a [Cells],
     /// Its rows in `todo`: `content`, `status`, `position`.
-    pub(crate) todos: &'a [Cells],
+    pub todos: &'a [Cells],
 }
 
 /// Returns what a session does, and how many of its rows could not be understood.
-pub(crate) fn doing(rows: Rows<'_>) -> (Doing, u64) {
+pub fn doing(rows: Rows<'_>) -> (Doing, u64) {
     let mut draft = Draft::default();
     let [messages, parts] = [rows.messages, rows.parts].map(|rows| parsed(rows, &mut draft.skipped));
     for one in &messages {
@@ -117,7 +117,7 @@ fn call(draft: &mut Draft, part: &Parsed<'_>) {
     let running = data.object("state").filter(|state| state.str("status") == Some("running"));
     if let Some((state, id)) = running.zip(data.str("callID")) {
         let started = state.object("time").and_then(|time| time.int("start")).and_then(time::epoch_ms);
-        let target = state.object("input").and_then(target);
+        let target = state.object("input").and_then(|input| target(input, draft.folder()));
         draft.calls(id, data.str("tool").unwrap_or_default(), target, started.or(part.at));
     }
 }

@@ -60,7 +60,7 @@ fn answer(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         return draft.turns(TurnState::Finished, at);
     }
     for call in calls {
-        let target = call.object("args").and_then(target);
+        let target = call.object("args").and_then(|args| target(args, draft.folder()));
         draft.calls(call.str("id").unwrap_or_default(), call.str("name").unwrap_or_default(), target, at);
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_call_is_open_until_its_result() {
         let open = doing(&ALL[..3]);
-        assert_eq!(calls(&open), [("edit", "b.rs"), ("run_shell_command", "cargo test")]);
+        assert_eq!(calls(&open), [("edit", "/src/b.rs"), ("run_shell_command", "cargo test")]);
         assert_eq!((prompt(&open), open.turn.state), (Some("Fix it"), TurnState::Working));
         assert_eq!(open.context.map(|context| (context.tokens, context.window)), Some((2100, None)));
         let next = doing(&ALL[..5]);

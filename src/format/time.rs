@@ -13,17 +13,17 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
 /// Reads an ISO time that carries no zone, in the zone that its format means. A time that
 /// does carry one is not naive and gives `None`.
 pub(crate) fn naive(text: &str, zone: &TimeZone) -> Option<Timestamp> {
-    let text = text.trim();
-    if has_zone(text) {
-        return None;
-    }
-    let civil: DateTime = text.parse().ok()?;
-    zone.to_timestamp(civil).ok()
+    if has_zone(text) { None } else { local(text, zone) }
 }
 
 /// Reads a time with or without a zone; `zone` is meant where there is none.
 pub(crate) fn any(text: &str, zone: &TimeZone) -> Option<Timestamp> {
-    if has_zone(text) { rfc3339(text) } else { naive(text, zone) }
+    if has_zone(text) { rfc3339(text) } else { local(text, zone) }
+}
+
+fn local(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let civil: DateTime = text.trim().parse().ok()?;
+    zone.to_timestamp(civil).ok()
 }
 
 /// Reads an ISO time that carries no zone in every way that it can be meant: once, or twice where

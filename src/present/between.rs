@@ -8,7 +8,7 @@ use crate::present::text::{count, file_name, safe};
 
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
 /// where its sentence says too much, and the way out, in which `{}` is whoever is to yield.
-const SAYINGS: [(Code, &str, Option<&str>, &str); 11] = [
+const SAYINGS: [(Code, &str, Option<&str>, &str); 12] = [
     (Code::SharedSessionId, "one session", None, "close {}"),
     (Code::SharedContextId, "one context ID", None, "unset CLAUDE_SESSION_ID in one"),
     (Code::SharedTerminalId, "one terminal ID", None, "park the one that is over"),
@@ -24,6 +24,7 @@ const SAYINGS: [(Code, &str, Option<&str>, &str); 11] = [
     (Code::SameFolder, "one folder", None, "a folder of its own for {}"),
     (Code::OverlappingFiles, "the same files", None, "let {} pause"),
     (Code::ContestedClaim, "one claim", Some("a claim that another holds too"), "let {} release it"),
+    (Code::ContestedPort, "one port", None, "give {} another port"),
     (
         Code::IdentitySplit,
         "two identities",

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::core::model::{Call, ContextFill, Target, TurnState, Untrusted, Waiting, Wants, WindowView, Work};
 use crate::present::text::safe;
 
-/// Whether prompts are told, which are their user's secrets.
+/// Whether prompts are shown, which are their user's secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prompts {
     /// On a person's own screen.
@@ -19,8 +19,14 @@ pub(crate) fn of_window(window: &WindowView, prompts: Prompts) -> String {
     match (&window.waiting, &window.work) {
         (Some(waiting), _) => question(waiting, folder(window)),
         (None, Some(work)) => of_work(window, work, prompts),
-        (None, None) => String::new(),
+        (None, None) => unread(window),
     }
+}
+
+/// Says why it is not known what a window does, where its session's file was found and not read.
+pub(crate) fn unread(window: &WindowView) -> String {
+    let why = window.unread.as_ref().map(|file| format!("not known: its session file {}", file.why.words()));
+    why.unwrap_or_default()
 }
 
 /// Returns the folder that a window's paths are told from: its working tree, else where it works.

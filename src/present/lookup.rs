@@ -3,16 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::core::model::LeftTree;
 use crate::core::model::claim::ClaimView;
 use crate::core::model::death::Death;
 use crate::core::model::finding::Finding;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::{Key, KeyKind};
+use crate::core::model::left_over::{LeftOver, Member};
 use crate::core::model::need::{Need, NeedKind};
 use crate::core::model::process::ProcessId;
 use crate::core::model::record::location::Location;
 use crate::core::model::report::Report;
 use crate::core::model::window::WindowView;
+use crate::present::left_over;
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone, of_window};
 use crate::present::words;
@@ -36,6 +39,8 @@ pub(crate) struct Index {
     pub(crate) needs: Vec<Need>,
     /// The deaths that were seen, the newest first.
     pub(crate) deaths: Vec<Death>,
+    /// The processes of a window, where somebody wants to know.
+    pub(crate) members: Option<(Key, Vec<Member>)>,
 }
 
 impl Index {
@@ -62,6 +67,7 @@ impl Index {
             exited: BTreeSet::new(),
             needs: report.needs.clone(),
             deaths: Vec::new(),
+            members: None,
             report,
         }
     }
@@ -81,6 +87,12 @@ impl Index {
             return ((Mark::Dead, Tone::Warning, "exited"), String::new());
         }
         standing(window)
+    }
+
+    /// Returns the processes of a window, where they were measured.
+    pub(crate) fn members(&self, window: &Key) -> &[Member] {
+        let members = self.members.as_ref().filter(|(key, _)| key == window);
+        members.map_or(&[], |(_, members)| members)
     }
 
     pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
@@ -114,6 +126,16 @@ impl Index {
         self.claims.first(&self.report.claims, key, |claim| &claim.key)
     }
 
+    /// Returns what a window has left running.
+    pub(crate) fn left_over(&self, key: &Key) -> Option<&LeftOver> {
+        self.report.left_overs.iter().find(|one| one.key == *key)
+    }
+
+    /// Returns a working tree that a window has left.
+    pub(crate) fn left_tree(&self, key: &Key) -> Option<&LeftTree> {
+        self.report.left_trees.iter().find(|one| one.key == *key)
+    }
+
     /// Returns something that needs a person.
     pub(crate) fn need(&self, key: &Key) -> Option<&Need> {
         self.needs.iter().find(|need| need.key == *key)
@@ -124,7 +146,7 @@ impl Index {
         let Some(need) = self.need(key) else { return key };
         match &need.kind {
             NeedKind::Collision { code, subjects, .. } => {
-                let is_its = |finding: &Finding| finding.code == *code && finding.subjects == *subjects;
+                let is_its = |finding: &Finding| finding.code == *code && *finding.subjects == **subjects;
                 let at = self.report.findings.iter().position(|finding| is_its(finding));
                 at.and_then(|at| self.keys_of_findings.get(at)).unwrap_or(&need.subject)
             }
@@ -147,6 +169,8 @@ impl Index {
         self.window(key).is_some()
             || self.record(key).is_some()
             || self.claim(key).is_some()
+            || self.left_over(key).is_some()
+            || self.left_tree(key).is_some()
             || self.finding(key).is_some()
             || self.need(key).is_some()
     }
@@ -218,6 +242,12 @@ impl Index {
         match self.claim(key) {
             Some(claim) => {
                 format!("{} {}", claim.resource.kind.name(), words::holds(claim))
+            }
+            None if self.left_tree(key).is_some() => {
+                self.left_tree(key).map(left_over::tree).unwrap_or_default()
+            }
+            None if self.left_over(key).is_some() => {
+                self.left_over(key).map(left_over::what).unwrap_or_default()
             }
             None => {
                 let broken = self.report.broken.iter().find(|broken| broken.key == *key);
@@ -306,7 +336,7 @@ pub(crate) fn window_and_pid(window: &WindowView) -> String {
     format!("{} {}", window_name(window), window.pid)
 }
 
-/// Names the dead window that has left a claim, with its folder, where it is told what that window left.
+/// Names the dead window that has left a claim, with its folder, where it is reported what that window left.
 pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
     let left = |need: &'_ Need| match &need.kind {
         NeedKind::Died(left) if left.claims.contains(&claim.key) => Some(left.clone()),

@@ -5,6 +5,7 @@ pub(crate) mod between;
 pub(crate) mod change;
 pub(crate) mod doing;
 pub(crate) mod ladder;
+pub(crate) mod left_over;
 pub(crate) mod lookup;
 pub(crate) mod map;
 pub(crate) mod need;

@@ -2,10 +2,13 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::LeftOver;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Left, Need, NeedKind, Report, Topic, TurnState, WindowView};
+use crate::core::model::{Code, Left, Need, NeedKind, Report, Topic, TurnState, WindowView};
 use crate::present::doing::{folder, question};
+use crate::present::left_over;
 use crate::present::lookup::window_name;
+use crate::present::sources::source_name;
 use crate::present::summary::Number;
 use crate::present::text::{count, outside};
 use crate::present::tone::{Mark, Tone};
@@ -51,15 +54,15 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             mark: Mark::Dead,
             tone: Tone::Warning,
             who: outside(Some(&left.name)),
-            what: died(left, ago(need.since)),
+            what: died(report, left, ago(need.since)),
             way: String::new(),
-            keys: keys_of(left),
+            keys: keys_of(report, left),
         },
-        NeedKind::MoreDied { windows, claims } => Said {
+        NeedKind::MoreDied { windows, claims, left_overs } => Said {
             mark: Mark::Dead,
             tone: Tone::Warning,
             who: String::new(),
-            what: format!("{} more died: they left {}", count(*windows, "window"), count(*claims, "claim")),
+            what: more_died(*windows, *claims, *left_overs),
             way: String::new(),
             keys: Vec::new(),
         },
@@ -68,6 +71,8 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
 
 fn collision(report: &Report, kind: &NeedKind) -> Said {
     let said = between::words(report, kind);
+    let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
+    let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
     let (who, what, way) = said.map_or_else(Default::default, |said| (said.who, said.what, said.way));
     Said {
         mark: Mark::Collision,
@@ -75,29 +80,49 @@ fn collision(report: &Report, kind: &NeedKind) -> Said {
         who: if who.is_empty() { String::new() } else { format!("{}:", who.join(" ↔ ")) },
         what,
         way,
-        keys: vec![("Enter", "story")],
+        keys: keys.collect(),
     }
 }
 
-fn died(left: &Left, ago: Option<String>) -> String {
+fn some(number: usize, noun: &str) -> Option<String> {
+    (number > 0).then(|| count(number, noun))
+}
+
+fn more_died(windows: usize, claims: usize, left_overs: usize) -> String {
+    let things: Vec<String> =
+        some(claims, "claim").into_iter().chain(some(left_overs, "left-over")).collect();
+    let things = if things.is_empty() { "uncommitted files".to_owned() } else { things.join(", ") };
+    format!("{} more died: they left {things}", count(windows, "window"))
+}
+
+fn died(report: &Report, left: &Left, ago: Option<String>) -> String {
     let when = ago.map_or(String::new(), |age| format!(" {age} ago"));
-    format!("died{when}: left {}", left_words(left))
+    format!("died{when}: left {}", left_words(report, left))
 }
 
 /// Says what a dead window has left.
-pub(crate) fn left_words(left: &Left) -> String {
-    let some = |number: usize, noun: &str| (number > 0).then(|| count(number, noun));
+pub(crate) fn left_words(report: &Report, left: &Left) -> String {
     let claims = some(left.claims.len(), "claim");
     let unproven = some(left.unproven, "claim").map(|claims| format!("{claims} not proven dead"));
     let files = some(left.uncommitted, "uncommitted file");
-    let things: Vec<String> = claims.into_iter().chain(unproven).chain(files).collect();
+    let running = report.left_overs.iter().filter(|one| left.left_overs.contains(&one.key)).collect();
+    let trees = match left.left_trees.len() {
+        0 => None,
+        1 => Some("a working tree".to_owned()),
+        many => Some(count(many, "working tree")),
+    };
+    let running = left_over::several(running);
+    let things: Vec<String> =
+        claims.into_iter().chain(unproven).chain(running).chain(trees).chain(files).collect();
     if things.is_empty() { "nothing".to_owned() } else { things.join(", ") }
 }
 
-fn keys_of(left: &Left) -> Vec<(&'static str, &'static str)> {
+fn keys_of(report: &Report, left: &Left) -> Vec<(&'static str, &'static str)> {
     let release = (!left.claims.is_empty()).then_some(("r", "release all"));
     let resume = left.resume().map(|_| ("y", "resume command"));
-    release.into_iter().chain(resume).collect()
+    let mut running = report.left_overs.iter().filter(|one| left.left_overs.contains(&one.key));
+    let end = running.any(LeftOver::may_be_ended).then_some(("x", "end left-overs"));
+    release.into_iter().chain(end).chain(resume).collect()
 }
 
 /// Returns a need as one sentence: who, what, and for whoever has no screen nothing of keys.
@@ -117,11 +142,14 @@ pub(crate) fn calm(report: &Report) -> (Mark, Tone, String) {
         1 => ", 1 works",
         some => &format!(", {some} work"),
     };
-    match unread(&report.sources, Topic::All).next() {
-        None => (Mark::Alive, Tone::Good, format!("{windows}{at_work}, nothing needs you")),
-        Some(_) => {
-            let says = format!("{windows}: nothing that was read needs you, and not everything was");
-            (Mark::Unknown, Tone::Notice, says)
+    let mut unread: Vec<&str> = unread(&report.sources, Topic::All).map(source_name).collect();
+    unread.dedup();
+    match unread.as_slice() {
+        [] => (Mark::Alive, Tone::Good, format!("{windows}{at_work}, nothing needs you")),
+        [first, more @ ..] => {
+            let says = format!("{windows}: nothing that was read needs you, and not everything was: {first}");
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            (Mark::Unknown, Tone::Notice, says + &more)
         }
     }
 }

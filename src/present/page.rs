@@ -39,7 +39,7 @@ pub(crate) struct Page {
     pub(crate) lines: Vec<Line>,
     /// How many of them, from the first, stay when the others are scrolled.
     pub(crate) pinned: usize,
-    /// The moments whose ages are told in the lines.
+    /// The moments whose ages are given in the lines.
     pub(crate) moments: Vec<Timestamp>,
 }
 
@@ -196,7 +196,7 @@ impl Page {
         self.width
     }
 
-    /// Returns the moment that ages are told for.
+    /// Returns the moment that ages are given for.
     pub(crate) fn now(&self) -> Timestamp {
         self.now
     }

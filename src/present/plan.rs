@@ -1,20 +1,51 @@
 //! Plans and their outcomes: what would be done, step by step, and how it ended.
 
-use crate::core::model::{Ended, Plan, Step};
+use std::net::SocketAddr;
+
+use jiff::Timestamp;
+
+use crate::core::model::{Ended, Member, Plan, Port, Step};
+use crate::present::age;
 use crate::present::page::Page;
+use crate::present::text::megabytes;
 use crate::present::tone::{Mark, Tone};
 
 /// Writes a plan, and last what confirms it.
 pub(crate) fn write(page: &mut Page, plan: &Plan, (confirms, tone): (&str, Tone)) {
     page.field("Held by", plan.held_by.as_deref().unwrap_or_default(), Tone::Strong);
     page.field("What", &plan.what, Tone::Strong);
+    let now = page.now();
+    page.list("Ends", plan.tree.iter().map(|member| process(member, now)), Tone::Strong);
     page.list("Why", plan.why.iter().map(String::as_str), Tone::Plain);
     let steps = plan.steps.iter().enumerate().map(|(at, one)| format!("{}. {}", at + 1, step(one)));
     page.list("Steps", steps, Tone::Plain);
     page.list("Then", plan.follows.iter().flat_map(|plan| &plan.steps).map(step), Tone::Plain);
-    page.field("Undo", &plan.inverse, Tone::Good);
+    let undo = if plan.ends_processes() { Tone::Warning } else { Tone::Good };
+    page.field("Undo", &plan.inverse, undo);
+    page.field("Resume", plan.resume.as_deref().unwrap_or_default(), Tone::Key);
     page.list("Refuses when", plan.refuses_when.iter().copied(), Tone::Dim);
     page.field("Confirm", confirms, tone);
+}
+
+/// Describes a process that would be ended.
+fn process(member: &Member, now: Timestamp) -> String {
+    let age = member.started_at.map(|at| format!(", {} old", age::between(now, at)));
+    let memory = member.memory.map(|bytes| format!(", {}", megabytes(bytes)));
+    let ports: Vec<String> = member.ports.iter().map(port).collect();
+    let ports = Some(format!(", listens on {}", ports.join(" and "))).filter(|_| !ports.is_empty());
+    let folder = member.folder.as_ref().map(|folder| format!(", in {folder}"));
+    let parts = [age, memory, ports, folder].into_iter().flatten().collect::<String>();
+    format!("PID {} {}{parts}", member.id.pid, member.command)
+}
+
+fn port(port: &Port) -> String {
+    let clients = match port.clients {
+        None => " (clients not known)".to_owned(),
+        Some(0) => String::new(),
+        Some(1) => " (1 client)".to_owned(),
+        Some(more) => format!(" ({more} clients)"),
+    };
+    format!("{}{clients}", SocketAddr::new(port.address, port.number))
 }
 
 fn step(step: &Step) -> String {
@@ -24,6 +55,7 @@ fn step(step: &Step) -> String {
         Step::Restore { parked, to } => format!("put {parked} back to {}, only where nothing is", to.text()),
         Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text()),
         Step::Row { database, table, id, change, .. } => format!("in {database}, {table} {id}: {change}"),
+        Step::Stop { id, signal, .. } => format!("send {} to PID {}", signal.name(), id.pid),
     }
 }
 
@@ -34,6 +66,7 @@ pub(crate) fn ended(ended: Option<Ended>) -> (Mark, Tone, &'static str) {
         Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "changed"),
         Some(Ended::Failed) => (Mark::Dead, Tone::Warning, "failed"),
         Some(Ended::Stuck) => (Mark::Dead, Tone::Bad, "stuck"),
+        Some(Ended::Partly) => (Mark::Warning, Tone::Warning, "partly"),
         Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "unknown"),
         None => (Mark::Unknown, Tone::Notice, "open"),
     }

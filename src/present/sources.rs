@@ -1,4 +1,4 @@
-//! Sources in words: their names, and how they fared.
+//! Sources in words: their names and their health.
 
 use crate::core::model::{Report, SourceHealth, SourceState};
 
@@ -14,7 +14,7 @@ pub(crate) fn troubled(report: &Report) -> impl Iterator<Item = &SourceHealth> {
 pub(crate) fn databases(report: &Report) -> impl Iterator<Item = &SourceHealth> {
     report.sources.iter().filter(|source| source.is_server()).filter(|source| match source.state {
         SourceState::Ok | SourceState::Absent => true,
-        // Those in trouble are told as that.
+        // Those in trouble are reported as that.
         SourceState::Partial | SourceState::Failed => false,
     })
 }

@@ -10,7 +10,7 @@ use crate::present::lookup::{Index, window_name};
 use crate::present::text::outside;
 use crate::present::tone::of_window;
 
-/// From how many percent on a context is told as nearly full.
+/// From how many percent on a context is reported as nearly full.
 const NEARLY_FULL: u64 = 85;
 
 /// Returns a window's name and state, what it waits for, its collisions, and how full its context is

@@ -128,6 +128,14 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Returns text for a size in bytes, such as `412 MB`.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    match bytes / 1_000_000 {
+        0..1_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

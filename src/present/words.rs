@@ -15,6 +15,7 @@ pub(crate) fn remedy_key(remedy: Remedy) -> Option<(&'static str, &'static str)>
         Remedy::Migrate => Some(("m", "migrate")),
         Remedy::Park => Some(("x", "park")),
         Remedy::Undo => Some(("z", "undo")),
+        Remedy::Stop => Some(("x", "end")),
         Remedy::None => None,
     }
 }
@@ -26,6 +27,7 @@ pub(crate) fn remedy(remedy: Remedy) -> Option<&'static str> {
         Remedy::Migrate => Some("migrate the record"),
         Remedy::Park => Some("park the file"),
         Remedy::Undo => Some("undo the action"),
+        Remedy::Stop => Some("end the process"),
         Remedy::None => None,
     }
 }
@@ -36,6 +38,7 @@ pub(crate) fn action(action: Action) -> &'static str {
         Action::Migrate => "migrate",
         Action::Park => "park",
         Action::Undo => "undo",
+        Action::Stop => "stop",
     }
 }
 

@@ -21,8 +21,11 @@ use crate::act::rules::Answer;
 use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
-use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request, Untrusted};
+use crate::core::model::{
+    ActionResult, Confirmation, Ended, ErrorKind, Household, Obstacle, Offer, Request, Untrusted,
+};
 use crate::source::os::clock;
+use crate::source::os::processes::measured;
 
 /// What the thread is asked to do.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub(super) enum Work {
     /// Do what was offered last and is confirmed by this.
     Act(Confirmed),
     ReadHistory,
+    /// Measure the processes of a window.
+    Measure(Household),
     /// Begin a recording, or end it.
     Record,
     /// Keep what was observed.
@@ -114,6 +119,10 @@ impl Worker {
                 Work::Offer(requests) => self.offer(&requests),
                 Work::Act(confirmed) => self.act(&confirmed),
                 Work::ReadHistory => self.read_history(),
+                Work::Measure(household) => {
+                    let members = measured(&household);
+                    self.tell(Msg::Household(household.key, members));
+                }
                 Work::Record => self.record(),
                 Work::Keep(past) => self.keep(&past),
             }
@@ -274,6 +283,7 @@ fn not_done(title: String, trouble: &ActionError) -> ActionResult {
 }
 
 fn done(receipt: Receipt) -> ActionResult {
-    let Receipt { entry, title, outcome, .. } = receipt;
-    ActionResult { title, ended: Some(outcome.ended), detail: outcome.detail, entry: Some(entry) }
+    let Receipt { entry, title, outcome, is_final, .. } = receipt;
+    let entry = Some(entry).filter(|_| !is_final);
+    ActionResult { title, ended: Some(outcome.ended), detail: outcome.detail, entry }
 }

@@ -1,6 +1,7 @@
 //! Goes to a window's pane, on a thread of its own: a multiplexer may not answer at all.
 //!
-//! It is the only foreign program that claimtop ever runs beside its demo. The server's own program is
+//! It is the only foreign program that claimtop ever runs beside its demo and the git that
+//! `leftovers --trees` asks. The server's own program is
 //! asked for, because another version may wait for its answer for ever.
 
 use std::io::Read;

@@ -11,10 +11,8 @@ const MOST_PASTED: usize = 200;
 pub(super) fn messages(event: &Event) -> Vec<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => presses(*key),
-        // crossterm 0.29 drops a change of size that comes together with a key, so the signal is
-        // listened for elsewhere.
         Event::Paste(text) => vec![Msg::Pasted(text.chars().take(MOST_PASTED).collect())],
-        // What the mouse means depends on what is under it.
+        // What the mouse means depends on what is under it, and changes of size are signals.
         Event::Mouse(_) | Event::Resize(..) | Event::Key(_) | Event::FocusGained | Event::FocusLost => {
             Vec::new()
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::scheduler::{Coverage, ScanScheduler};
+use super::scheduler::{Cost, Coverage, ScanScheduler};
 use super::terminal;
 use crate::core::model::{Code, Measured, ProcessId, Report};
 use crate::observe::ReportSource;
@@ -55,7 +55,7 @@ fn keep_scanning(
     }
     let mut torn = 0;
     for scans in 1.. {
-        let began = clock::steady();
+        let (began, spent) = (clock::steady(), clock::spent());
         // The source is not used again after a panic, so nothing half-done is seen.
         let Ok(scanned) = catch_unwind(AssertUnwindSafe(|| scan(&mut reports, scans, send))) else {
             return send(ScanEvent::Failed(terminal::last_panic()));
@@ -66,7 +66,8 @@ fn keep_scanning(
             ControlFlow::Break(()) => return ControlFlow::Break(()),
         };
         let before = scheduler.coverage;
-        let exited = scheduler.wait_after(clock::steady() - began, torn, &mut reports);
+        let cost = Cost { took: clock::steady() - began, cpu: clock::spent().saturating_sub(spent) };
+        let exited = scheduler.wait_after(cost, torn, &mut reports);
         if let Some(id) = exited {
             send(ScanEvent::Exited(id))?;
         }

@@ -11,11 +11,16 @@ use crate::source::os::clock;
 
 /// The longest rest after a scan that took long.
 const LONGEST_REST: Duration = Duration::from_secs(2);
-/// How many times as long as a scan took to leave files alone: after each, and where scan follows scan.
-const RESTS: [u32; 2] = [40, 140];
-/// For how long the shorter rest does: a few changes are shown soon, a stream of them costs less than
-/// a hundredth of a core.
-const BURST: Duration = Duration::from_secs(1);
+/// How many times as much as a scan cost to leave files alone after it.
+const REST: u32 = 40;
+/// How many times as long as a scan took, where it waited for a disk or for other programs.
+const REST_OF_WAITING: u32 = 4;
+/// How many times as much as a scan cost to leave files alone where scan follows scan: with the frames
+/// that show them, which cost half as much again, a stream of changes takes less than a hundredth of a
+/// core.
+const REST_IN_A_ROW: u32 = 200;
+/// How far scans may run ahead of these rests: a few changes are shown soon.
+const BURST: Duration = Duration::from_secs(3);
 /// How often to scan while change events are complete: one can be missed all the same.
 const SAFETY: Duration = Duration::from_secs(60);
 /// When to scan again a file that was being written: by then it is whole, or it is corrupt;
@@ -41,6 +46,14 @@ pub(super) enum Coverage {
     Incomplete,
 }
 
+/// What a scan cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    pub(super) took: Duration,
+    /// CPU time, which other programs' work does not lengthen.
+    pub(super) cpu: Duration,
+}
+
 /// Decides when to scan.
 pub(super) struct ScanScheduler {
     /// `None` when the channel is closed.
@@ -54,12 +67,23 @@ pub(super) struct ScanScheduler {
 struct Rests {
     /// When the scans so far are outweighed by the longer rest.
     outweighed_at: Instant,
+    /// Whether no scan has been counted: the first finds every cache empty, and says nothing of what the
+    /// next will cost.
+    is_first: bool,
 }
 
 impl Rests {
-    /// Returns when to look at files again, after a scan that took so long.
-    fn over_at(&mut self, now: Instant, took: Duration) -> Instant {
-        let [short, long] = RESTS.map(|times| (took * times).min(LONGEST_REST));
+    fn new(now: Instant) -> Self {
+        Self { outweighed_at: now, is_first: true }
+    }
+
+    /// Returns when to look at files again, after a scan that cost so much.
+    fn over_at(&mut self, now: Instant, cost: Cost) -> Instant {
+        if std::mem::take(&mut self.is_first) {
+            return now;
+        }
+        let short = (cost.cpu * REST).max(cost.took * REST_OF_WAITING).min(LONGEST_REST);
+        let long = (cost.cpu * REST_IN_A_ROW).min(LONGEST_REST);
         self.outweighed_at = self.outweighed_at.max(now) + long;
         let in_a_row = self.outweighed_at.checked_sub(BURST).unwrap_or(now);
         (now + short).max(in_a_row.min(now + long))
@@ -108,15 +132,15 @@ impl ScanScheduler {
     /// Prepares to wait for hints; without any it polls.
     pub(super) fn new(hints: Option<Receiver<Hint>>) -> Self {
         let coverage = if hints.is_some() { Coverage::Complete } else { Coverage::Incomplete };
-        let rests = Rests { outweighed_at: clock::steady() };
+        let rests = Rests::new(clock::steady());
         Self { hints, coverage, exec_check: ExecCheck::default(), rests }
     }
 
-    /// Waits until it is time for the scan after one that took so long, and after so many in a row that
+    /// Waits until it is time for the scan after one that cost so much, and after so many in a row that
     /// saw a torn file. Returns which process has exited, if that is why.
     pub(super) fn wait_after(
         &mut self,
-        took: Duration,
+        cost: Cost,
         torn: u32,
         reports: &mut impl ReportSource,
     ) -> Option<ProcessId> {
@@ -125,7 +149,7 @@ impl ScanScheduler {
             Coverage::Complete => SAFETY,
             Coverage::Incomplete => POLL,
         };
-        let rested_at = self.rests.over_at(now, took);
+        let rested_at = self.rests.over_at(now, cost);
         let exited = self.wait(rested_at, now + longest.min(settling(torn)), reports);
         self.drain();
         exited
@@ -292,31 +316,46 @@ mod tests {
     }
 
     /// Returns the rests after scans that took so long and followed each other as soon as they might.
-    fn in_a_row(took: Duration, scans: usize) -> Vec<Duration> {
+    fn in_a_row(cost: Cost, scans: usize) -> Vec<Duration> {
         let mut now = clock::steady();
-        let mut rests = Rests { outweighed_at: now };
+        let mut rests = Rests::new(now);
+        assert_eq!(rests.over_at(now, cost), now, "the first scan makes no rest");
         let rest = || {
-            let over_at = rests.over_at(now, took);
+            let over_at = rests.over_at(now, cost);
             let rest = over_at - now;
-            now = over_at + took;
+            now = over_at + cost.took;
             rest
         };
         std::iter::repeat_with(rest).take(scans).collect()
     }
 
+    /// A scan that nothing kept waiting.
+    fn alone(took: Duration) -> Cost {
+        Cost { took, cpu: took }
+    }
+
     #[test]
     fn a_few_changes_are_shown_soon_and_a_stream_of_them_costs_little() {
         let took = Duration::from_millis(1);
-        let rests = in_a_row(took, 100);
-        assert!(rests[..5].iter().all(|rest| *rest == took * 40), "{rests:?}");
+        let rests = in_a_row(alone(took), 100);
+        assert!(rests[..15].iter().all(|rest| *rest == took * REST), "{rests:?}");
         let streamed: Duration = rests.iter().rev().take(50).sum();
-        assert!(streamed >= took * 50 * 130, "{rests:?}");
-        assert!(rests.iter().all(|rest| *rest <= took * 140));
+        assert!(streamed >= took * 50 * (REST_IN_A_ROW - 10), "{rests:?}");
+        assert!(rests.iter().all(|rest| *rest <= took * REST_IN_A_ROW));
     }
 
     #[test]
     fn long_looks_are_followed_by_long_rests() {
-        assert_eq!(in_a_row(Duration::from_millis(5), 1), [Duration::from_millis(200)]);
-        assert_eq!(in_a_row(Duration::from_secs(60), 2), [LONGEST_REST; 2]);
+        assert_eq!(in_a_row(alone(Duration::from_millis(5)), 1), [Duration::from_millis(200)]);
+        assert_eq!(in_a_row(alone(Duration::from_secs(60)), 2), [LONGEST_REST; 2]);
+    }
+
+    #[test]
+    fn waiting_for_a_disk_or_for_other_programs_makes_rests_little_longer() {
+        let [took, cpu] = [Duration::from_millis(5), Duration::from_micros(100)];
+        let rests = in_a_row(Cost { took, cpu }, 100);
+        assert!(rests.iter().all(|rest| *rest == took * REST_OF_WAITING), "{rests:?}");
+        let cpu = Duration::from_millis(1);
+        assert_eq!(in_a_row(Cost { took, cpu }, 1), [cpu * REST]);
     }
 }

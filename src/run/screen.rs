@@ -1,4 +1,4 @@
-//! The screen's loop: what is due and what is told, then keys, then the passing of time.
+//! The screen's loop: what is due and what is reported, then keys, then the passing of time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -207,6 +207,7 @@ impl Screen {
                     let cost = own::cost().map(|cost| Cost { lost_lines: log::lost(), ..cost });
                     return self.told(Msg::Cost(cost));
                 }
+                Effect::Measure(household) => self.acting.ask(Work::Measure(household)),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
                 Effect::Record => self.acting.ask(Work::Record),
                 Effect::Step(step) => self.step(step)?,

@@ -29,7 +29,7 @@ static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 static HOOK: Once = Once::new();
 
 /// Whether the alternate screen is shown. To leave it twice would put the cursor back to where it was
-/// before, and whatever was told meanwhile would be written over.
+/// before, and whatever was reported meanwhile would be written over.
 static IS_ENTERED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the terminal keeps the title that it had before.

@@ -3,6 +3,7 @@
 
 pub(crate) mod bindings;
 pub(crate) mod described;
+pub(crate) mod git;
 pub(crate) mod homes;
 pub(crate) mod interface;
 #[cfg_attr(not(feature = "postgres"), path = "leo/stub.rs")]
@@ -16,9 +17,11 @@ pub mod postgres;
 pub(crate) mod registry;
 pub(crate) mod repos;
 pub(crate) mod sessions;
+pub(crate) mod sizes;
 pub(crate) mod sqlite;
 pub(crate) mod steady;
 pub(crate) mod stores;
 pub(crate) mod tombstones;
+pub(crate) mod traces;
 pub(crate) mod windows;
 mod work;

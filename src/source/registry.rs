@@ -3,7 +3,7 @@
 use super::places::Places;
 use crate::source::interface::Source;
 use crate::source::sqlite::copies::Copies;
-use crate::source::{bindings, leo, obra, sessions, stores, work};
+use crate::source::{bindings, leo, obra, sessions, stores, traces, work};
 
 /// Returns one of each, which has read nothing yet.
 pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
@@ -18,5 +18,6 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
         Box::new(sessions::Reader::new(&copies)),
         // By all of them it is known which session a window runs.
         Box::new(work::Reader::new(&copies)),
+        Box::new(traces::Reader::default()),
     ]
 }

@@ -70,6 +70,7 @@ fn nothing(view: View) -> &'static str {
         View::Sessions => "No session record was found.",
         View::Claims => "Nothing is claimed.",
         View::Problems => "No problems.",
+        View::LeftOvers => "Nothing runs that a window has left behind.",
         View::History => "Nothing has been done yet, and nothing has changed.",
     }
 }
@@ -79,7 +80,7 @@ fn topic(view: View) -> Topic {
     match view {
         View::Now | View::Windows => Topic::Windows,
         View::Sessions | View::Claims => Topic::Records,
-        View::Problems | View::History => Topic::All,
+        View::Problems | View::LeftOvers | View::History => Topic::All,
     }
 }
 
@@ -90,6 +91,7 @@ fn unknown(view: View) -> &'static str {
         View::Sessions => "It is not known whether there are session records.",
         View::Claims => "It is not known whether anything is claimed.",
         View::Problems => "It is not known whether there is a problem.",
+        View::LeftOvers => "It is not known whether a window has left anything behind.",
         View::History => "It is not known whether anything has changed.",
     }
 }

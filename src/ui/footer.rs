@@ -40,7 +40,7 @@ pub(super) fn draw_summary(painter: &mut Painter<'_>, area: Rect, state: &State)
     }
 }
 
-/// Wraps an answer to a key: it is told once, so it takes what it needs of the lines above.
+/// Wraps an answer to a key: it is reported once, so it takes what it needs of the lines above.
 fn told(message: &str, room: usize) -> Vec<Line> {
     let parts = wrap(&safe(message), room.saturating_sub(2));
     let (first, rest) = parts.split_at(parts.len().min(MOST_LINES - 1));

@@ -6,7 +6,6 @@ use ratatui::style::Modifier;
 use super::paint::{Painter, columns};
 use crate::app::state::State;
 use crate::app::view::View;
-use crate::present::lookup::Index;
 use crate::present::tone::{Line, Tone};
 
 /// Draws the tabs, in their short form where there is no room. That of the shown view says which row
@@ -29,10 +28,8 @@ pub(super) fn at(area: Rect, state: &State, x: u16) -> Option<View> {
 
 /// Places the tabs, one beside the other.
 fn places(area: Rect, state: &State) -> Vec<(View, Line, Rect)> {
-    let tabs = View::ALL.into_iter().enumerate().map(|(at, view)| (view, tab(state, at, view)));
-    let tabs: Vec<(View, Line)> = tabs.collect();
-    let full: usize = tabs.iter().map(|(_, tab)| tab.width() + 2).sum();
-    let gap = if columns(full) > area.width { 1 } else { 2 };
+    let tabs = tabs(area.width, state);
+    let gap = if fits(&tabs, area.width) { GAP } else { 1 };
     let mut x = area.x + 1;
     let mut placed = Vec::new();
     for (view, tab) in tabs {
@@ -43,28 +40,65 @@ fn places(area: Rect, state: &State) -> Vec<(View, Line, Rect)> {
     placed
 }
 
-fn tab(state: &State, at: usize, view: View) -> Line {
-    let (key, name) =
+type Tabs = Vec<(View, Line)>;
+
+/// The columns between two tabs, where there is room.
+const GAP: u16 = 2;
+/// The views in the order in which their names are shortened.
+const SHORTENED: [View; 5] = [View::Sessions, View::Problems, View::Windows, View::History, View::LeftOvers];
+/// The views in the order in which their totals are worth room.
+const TOTALS: [View; 6] =
+    [View::Now, View::LeftOvers, View::Problems, View::Windows, View::Claims, View::Sessions];
+
+/// Writes the tabs: names are shortened before totals are left out.
+fn tabs(room: u16, state: &State) -> Tabs {
+    let names = (0..=SHORTENED.len()).filter_map(|names| Some((SHORTENED.get(..names)?, &TOTALS[..])));
+    let totals = (0..TOTALS.len()).rev().filter_map(|totals| Some((&SHORTENED[..], TOTALS.get(..totals)?)));
+    let mut tabs = Tabs::new();
+    for (short, totals) in names.chain(totals) {
+        let all = View::ALL.into_iter().enumerate();
+        let is_short = |view| view != state.view && short.contains(&view);
+        let name = |view: View| if is_short(view) { view.short() } else { view.title() };
+        let total = |view| total(state, view).filter(|_| totals.contains(&view));
+        tabs = all.map(|(at, view)| (view, tab(state, (at, view), name(view), total(view)))).collect();
+        if fits(&tabs, room) {
+            break;
+        }
+    }
+    tabs
+}
+
+fn fits(tabs: &Tabs, room: u16) -> bool {
+    tabs.iter().map(|(_, tab)| columns(tab.width()) + GAP).sum::<u16>() <= room + 1
+}
+
+fn tab(state: &State, (at, view): (usize, View), name: &str, total: Option<usize>) -> Line {
+    let (key, tone) =
         if view == state.view { (Tone::Accent, Tone::Accent) } else { (Tone::Key, Tone::Plain) };
-    let line = Line::new(&format!("{} ", at + 1), key).then(view.title(), name);
+    let line = Line::new(&format!("{} ", at + 1), key).then(name, tone);
     let (rows, shown) = (state.table.rows.len(), state.visible().len());
     if view == state.view && rows > shown {
         return line.then(&format!(" {}/{rows}", state.place().at + 1), Tone::Dim);
     }
-    match state.index.as_ref().and_then(|index| total(index, view)) {
-        Some(total) if state.size.width >= 72 => line.then(&format!(" {total}"), Tone::Dim),
-        Some(_) | None => line,
+    match total {
+        Some(total) => line.then(&format!(" {total}"), Tone::Dim),
+        None => line,
     }
 }
 
-fn total(index: &Index, view: View) -> Option<usize> {
-    let report = &index.report;
+fn total(state: &State, view: View) -> Option<usize> {
+    let report = state.report()?;
     match view {
-        View::Now => Some(index.needs.len()),
+        View::Now => state.index.as_ref().map(|index| index.needs.len()),
         View::Windows => Some(report.windows.len()),
         View::Sessions => Some(report.records.len()),
         View::Claims => Some(report.claims.len()),
         View::Problems => Some(report.problems().len()),
+        // What belongs to whoever lives is no left-over.
+        View::LeftOvers => {
+            let processes = report.left_overs.iter().filter(|one| one.is_left()).count();
+            Some(processes + report.left_trees.iter().filter(|tree| tree.is_left()).count())
+        }
         View::History => None,
     }
 }

@@ -20,8 +20,8 @@ use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
 /// Each view, each panel, the filter, marks and a frozen picture.
-const KEYS: [&str; 17] =
-    ["", "1", "3", "4 ", "5", "6", "\n", "4jr", "?", "/zzz", "f", "t", "v", ":", ":sort", "c ", "s"];
+const KEYS: [&str; 18] =
+    ["", "1", "3", "4 ", "5", "6", "7", "\n", "4jr", "?", "/zzz", "f", "t", "v", ":", ":sort", "c ", "s"];
 
 fn state(report: Report, (width, height): (u16, u16), keys: &str) -> State {
     let mut state = State::new(Options::default(), Size { width, height }, testing::now());
@@ -63,7 +63,7 @@ fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
 fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
-     1 Now 2 Windows 3 Sessions 4 Claims 5 Problems 6 History
+     1 Now  2 Windows  3 Sess  4 Claims  5 Prob  6 Left  7 Hist
       State     Window            PID Problem            Claims
     ▌ ● running cart api         4711 ◆ same worktree +1      1
       ◐ waiting cart tests       4890 ◆ same worktree         1
@@ -84,7 +84,7 @@ fn a_small_screen_has_what_matters() {
 fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
     insta::assert_snapshot!(screen(testing::busy(), (80, 24), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 2 warnings        [entire failed]
-     1 Now 0  2 Windows 6  3 Sessions 5  4 Claims 7  5 Problems 5  6 History
+     1 Now 0  2 Windows 6  3 Sess 5  4 Claims 7  5 Prob 5  6 Left-overs 2  7 History
       State     Window          PID Problem            Claims Branch            Age
     ▌ ● running cart api       4711 ◆ same worktree +1      1 feature/cart      2 h
       ◐ waiting cart tests     4890 ◆ same worktree         1 feature/cart   31 min
@@ -104,7 +104,7 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
        Agent           claude-code
        PID             4711, start tick 617141
        Started         2 h ago, 07:58:20Z
-     13 more lines, 5 facts: Enter
+     16 more lines, 5 facts: Enter
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
      Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
     ");
@@ -118,8 +118,8 @@ fn colliding(times: usize) -> Report {
         let kind = NeedKind::Collision {
             code: finding.code,
             message: finding.message.clone(),
-            subjects: finding.subjects.clone(),
-            windows: finding.subjects.clone(),
+            subjects: finding.subjects.to_vec(),
+            windows: finding.subjects.to_vec(),
             also: vec![Code::OverlappingFiles],
             files: vec!["/a/src/pay.rs".into()],
         };
@@ -200,7 +200,7 @@ fn the_mouse_finds_what_is_drawn() {
             if let Target::Command(command) = target { command } else { panic!("{text}: {target:?}") }
         };
         assert_eq!(command("4 Claims"), Command::Show(View::Claims));
-        assert_eq!(command("6 History"), Command::Show(View::History));
+        assert_eq!(command("7 History"), Command::Show(View::History));
         assert_eq!(command("State "), Command::SortBy(Some(0)));
         assert_eq!(command("PID"), Command::SortBy(Some(2)));
         assert_eq!(command("/ filter"), Command::Filter);
@@ -215,6 +215,18 @@ fn the_mouse_finds_what_is_drawn() {
     assert_eq!(target_of(&palette, "show Windows"), Target::Choice(1));
     let columns = state(testing::busy(), (60, 15), "c");
     assert_eq!(target_of(&columns, "PID"), Target::Choice(2));
+}
+
+#[test]
+fn the_tabs_of_all_views_are_on_the_screen() {
+    for width in 56..=200 {
+        for view in "1234567".chars() {
+            let screen = screen(testing::busy(), (width, 24), &view.to_string());
+            let tabs = screen.lines().nth(1).unwrap();
+            assert!((1..=7).all(|at| tabs.contains(&format!("{at} "))), "{tabs}");
+            assert!(tabs.contains(" Hist") && tabs.len() <= usize::from(width), "{width}: {tabs:?}");
+        }
+    }
 }
 
 #[test]
@@ -246,8 +258,20 @@ fn each_view_has_its_words() {
     check((80, 24), "3", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
     check((80, 24), "4", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
     check((80, 24), "5", &["◆ collision", "dead-holder", "r release", "m migrate"]);
-    check((80, 24), "6", &["Nothing has been done yet", "journal"]);
-    check((60, 15), "6", &["nothing has changed.", "when, why, and whether it can be undone."]);
+    check((80, 24), "7", &["Nothing has been done yet", "journal"]);
+    check((60, 15), "7", &["nothing has changed.", "when, why, and whether it can be undone."]);
+}
+
+#[test]
+fn left_overs_say_whose_they_were_what_they_cost_and_what_ends_them() {
+    let screen = screen(testing::busy(), (80, 24), "6");
+    insta::assert_snapshot!(screen.lines().skip(2).take(5).collect::<Vec<_>>().join("\n"), @r"
+      Sure      Runs               Left by        Ended  Memory Port  End it
+    ▌ ✗ exact   server node dev.js gamma        2 h ago  210 MB :3000 x, code
+      ✗ exact   idle --forever     gamma        2 h ago    2 MB       x, code
+      ? guess   rsync -a /a /b     gamma        2 h ago    4 MB       no
+      ● held    node worker.js     cart api       lives   90 MB       no
+    ");
 }
 
 #[test]
@@ -273,7 +297,7 @@ fn asking((width, height): (u16, u16)) -> String {
 fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
     insta::assert_snapshot!(asking((60, 15)), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
-     1 Now 2 Windows 3 Sessions 4 Claims 5 Problems 6 History
+     1 Now 0  2 Win  3 Sess  4 Claims  5 Prob  6 Left 2  7 Hist
     ── Plan: release ───────────────────────────────────────────
       ▲ A live window holds this: cart tests (PID 4890) in
         /home/dev/src/shop-cart, waiting: permission prompt.

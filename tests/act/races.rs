@@ -55,7 +55,9 @@ impl Look for Simple {
             homes: Vec::new(),
             session_files: Vec::new(),
             tombstones: Default::default(),
+            unread_work: Vec::new(),
             plain_folders: Vec::new(),
+            traces: Vec::new(),
             work: Vec::new(),
         };
         for path in &self.files {

@@ -85,6 +85,13 @@ impl Stage {
 
     /// Looks with a temporary folder elsewhere.
     pub(crate) fn eyes_at(&self, roots: &[&str], tmp: &Path) -> Observer {
+        // Agents of other test runs could rightly be holders too, and whose namespace cannot be read
+        // while they begin or end.
+        Observer::new(Options { stage: Some(self.root.clone()), ..self.options(roots, tmp) })
+    }
+
+    /// Returns how to look at every process there is.
+    pub(crate) fn options(&self, roots: &[&str], tmp: &Path) -> Options {
         let signatures = Signatures::built_in().unwrap();
         let places = Places {
             tmp: tmp.to_path_buf(),
@@ -100,10 +107,7 @@ impl Stage {
             follows_homes: false,
             programs: Vec::new(),
         };
-        // Agents of other test runs could rightly be holders too, and whose namespace cannot be read
-        // while they begin or end.
-        let stage = Some(self.root.clone());
-        Observer::new(Options { places, policy: Policy { signatures }, stage, ..Options::default() })
+        Options { places, policy: Policy { signatures }, ..Options::default() }
     }
 
     pub(crate) fn rules(&self) -> Rules {

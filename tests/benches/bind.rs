@@ -1,5 +1,6 @@
 //! `claimtop bind` as a hook runs it: a shell below an agent starts it with the hook's JSON, 200
-//! times, and each run is timed from the start of the program to its end.
+//! times, and each run is timed from the start of the program to its end; then as the hook that notes
+//! that the session waits for a person, and, each time after it, as the one that takes this back.
 
 #![expect(
     clippy::disallowed_methods,
@@ -7,7 +8,7 @@
     reason = "a benchmark starts programs and reads clocks"
 )]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,19 +36,35 @@ fn below_an_agent() {
 }
 
 fn measure(world: &Path) {
-    let hook = world.join("hook.json");
-    std::fs::write(&hook, r#"{"session_id":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/x"}"#)
-        .expect("a file");
-    let bind = run(&hook, world, env!("CARGO_BIN_EXE_claimtop"), &["bind"]);
-    let nothing = run(&hook, world, "/bin/true", &[]);
+    let hook = |name: &str, more: &str| {
+        let hook = world.join(name);
+        let session = r#""session_id":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/x""#;
+        std::fs::write(&hook, format!("{{{session}{more}}}")).expect("a file");
+        hook
+    };
+    let asks = r#","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}"#;
+    let own = env!("CARGO_BIN_EXE_claimtop");
+    let [bind] = run([&hook("hook.json", "")], world, own, &["bind"]);
+    let waits = hook("waits.json", asks);
+    let goes_on = hook("goes-on.json", r#","hook_event_name":"UserPromptSubmit""#);
+    let [waits, goes_on] = run([&waits, &goes_on], world, own, &["bind"]);
+    let [nothing] = run([&hook("nothing.json", "")], world, "/bin/true", &[]);
     let notes = std::fs::read_dir(world.join(".local/state/claimtop/bindings")).expect("the notes").count();
     assert_eq!(notes, 1, "every run must have written the note");
     tell("claimtop bind", bind);
+    tell("a wait", waits);
+    tell("its end", goes_on);
     tell("/bin/true", nothing);
 }
 
-fn run(hook: &Path, home: &Path, program: &str, arguments: &[&str]) -> Vec<Duration> {
-    let once = || {
+/// Runs a program with each of these hooks in turn, and returns the times of each, sorted.
+fn run<const HOOKS: usize>(
+    hooks: [&PathBuf; HOOKS],
+    home: &Path,
+    program: &str,
+    arguments: &[&str],
+) -> [Vec<Duration>; HOOKS] {
+    let once = |hook: &PathBuf| {
         let input = std::fs::File::open(hook).expect("the hook's JSON");
         let mut command = Command::new(program);
         command.args(arguments).env_clear().env("HOME", home).stdin(Stdio::from(input));
@@ -56,8 +73,11 @@ fn run(hook: &Path, home: &Path, program: &str, arguments: &[&str]) -> Vec<Durat
         assert!(status.is_ok_and(|status| status.success()));
         began_at.elapsed()
     };
-    let mut times: Vec<Duration> = (0..RUNS).map(|_| once()).collect();
-    times.sort();
+    let mut times = hooks.map(|_| Vec::with_capacity(RUNS));
+    for _ in 0..RUNS {
+        times.iter_mut().zip(hooks).for_each(|(times, hook)| times.push(once(hook)));
+    }
+    times.iter_mut().for_each(|times| times.sort());
     times
 }
 

@@ -17,12 +17,16 @@ mod explain;
 mod formats;
 #[cfg(target_os = "linux")]
 mod full;
+#[cfg(target_os = "linux")]
+mod left_overs;
+mod left_trees;
 #[path = "../common/missing.rs"]
 mod missing;
 mod names;
 mod other_home;
 mod program;
 mod sources;
+mod stopping;
 #[cfg(target_os = "linux")]
 mod watching;
 mod world;

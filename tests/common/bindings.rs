@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    BoundSession, Committed, Format, Medium, NotedWait, Notes, SessionFile, Tie, Work,
+    BoundSession, Committed, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie, Work,
 };
 use claimtop::testing::format::{doing, noted_wait};
 
@@ -17,11 +17,21 @@ impl WorldFile {
         let mut doing = doing(format, &self.filled(&spec.text)).expect("a format with session files");
         for edit in &mut doing.edits {
             let is_in = |paths: &[String]| paths.iter().any(|path| path == edit.path.raw());
+            let mut by = spec.sub_agents.get(edit.path.raw()).into_iter().flatten();
+            edit.by = by.next().map(|id| id.as_str().into());
+            edit.also = by.map(|id| id.as_str().into()).collect();
             edit.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
                 (true, _) => Committed::Yes,
                 (false, true) => Committed::No,
                 (false, false) => Committed::Unknown,
             };
+        }
+        for taken in &mut doing.taken_ports {
+            let listener = spec.listeners.get(&taken.port.to_string());
+            taken.by = listener.map(|pid| {
+                let process = self.process.iter().find(|process| process.pid == *pid).expect("its process");
+                ProcessId { pid: *pid, start_ticks: self.ticks(&process.started) }
+            });
         }
         Work {
             format,

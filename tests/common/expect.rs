@@ -34,12 +34,58 @@ pub(crate) struct Expect {
     /// The PIDs of all windows, where that matters.
     #[serde(default)]
     pub(crate) windows: Option<Vec<u32>>,
+    /// What windows have left running, by PID.
+    #[serde(default)]
+    pub(crate) left_over: Vec<ExpectLeftOver>,
+    /// The working trees that agents have made, by path.
+    #[serde(default)]
+    pub(crate) left_tree: Vec<ExpectLeftTree>,
     /// How findings came to be.
     #[serde(default)]
     pub(crate) finding: Vec<ExpectFinding>,
     /// Plans that could be asked for.
     #[serde(default)]
     pub(crate) plan: Vec<ExpectPlan>,
+}
+
+/// What must be true of one working tree.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectLeftTree {
+    path: String,
+    /// How sure it is, or `none` where it is not told at all.
+    certainty: String,
+    /// A part of what it lacks.
+    #[serde(default)]
+    why: String,
+    /// What its window is or was called.
+    #[serde(default)]
+    window: Option<String>,
+    #[serde(default)]
+    pid: Option<u32>,
+    /// Whether what holds it locked can be released.
+    #[serde(default)]
+    unlocks: Option<bool>,
+}
+
+/// What must be true of one left-over.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectLeftOver {
+    pid: u32,
+    /// How sure it is, or `none` where it is none.
+    certainty: String,
+    /// A part of what it lacks.
+    #[serde(default)]
+    why: String,
+    #[serde(default)]
+    below: Vec<u32>,
+    /// What its window is or was called.
+    window: Option<String>,
+    /// What its agent's configuration calls it.
+    name: Option<String>,
+    /// A part of why it is never ended; empty where it may be.
+    refused: Option<String>,
 }
 
 /// What must be true of one record.
@@ -99,6 +145,9 @@ pub(crate) struct ExpectWindow {
     /// How full its context is: `170000 of 200000`, or tokens only.
     #[serde(default)]
     fill: Option<String>,
+    /// Its processes, such as `bash 4712`; the last says how many more there are, where there are more.
+    #[serde(default)]
+    processes: Option<Vec<String>>,
 }
 
 /// Compares a report with what its world expects and returns every difference.
@@ -119,6 +168,8 @@ pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
         }
     }
     same("needs", expect.needs.as_ref(), sentences(report), &mut out);
+    expect.left_over.iter().for_each(|wanted| check_left_over(wanted, report, &mut out));
+    expect.left_tree.iter().for_each(|wanted| check_left_tree(wanted, report, &mut out));
     expect.record.iter().for_each(|wanted| check_record(wanted, report, &mut out));
     expect.claim.iter().for_each(|wanted| check_claim(wanted, report, &mut out));
     let claims: Vec<String> = report.claims.iter().map(claim_name).collect();
@@ -149,6 +200,50 @@ pub(super) fn same<T: PartialEq + std::fmt::Debug>(
 /// Returns how a value reads in JSON, without quotes.
 pub(crate) fn json_name<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_value(value).expect("a value").as_str().unwrap_or_default().to_owned()
+}
+
+fn check_left_over(wanted: &ExpectLeftOver, report: &Report, out: &mut Vec<String>) {
+    let one = report.left_overs.iter().find(|one| one.pid == wanted.pid);
+    let found = one.map_or("none", |one| one.certainty.name());
+    same(&format!("left-over {}", wanted.pid), Some(&wanted.certainty), found.to_owned(), out);
+    if let Some(one) = one {
+        same(
+            &format!("below {}", wanted.pid),
+            Some(&wanted.below),
+            one.below().iter().map(|member| member.id.pid).collect(),
+            out,
+        );
+        let window = one.window_name.as_ref().map(|name| name.raw().to_owned()).unwrap_or_default();
+        same(&format!("window of {}", wanted.pid), wanted.window.as_ref(), window, out);
+        let name = one.name.as_ref().map(|name| name.raw().to_owned()).unwrap_or_default();
+        same(&format!("name of {}", wanted.pid), wanted.name.as_ref(), name, out);
+        let refused = one.refused.clone().unwrap_or_default();
+        if wanted
+            .refused
+            .as_ref()
+            .is_some_and(|wanted| wanted.is_empty() != refused.is_empty() || !refused.contains(wanted))
+        {
+            out.push(format!("left-over {} refused: {refused}", wanted.pid));
+        }
+        if !one.why.contains(&wanted.why) {
+            out.push(format!("left-over {}: {}", wanted.pid, one.why));
+        }
+    }
+}
+
+fn check_left_tree(wanted: &ExpectLeftTree, report: &Report, out: &mut Vec<String>) {
+    let one = report.left_trees.iter().find(|one| one.path.raw() == wanted.path);
+    let name = format!("working tree {}", wanted.path);
+    same(&name, Some(&wanted.certainty), one.map_or("none", |one| one.certainty.name()).to_owned(), out);
+    if let Some(one) = one {
+        let window = one.window_name.as_ref().map(|name| name.raw().to_owned()).unwrap_or_default();
+        same(&format!("window of {name}"), wanted.window.as_ref(), window, out);
+        same(&format!("PID of {name}"), wanted.pid.as_ref(), one.window_pid.unwrap_or_default(), out);
+        same(&format!("lock of {name}"), wanted.unlocks.as_ref(), one.releasable_lock.is_some(), out);
+        if !one.why.contains(&wanted.why) {
+            out.push(format!("{name}: {}", one.why));
+        }
+    }
 }
 
 fn check_record(wanted: &ExpectRecord, report: &Report, out: &mut Vec<String>) {
@@ -212,6 +307,12 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
         None => fill.tokens.to_string(),
     });
     same(&format!("{name} fill"), wanted.fill.as_ref(), fill.unwrap_or_default(), out);
+    let mut processes: Vec<String> =
+        window.processes.iter().map(|process| format!("{} {}", process.name, process.pid)).collect();
+    if window.more_processes > 0 {
+        processes.push(format!("{} more", window.more_processes));
+    }
+    same(&format!("{name} processes"), wanted.processes.as_ref(), processes, out);
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref()).map(|b| b.raw().to_owned());
     same(&format!("{name} branch"), wanted.branch.as_ref(), branch.unwrap_or_default(), out);
 }

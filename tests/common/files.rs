@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use claimtop::core::model::{
-    Content, Described, FileImage, FileMeta, OwnPlace, Ownership, Refusal, Repo, RepoSort, Snapshot,
-    Untrusted, Users, Worktree,
+    Content, Described, FileImage, FileMeta, MadeTree, OwnPlace, Ownership, Refusal, Repo, RepoSort,
+    Snapshot, Untrusted, Users, Worktree,
 };
 use claimtop::described;
 use claimtop::testing::format::{self, Base, FileKind, Parsed, Reading};
 use jiff::tz::TimeZone;
 
 use super::WorldFile;
-use super::spec::{FileSpec, ProcessSpec, RepoSpec};
+use super::spec::{FileSpec, MadeSpec, ProcessSpec, RepoSpec};
 
 pub(super) const HOME: &str = "/home/dev";
 
@@ -91,6 +91,10 @@ impl WorldFile {
                 self.at(span).to_zoned(zone).datetime().to_string()
             }
             Some(("pid" | "path", same)) => same.to_owned(),
+            Some(("port", pid)) => {
+                let trace = self.trace.iter().find(|trace| trace.pid.to_string() == pid);
+                trace.expect("a process that listens").ports.first().expect("a port").to_string()
+            }
             Some(("start", pid)) => {
                 let spec = self.process.iter().find(|spec| spec.pid.to_string() == pid);
                 self.ticks(&spec.expect("a process of the world").started).to_string()
@@ -156,13 +160,20 @@ pub(super) fn absolute(path: &str) -> PathBuf {
     }
 }
 
-pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec]) -> Repo {
-    let tree = |path: &str, id: &str, branch: Option<&str>| Worktree {
-        path: path.into(),
-        id: id.to_owned(),
-        branch: branch.map(Untrusted::from),
-        exists: !spec.gone.iter().any(|gone| gone == path),
-        locked: None,
+pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec], files: &[FileSpec]) -> Repo {
+    let has = |paths: &[String], path: &str| paths.iter().any(|one| one == path);
+    let tree = |path: &str, id: &str, branch: Option<&str>| {
+        let lock = format!("{}/.git/worktrees/{id}/locked", spec.root);
+        let locked = files.iter().find(|file| file.path == lock).map(|file| Untrusted::from(&*file.text));
+        Worktree {
+            path: path.into(),
+            id: id.to_owned(),
+            branch: branch.map(Untrusted::from),
+            exists: !has(&spec.gone, path) && !has(&spec.absent, path),
+            is_gone: has(&spec.gone, path),
+            made: made(spec.made.get(path), path, locked.as_ref(), processes),
+            locked,
+        }
     };
     let mut worktrees = vec![tree(&spec.root, "", spec.branch.as_deref())];
     for (path, branch) in &spec.worktrees {
@@ -181,4 +192,26 @@ pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec]) -> Repo {
     let common_dir = Path::new(&spec.root).join(".git");
     let sort = if spec.plain { RepoSort::Folder } else { RepoSort::Git };
     Repo { common_dir, sort, worktrees, entire_refs: spec.entire_refs.clone(), users }
+}
+
+fn made(
+    spec: Option<&MadeSpec>,
+    path: &str,
+    locked: Option<&Untrusted>,
+    processes: &[ProcessSpec],
+) -> Option<MadeTree> {
+    if spec.is_none() && !locked?.raw().starts_with("claude ") {
+        return None;
+    }
+    let MadeSpec { no_commit, at_main, users_unread } = spec.copied().unwrap_or_default();
+    let pids = |uses: &dyn Fn(&ProcessSpec) -> bool| {
+        let users = processes.iter().filter(|process| process.state != "dead" && uses(process));
+        users.map(|process| process.pid).collect()
+    };
+    let is_in = |other: &String| Path::new(other).starts_with(path);
+    let users = (!users_unread).then(|| Users {
+        pids: pids(&|process| !process.closed && process.cwd.iter().chain(&process.opens).any(is_in)),
+        unread: pids(&|process| process.closed),
+    });
+    Some(MadeTree { has_no_commit: no_commit, is_at_main: at_main, users })
 }

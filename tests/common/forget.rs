@@ -5,13 +5,38 @@ use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Details, InnerPids, Key, Medium, Others, ProcessState, Snapshot, VerdictState};
+use claimtop::core::model::{
+    Certainty, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState, Snapshot, VerdictState,
+};
+
+/// How sure it is at most of each process that was left, and whether it may be ended.
+pub(crate) type LeftOvers = BTreeMap<ProcessId, (Certainty, bool)>;
 
 /// Returns every record's verdict by key.
 pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
     let signatures = Signatures::built_in().expect("signatures");
     let report = assess(snapshot, &Policy { signatures });
     report.records().map(|record| (record.key.clone(), record.verdict.state)).collect()
+}
+
+/// Returns of every left-over's topmost process and of those below it how sure it is at most, and whether
+/// it may be ended.
+pub(crate) fn left_overs(snapshot: &Snapshot) -> LeftOvers {
+    let signatures = Signatures::built_in().expect("signatures");
+    let report = assess(snapshot, &Policy { signatures });
+    let mut all = LeftOvers::new();
+    for (one, member) in report.left_overs.iter().flat_map(|one| one.tree.iter().map(move |id| (one, id))) {
+        let known = all.entry(member.id).or_insert((one.certainty, false));
+        *known = (known.0.min(one.certainty), known.1 || one.may_be_ended());
+    }
+    all
+}
+
+/// Returns how sure it is of every working tree that was left, by key.
+pub(crate) fn left_trees(snapshot: &Snapshot) -> BTreeMap<Key, Certainty> {
+    let signatures = Signatures::built_in().expect("signatures");
+    let report = assess(snapshot, &Policy { signatures });
+    report.left_trees.iter().map(|one| (one.key.clone(), one.certainty)).collect()
 }
 
 /// Forgets some facts of a snapshot, chosen by `seed`: processes, their parts, records, agents
@@ -53,6 +78,28 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     if snapshot.bound.notes.len() < known {
         snapshot.bound.partial = Some("forgotten".to_owned());
     }
+    snapshot.traces.retain(|_| dice.roll(chance) != 0);
+    for trace in &mut snapshot.traces {
+        if dice.roll(chance) == 0 {
+            trace.origin = None;
+        }
+        trace.tasks.retain(|_| dice.roll(chance) != 0);
+        if dice.roll(chance) == 0 {
+            trace.argv.clear();
+        }
+        if let Some(origin) = trace.origin.as_mut() {
+            origin.session = origin.session.take().filter(|_| dice.roll(chance) != 0);
+        }
+        trace.hindrance = trace.hindrance.take().filter(|_| dice.roll(chance) != 0);
+        trace.input = trace.input.take().filter(|_| dice.roll(chance) != 0);
+        trace.server = trace.server.take().filter(|_| dice.roll(chance) != 0);
+        trace.memory = trace.memory.take().filter(|_| dice.roll(chance) != 0);
+        trace.cpu_time = trace.cpu_time.take().filter(|_| dice.roll(chance) != 0);
+        trace.ports.retain(|_| dice.roll(chance) != 0);
+        for port in &mut trace.ports {
+            port.clients = port.clients.take().filter(|_| dice.roll(chance) != 0);
+        }
+    }
     snapshot.homes.retain(|_| dice.roll(chance) != 0);
     snapshot.work.retain(|_| dice.roll(chance) != 0);
     snapshot.session_files.retain(|_| dice.roll(chance) != 0);
@@ -71,6 +118,12 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     }
     for repo in &mut snapshot.repos {
         repo.users = repo.users.take().filter(|_| dice.roll(chance) != 0);
+        for tree in &mut repo.worktrees {
+            tree.is_gone &= dice.roll(chance) != 0;
+            if let Some(made) = &mut tree.made {
+                made.users = made.users.take().filter(|_| dice.roll(chance) != 0);
+            }
+        }
     }
     let host = &mut snapshot.host;
     host.boot_id = host.boot_id.take().filter(|_| dice.roll(chance) != 0);

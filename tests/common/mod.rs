@@ -24,12 +24,15 @@ mod spec;
 mod stores;
 mod stories;
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Host, ProcessId, Reason, Report, SeenAgent, Snapshot, Tombstone};
+use claimtop::core::model::{
+    Host, Multiplexer, Origin, Port, ProcessId, Reason, Report, SeenAgent, Snapshot, Tombstone, Trace,
+};
 use claimtop::testing::core::merged;
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
@@ -39,7 +42,7 @@ use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
     BindingSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec, SourceSpec,
-    TombstoneSpec, WorkSpec,
+    TombstoneSpec, TraceSpec, WorkSpec,
 };
 
 /// One world.
@@ -78,6 +81,8 @@ pub(crate) struct WorldFile {
     work: Vec<WorkSpec>,
     #[serde(default)]
     tombstone: Vec<TombstoneSpec>,
+    #[serde(default)]
+    trace: Vec<TraceSpec>,
     #[serde(default)]
     source: Vec<SourceSpec>,
     /// What must come out.
@@ -157,6 +162,38 @@ impl WorldFile {
         }
     }
 
+    fn trace(&self, spec: &TraceSpec) -> Trace {
+        let process = self.process.iter().find(|process| process.pid == spec.pid).expect("its process");
+        Trace {
+            id: ProcessId { pid: spec.pid, start_ticks: self.ticks(&process.started) },
+            group: spec.group.unwrap_or(spec.pid),
+            argv: process.argv.iter().map(|argument| argument.as_str().into()).collect(),
+            cwd: process.cwd.as_deref().map(Into::into),
+            origin: (!spec.unread).then(|| Origin {
+                agent: spec.window.map(|_| spec.agent.as_str().into()),
+                pid: spec.window,
+                session: spec.session.as_deref().map(Into::into),
+                multiplexer: spec.tmux.map(Multiplexer::Server),
+                is_unit: spec.unit,
+            }),
+            tasks: spec.tasks.iter().map(|session| session.as_str().into()).collect(),
+            memory: spec.memory,
+            cpu_time: None,
+            ports: spec
+                .ports
+                .iter()
+                .map(|number| Port {
+                    number: *number,
+                    address: Ipv4Addr::LOCALHOST.into(),
+                    clients: spec.clients,
+                })
+                .collect(),
+            input: spec.input,
+            server: spec.server.as_deref().map(Into::into),
+            hindrance: spec.hindrance(),
+        }
+    }
+
     /// Makes the snapshot.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let zone = TimeZone::get(&self.host.zone).expect("a zone");
@@ -177,7 +214,7 @@ impl WorldFile {
             processes: self.table(),
             records: Vec::new(),
             broken: Vec::new(),
-            repos: self.repo.iter().map(|spec| files::repo(spec, &self.process)).collect(),
+            repos: self.repo.iter().map(|spec| files::repo(spec, &self.process, &self.file)).collect(),
             databases: Vec::new(),
             sources: self.source.iter().map(SourceSpec::health).collect(),
             seen_agents: self
@@ -192,7 +229,9 @@ impl WorldFile {
             bound: self.notes(),
             homes: homes::of_records(),
             work: self.work.iter().map(|spec| Arc::new(self.work(spec))).collect(),
+            unread_work: Vec::new(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
+            traces: self.trace.iter().map(|spec| self.trace(spec)).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),
             tombstones: merged(self.tombstone.iter().map(|spec| self.tombstone(spec)).collect(), &[]).into(),
             host,

@@ -96,5 +96,6 @@ fn line(step: &Step) -> String {
         Step::Restore { parked, to } => format!("restore {} to {}", parked.raw(), to.text().raw()),
         Step::EndEntireSession { path, change } => format!("exchange {}: {change}", path.text().raw()),
         Step::Row { table, id, change, .. } => format!("change {table} {id}: {change}"),
+        Step::Stop { id, command, signal, .. } => format!("{} {} {}", signal.name(), id.pid, command.raw()),
     }
 }

@@ -105,24 +105,18 @@ impl Screen {
     pub(crate) fn end(mut self) -> u32 {
         // From whatever is open.
         self.press("\u{3}");
-        // Crossterm 0.29 leaves a key that comes together with a change of size until the next
-        // one: it asks the kernel for what is new only, and goes no further than the change.
-        self.wait_for_exit(|screen| drop(screen.input.as_mut().unwrap().write_all(b"\x0c")))
+        self.wait_for_exit()
     }
 
-    /// Waits until the program has ended by itself, and takes over its last output; does
-    /// something every other second `meanwhile`.
+    /// Waits until the program has ended by itself, and takes over its last output.
     #[track_caller]
-    pub(crate) fn wait_for_exit(&mut self, mut meanwhile: impl FnMut(&mut Self)) -> u32 {
-        for moment in 1..=PATIENCE {
+    pub(crate) fn wait_for_exit(&mut self) -> u32 {
+        for _ in 0..PATIENCE {
             if let Some(status) = self.child.try_wait().unwrap() {
                 self.take_output();
                 return status.exit_code();
             }
             self.take_output();
-            if moment % 40 == 0 {
-                meanwhile(self);
-            }
         }
         panic!("the program never ended:\n{}", self.picture());
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::{Medium, Others, SourceHealth, SourceState};
+use claimtop::core::model::{Hindrance, InputEnd, Medium, Others, SourceHealth, SourceState};
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
 
@@ -175,12 +175,31 @@ pub(super) struct RepoSpec {
     /// Those of them whose folder has gone.
     #[serde(default)]
     pub(super) gone: Vec<String>,
+    /// Those of them that are not there, and perhaps only not mounted.
+    #[serde(default)]
+    pub(super) absent: Vec<String>,
+    /// What is known of those of them that an agent made, beside those that it has locked.
+    #[serde(default)]
+    pub(super) made: BTreeMap<String, MadeSpec>,
     #[serde(default)]
     pub(super) entire_refs: Vec<String>,
     /// It is no repository, but a folder that a person named.
     #[serde(default)]
     pub(super) plain: bool,
     /// Nobody was asked who uses it.
+    #[serde(default)]
+    pub(super) users_unread: bool,
+}
+
+/// A working tree that an agent made.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MadeSpec {
+    #[serde(default)]
+    pub(super) no_commit: bool,
+    #[serde(default)]
+    pub(super) at_main: bool,
+    /// Nobody was asked who works in it.
     #[serde(default)]
     pub(super) users_unread: bool,
 }
@@ -248,6 +267,74 @@ pub(super) struct TombstoneSpec {
     pub(super) time_namespace: Option<u64>,
 }
 
+/// What a process says of where it comes from.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TraceSpec {
+    pub(super) pid: u32,
+    /// Its process group, which it leads where none is given.
+    #[serde(default)]
+    pub(super) group: Option<u32>,
+    #[serde(default = "claude_code")]
+    pub(super) agent: String,
+    /// The PID of the window that its environment names.
+    #[serde(default)]
+    pub(super) window: Option<u32>,
+    #[serde(default)]
+    pub(super) session: Option<String>,
+    /// The server of tmux that its environment names.
+    #[serde(default)]
+    pub(super) tmux: Option<u32>,
+    /// Systemd started it as a unit's main process.
+    #[serde(default)]
+    pub(super) unit: bool,
+    /// The sessions into whose tasks' output it writes.
+    #[serde(default)]
+    pub(super) tasks: Vec<String>,
+    /// Its memory in bytes.
+    #[serde(default)]
+    pub(super) memory: Option<u64>,
+    /// The ports that it listens on, and how many connections each has.
+    #[serde(default)]
+    pub(super) ports: Vec<u16>,
+    #[serde(default)]
+    pub(super) clients: Option<u32>,
+    /// The other end of its standard input.
+    #[serde(default)]
+    pub(super) input: Option<InputEnd>,
+    /// What an agent's configuration calls its command line.
+    #[serde(default)]
+    pub(super) server: Option<String>,
+    /// Its environment could not be read.
+    #[serde(default)]
+    pub(super) unread: bool,
+    /// Who traces it.
+    #[serde(default)]
+    pub(super) traced: Option<u32>,
+    /// It waits in the kernel.
+    #[serde(default)]
+    pub(super) waits: bool,
+    /// The lock of a repository that it has open.
+    #[serde(default)]
+    pub(super) lock: Option<String>,
+    /// What it is in the middle of could not be read.
+    #[serde(default)]
+    pub(super) busy: bool,
+}
+
+impl TraceSpec {
+    pub(super) fn hindrance(&self) -> Option<Hindrance> {
+        let waits = self.waits.then_some(Hindrance::Waiting);
+        let lock = || self.lock.as_deref().map(|path| Hindrance::Locking(path.into()));
+        let found = self.traced.map(Hindrance::Traced).or(waits).or_else(lock);
+        (!self.busy).then(|| found.unwrap_or(Hindrance::Nothing))
+    }
+}
+
+fn claude_code() -> String {
+    "claude-code".to_owned()
+}
+
 /// What a session does: the lines of its agent's own file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -263,6 +350,12 @@ pub(super) struct WorkSpec {
     /// Those that it has.
     #[serde(default)]
     pub(super) committed: Vec<String>,
+    /// Who listens on the ports that it could not get, by their numbers.
+    #[serde(default)]
+    pub(super) listeners: BTreeMap<String, u32>,
+    /// The sub-agents that have edited a file, the last one first.
+    #[serde(default)]
+    pub(super) sub_agents: BTreeMap<String, Vec<String>>,
 }
 
 /// A session file of an agent, as the source found it.

@@ -52,7 +52,7 @@ impl Stage {
             Ok(Ended::Done) => self.check("done", true, cut),
             Ok(Ended::Failed | Ended::Changed) => self.check("not done", false, cut),
             Ok(Ended::Unknown) => self.resolve(cut),
-            Ok(Ended::Stuck) => panic!("{cut:?}: {end:?}"),
+            Ok(Ended::Stuck | Ended::Partly) => panic!("{cut:?}: {end:?}"),
             Err(ActionError::Refused(_) | ActionError::Changed(_)) => self.check("not begun", false, cut),
             Err(trouble) => panic!("{cut:?}: {trouble}"),
         }
@@ -73,7 +73,7 @@ impl Stage {
         match outcome.ended {
             Ended::Done => self.check("unknown, then done", true, cut),
             Ended::Failed => self.check("unknown, then not done", false, cut),
-            Ended::Changed | Ended::Stuck | Ended::Unknown => panic!("{cut:?}: {outcome:?}"),
+            Ended::Changed | Ended::Stuck | Ended::Unknown | Ended::Partly => panic!("{cut:?}: {outcome:?}"),
         }
     }
 }
@@ -155,7 +155,7 @@ fn a_server_that_crashes_at_the_commit_is_read_back_when_it_is_there_again() {
             Ended::Done => stage.check("done", true, Some(cut)),
             Ended::Failed => stage.check("not done", false, Some(cut)),
             Ended::Unknown => stage.resolve(Some(cut)),
-            ended @ (Ended::Changed | Ended::Stuck) => panic!("{cut:?}: {ended:?}"),
+            ended @ (Ended::Changed | Ended::Stuck | Ended::Partly) => panic!("{cut:?}: {ended:?}"),
         };
     }
     cluster.end();

@@ -72,6 +72,28 @@ fn a_holder_outside_is_unknown_from_inside() {
     }
 }
 
+/// A `/proc` of outside is no own one where a process happens to have the same number here and there.
+#[test]
+fn a_number_that_is_the_same_outside_by_chance_makes_no_proc_our_own() {
+    if !is_allowed("a number that is the same outside", &BLIND) {
+        return;
+    }
+    // The next number inside is made the one that the next process will have outside, until it is.
+    let script = "for try in $(seq 500); do /bin/sh -c ' \
+                  read -r outer rest < /proc/self/stat; echo $outer > \"$0\"; \
+                  [ $outer = $$ ] || exit 77; exec \"$@\"' \"$0\" \"$@\"; \
+                  code=$?; [ $code = 77 ] || exit $code; \
+                  read -r last < \"$0\"; echo $last > /proc/sys/kernel/ns_last_pid || exit 1; done; exit 1";
+    let world = World::new();
+    let last = world.path("last").into_os_string().into_string().unwrap();
+    let same = ["/bin/sh", "-c", script, &last];
+    let report = world.look(&[&BLIND[..], &same[..]].concat());
+    let sources = report["sources"].as_array().unwrap();
+    let processes = sources.iter().find(|source| source["id"] == "processes").unwrap();
+    let detail = processes["detail"].as_str().unwrap();
+    assert!(detail.ends_with("/proc shows another pid namespace"), "{processes}");
+}
+
 /// Two containers that share a home: neither sees the other's processes.
 #[test]
 fn a_holder_in_another_namespace_is_unknown_to_a_sibling() {

@@ -61,7 +61,7 @@ fn check(stage: &Stage, deed: Deed, before: &[String], history: &History, what: 
     match ended {
         Some(Ended::Done) => assert_eq!(changed, 3, "{what}: {rows:?}"),
         Some(Ended::Failed | Ended::Changed) | None => assert_eq!(changed, 0, "{what}: {rows:?}"),
-        Some(Ended::Stuck | Ended::Unknown) => panic!("{what}: {ended:?}"),
+        Some(Ended::Stuck | Ended::Unknown | Ended::Partly) => panic!("{what}: {ended:?}"),
     }
     let copies = 1 + usize::from(deed == Deed::Undo);
     let kept = if ended == Some(Ended::Done) { copies } else { copies - 1 };

@@ -188,7 +188,11 @@ impl Stage {
         let seen = self.see(&lock, Request::Undo { entry, to: RestoreTo::Origin }, now).unwrap();
         let words = |step: &Step| match step {
             Step::Row { table, id, change, .. } => format!("{table} {id}: {change}"),
-            Step::Park { .. } | Step::Move { .. } | Step::Restore { .. } | Step::EndEntireSession { .. } => {
+            Step::Park { .. }
+            | Step::Move { .. }
+            | Step::Restore { .. }
+            | Step::EndEntireSession { .. }
+            | Step::Stop { .. } => {
                 panic!("{step:?}")
             }
         };

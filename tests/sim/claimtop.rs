@@ -119,6 +119,8 @@ fn name(request: &Request) -> &'static str {
         Request::Act { action: Action::Migrate, .. } => "migrate",
         Request::Act { action: Action::Park, .. } => "park",
         Request::Act { action: Action::Undo, .. } => "undo of nothing",
+        Request::Act { action: Action::Stop, .. } => "end of nothing",
+        Request::Stop { .. } => "end",
         Request::Left { .. } => "release of all left",
         Request::Undo { .. } => "undo",
     }
@@ -218,7 +220,7 @@ fn act_naively(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &m
     let from = (&folder, path.file_name().unwrap_or_default());
     if disk.rename_new(from, (&parked, name.as_ref()), Side::Private).is_ok() {
         let outcome = Outcome { ended: Ended::Done, detail: String::new() };
-        let receipt = Receipt { entry, title: String::new(), undoes: None, outcome };
+        let receipt = Receipt { entry, title: String::new(), undoes: None, is_final: false, outcome };
         scheduler.with(|world| {
             world.tally.count("naive release: Done");
             oracle::check_owners(world, &receipt);

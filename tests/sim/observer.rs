@@ -192,7 +192,9 @@ fn records(world: &mut World) -> Snapshot {
         homes: Vec::new(),
         session_files: Vec::new(),
         tombstones: world.stones.clone().into(),
+        unread_work: Vec::new(),
         plain_folders: Vec::new(),
+        traces: Vec::new(),
         work: Vec::new(),
     };
     let mut images: Vec<(FileKind, FileImage)> = Vec::new();
@@ -247,7 +249,7 @@ fn repo() -> Repo {
         id: id.to_owned(),
         branch: Some(Untrusted::fixed("main")),
         exists: true,
-        locked: None,
+        ..Worktree::default()
     };
     Repo {
         common_dir: Path::new(REPO).join(".git"),

@@ -75,7 +75,9 @@ fn migrated(world: &World) -> BTreeSet<Version> {
     let entries = history.entries.iter().filter(|entry| entry.intent.action == Action::Migrate);
     let prints = entries.flat_map(|entry| &entry.intent.movements).filter_map(|movement| match movement {
         Movement::Put { print, .. } => Some(print),
-        Movement::Take { .. } | Movement::Exchange { .. } | Movement::Rows { .. } => None,
+        Movement::Take { .. } | Movement::Exchange { .. } | Movement::Rows { .. } | Movement::Stop { .. } => {
+            None
+        }
     });
     prints.filter_map(|print| world.ledger.version_of(&print.sha256)).collect()
 }
@@ -157,6 +159,7 @@ fn left_by(world: &World, entry: &Entry) -> Vec<(Version, Vec<PathBuf>)> {
         | Movement::Put { to: path, parked, print, .. }
         | Movement::Exchange { path, parked, print, .. } => (path, parked, print),
         Movement::Rows { .. } => unreachable!("no database is simulated"),
+        Movement::Stop { .. } => unreachable!("no process is ended"),
     });
     let mut left: BTreeMap<Version, Vec<PathBuf>> = BTreeMap::new();
     for (path, parked, print) in movements {

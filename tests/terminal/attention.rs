@@ -36,7 +36,7 @@ fn the_title_is_put_back() {
     let world = World::new();
     let mut screen = world.open(100, 30);
     screen.press("q");
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
     let written = written(&screen);
     let (saved, back) = (written.find("\u{1b}[22;2t"), written.rfind("\u{1b}[23;2t"));
     assert!(saved.is_some() && saved < back, "{saved:?} {back:?}");

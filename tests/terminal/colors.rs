@@ -34,7 +34,7 @@ fn shown(arguments: &[&str], environment: &[(&str, &str)]) -> Vec<u8> {
     screen.press("5");
     screen.wait_for("corrupt-record");
     screen.press("q");
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
     screen.check_given_back();
     screen.written.clone()
 }
@@ -79,7 +79,7 @@ fn colors_that_are_not_wanted_are_not_sent() {
 fn a_dumb_terminal_gets_lines_and_no_screen() {
     let world = World::new();
     let mut screen = Screen::start(world.command(&[], &[("TERM", "dumb")]), 120, 40);
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
     let written = String::from_utf8(screen.written.clone()).unwrap();
     assert!(!written.is_empty() && !written.contains('\u{1b}'), "{written}");
 }

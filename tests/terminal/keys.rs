@@ -13,6 +13,7 @@ fn check(screen: &mut Screen, keys: &str, shown: &str) {
 
 /// What the history shows: on a busy machine it has rows at once.
 const HISTORY: &str = "Nothing has been done yet|Outcome";
+const LEFT_OVERS: &str = "has left anything behind|Nothing runs that|Left by";
 
 fn selected(screen: &Screen) -> String {
     let picture = screen.picture();
@@ -23,15 +24,17 @@ fn selected(screen: &Screen) -> String {
 fn every_view_has_its_key() {
     let world = World::new();
     let mut screen = world.open(100, 15);
-    check(&mut screen, "6", HISTORY);
+    check(&mut screen, "7", HISTORY);
+    check(&mut screen, "6", LEFT_OVERS);
     check(&mut screen, "5", "What is wrong");
     check(&mut screen, "4", "Holds");
     check(&mut screen, "3", "Session of");
     screen.press("2");
     screen.wait_until("the windows", |screen| !screen.shows("Session of"));
-    check(&mut screen, "6", HISTORY);
+    check(&mut screen, "7", HISTORY);
+    check(&mut screen, "\u{1b}[Z", LEFT_OVERS);
     check(&mut screen, "\u{1b}[Z", "What is wrong");
-    check(&mut screen, "\t\t\t\t", "Session of");
+    check(&mut screen, "\t\t\t\t\t", "Session of");
     assert_eq!(screen.end(), 0);
 }
 
@@ -82,10 +85,10 @@ fn q_closes_what_is_open_and_quits_where_nothing_is() {
     check(&mut screen, "?", "Keys that are active now");
     screen.press("q");
     screen.wait_until("an end of the help", |screen| !screen.shows("Keys that are active now"));
-    screen.press("6");
+    screen.press("7");
     screen.wait_until("the history", |screen| HISTORY.split('|').any(|text| screen.shows(text)));
     screen.press("q");
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn a_plan_says_why_it_stays() {
     check(&mut screen, "m", "Plan: migrate");
     check(&mut screen, "6", "Esc closes it");
     screen.press("\u{3}");
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn a_frozen_picture_stays_until_it_lives_again() {
     check(&mut screen, "f", "[frozen");
     world.write("home/.maia/sessions/swarm_session_late.json", r#"{"current_agent":"late_agent"}"#);
     // Goes through all views meanwhile: none of them takes the newer look.
-    for (key, shown) in [("6", HISTORY), ("3", "alpha_agent")] {
+    for (key, shown) in [("7", HISTORY), ("3", "alpha_agent")] {
         check(&mut screen, key, shown);
     }
     assert!(!screen.shows("late_agent"), "{}", screen.picture());
@@ -163,7 +166,7 @@ fn keys_that_mean_nothing_do_nothing() {
     let world = World::new();
     let mut screen = world.open(100, 30);
     screen.press("\u{1b}OP\u{1b}[15~\u{1b}[200~pasted\u{1b}[201~\u{0}\u{1}ü€\u{1b}[<0;1;1M\u{1b}[I\u{1b}[O");
-    check(&mut screen, "\u{1b}\u{c}6", HISTORY);
+    check(&mut screen, "\u{1b}\u{c}7", HISTORY);
     assert_eq!(screen.end(), 0);
 }
 

@@ -12,7 +12,7 @@ fn check(end: impl FnOnce(&mut Screen)) -> u32 {
     let mut screen = world.open(80, 24);
     assert!(screen.is_taken());
     end(&mut screen);
-    let code = screen.wait_for_exit(|_| ());
+    let code = screen.wait_for_exit();
     screen.check_given_back();
     assert!(!screen.shows("alpha_agent"), "a trace is left:\n{}", screen.picture());
     code
@@ -27,7 +27,7 @@ fn after_quitting() {
 
 #[test]
 fn after_quitting_from_any_depth() {
-    for keys in ["\r", "?", "r", "f", "/x\r", "\rr?", "6"] {
+    for keys in ["\r", "?", "r", "f", "/x\r", "\rr?", "7"] {
         assert_eq!(check(|screen| screen.press(&format!("{keys}\u{3}"))), 0, "{keys:?}");
     }
     assert_eq!(check(|screen| screen.press("/typed\u{3}")), 0, "Ctrl-C while a filter is typed");
@@ -55,7 +55,7 @@ fn after_a_signal_in_the_very_first_moment() {
     let mut screen = Screen::start(world.command(&[], &[]), 80, 24);
     screen.wait_until("the alternate screen", |screen| screen.parser.screen().alternate_screen());
     screen.signal(Signal::TERM);
-    screen.wait_for_exit(|_| ());
+    screen.wait_for_exit();
     screen.check_given_back();
 }
 
@@ -66,6 +66,6 @@ fn with_the_mouse_in_use() {
     let mut screen = world.open(80, 24);
     assert_ne!(screen.parser.screen().mouse_protocol_mode(), vt100::MouseProtocolMode::None);
     screen.press("q");
-    screen.wait_for_exit(|_| ());
+    screen.wait_for_exit();
     screen.check_given_back();
 }

@@ -41,6 +41,6 @@ fn tabs_names_rows_and_keys_are_clicked() {
     click(&mut screen, "q close");
     screen.wait_until("the table", |screen| !screen.shows("── maia alpha_agent"));
     click(&mut screen, "q quit");
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
     screen.check_given_back();
 }

@@ -31,14 +31,14 @@ fn questions(written: &[u8]) -> Vec<String> {
 fn nothing_is_asked_of_the_terminal() {
     let world = World::new();
     let mut screen: Screen = world.open(100, 30);
-    screen.press("123456\t?");
+    screen.press("1234567\t?");
     screen.wait_for("Keys that are active now");
     screen.close("Keys that are active now");
     screen.resize(80, 24);
     screen.press("3\u{c}");
     screen.wait_for("alpha_agent");
     screen.press("q");
-    assert_eq!(screen.wait_for_exit(|_| ()), 0);
+    assert_eq!(screen.wait_for_exit(), 0);
     assert_eq!(questions(&screen.written), Vec::<String>::new());
 }
 

@@ -30,7 +30,7 @@ fn a_panic_while_looking_gives_the_terminal_back_and_is_told() {
     command.env("TERM", "xterm-256color");
     command.env(VARIABLE, "1");
     let mut screen = Screen::start(command, 100, 30);
-    screen.wait_for_exit(|_| ());
+    screen.wait_for_exit();
     assert!(String::from_utf8_lossy(&screen.written).contains("\u{1b}[?1049h"), "there was no screen");
     screen.check_given_back();
     assert!(screen.shows("it says: the scanner thread has failed"), "{}", screen.picture());

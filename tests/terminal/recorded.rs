@@ -130,7 +130,7 @@ fn redacted(answer: &str) -> (u32, Option<String>) {
     screen.wait_for("[y/N]");
     assert!(!file.exists(), "it is written before anybody said yes");
     screen.press(answer);
-    let code = screen.wait_for_exit(|_| ());
+    let code = screen.wait_for_exit();
     (code, std::fs::read_to_string(file).ok())
 }
 

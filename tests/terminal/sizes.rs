@@ -52,6 +52,21 @@ fn no_size_is_too_small_or_too_large() {
 }
 
 #[test]
+fn a_key_that_comes_with_a_change_of_size_is_read() {
+    let world = World::new();
+    let mut screen = world.open(80, 24);
+    for columns in (81..120).step_by(2) {
+        screen.resize(columns, 24);
+        screen.press("?");
+        screen.wait_for("Keys that are active now");
+        screen.resize(columns + 1, 24);
+        screen.press("q");
+        screen.wait_until("no help", |screen| !screen.shows("Keys that are active now"));
+    }
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
 fn a_change_of_size_draws_at_the_new_one() {
     let world = World::new();
     let mut screen = world.open(80, 24);

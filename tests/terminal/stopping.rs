@@ -50,7 +50,7 @@ fn by_the_signal_and_by_the_key() {
             resume(&mut screen);
         }
         screen.press("q");
-        assert_eq!(screen.wait_for_exit(|_| ()), 0);
+        assert_eq!(screen.wait_for_exit(), 0);
         screen.check_given_back();
     }
 }
@@ -89,7 +89,7 @@ fn an_end_that_was_asked_for_meanwhile_comes_when_continued() {
     stop(&mut screen, |screen| screen.signal(Signal::TSTP));
     screen.signal(Signal::TERM);
     screen.signal(Signal::CONT);
-    screen.wait_for_exit(|_| ());
+    screen.wait_for_exit();
     screen.check_given_back();
 }
 

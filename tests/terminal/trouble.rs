@@ -141,7 +141,7 @@ fn too_few_descriptors_are_told_before_the_screen_opens() {
     let world = World::new();
     for few in [12, 16, 20, 40] {
         let mut screen = limited(&world, &format!("-n {few}"));
-        assert_eq!(screen.wait_for_exit(|_| ()), 4, "{few}: {}", screen.picture());
+        assert_eq!(screen.wait_for_exit(), 4, "{few}: {}", screen.picture());
         assert!(screen.shows("files may be open at once"), "{}", screen.picture());
         screen.check_given_back();
     }
@@ -156,7 +156,7 @@ fn a_log_that_cannot_be_made_is_told_before_the_screen_opens() {
     let world = World::new();
     world.write("home/.local/state", "a file where a folder should be");
     let mut screen = Screen::start(world.command(&["--log-level", "debug"], &[]), 200, 30);
-    assert_eq!(screen.wait_for_exit(|_| ()), 4);
+    assert_eq!(screen.wait_for_exit(), 4);
     assert!(screen.shows("failed to log into"), "{}", screen.picture());
     screen.check_given_back();
 }

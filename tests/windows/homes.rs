@@ -5,6 +5,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -82,6 +83,37 @@ fn a_window_is_followed_into_a_configuration_folder_of_its_own() {
 }
 
 /// Writes a record of each system that keeps some in a home; returns where.
+#[test]
+fn now_names_the_folders_that_were_not_looked_at() {
+    let world = World::new();
+    let _window = Window::start(&world, &world.path("home/.claude"));
+    let now = once_alone(&world, &[]);
+    assert!(
+        now.starts_with("1 window: nothing that was read needs you, and not everything was: folders"),
+        "{now}"
+    );
+    assert!(
+        now.contains("\n  folders: 1 folder of windows lies outside the folders that were named"),
+        "{now}"
+    );
+    let here = std::env::current_dir().unwrap();
+    let now = once_alone(&world, &["--root", here.to_str().unwrap()]);
+    assert!(now.starts_with("1 window, nothing needs you"), "{now}");
+}
+
+/// Returns what needs a person while no other test has windows, which would count and collide; after a
+/// minute of others the last that was said.
+fn once_alone(world: &World, options: &[&str]) -> String {
+    let over_at = Instant::now() + Duration::from_secs(60);
+    loop {
+        let now = world.run(&[&["now"], options].concat()).out;
+        if now.starts_with("1 window") || Instant::now() > over_at {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 fn fill(world: &World, home: &str) -> Vec<PathBuf> {
     let daemon = r#"{"pid":4194301,"processIdentity":{"bootId":"b","startTicks":7}}"#;
     let maia = r#"{"current_agent":"sre_agent","session_start":"2026-11-20T10:00:00"}"#;

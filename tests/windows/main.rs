@@ -11,11 +11,13 @@
 
 mod bind;
 mod homes;
+mod left_behind;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/pty.rs"]
 mod pty;
 mod real;
+mod service;
 mod sessions;
 mod tmux;
 mod work;

@@ -19,16 +19,16 @@ const WANTED: &str = "CLAIMTOP_REAL_AGENTS";
 const NOBODY: &str = "http://127.0.0.1:9";
 
 /// An agent that can be installed.
-struct Agent {
+pub(crate) struct Agent {
     /// Its name in claimtop.
-    name: &'static str,
+    pub(crate) name: &'static str,
     package: &'static str,
     program: &'static str,
     /// What it is started with.
     arguments: &'static [&'static str],
 }
 
-fn is_wanted() -> bool {
+pub(crate) fn is_wanted() -> bool {
     let is_wanted = std::env::var_os(WANTED).is_some();
     if !is_wanted {
         eprintln!("skipped: real agents are installed from npm only where {WANTED} is set");
@@ -36,7 +36,7 @@ fn is_wanted() -> bool {
     is_wanted
 }
 
-fn install(world: &World, agent: &Agent) -> PathBuf {
+pub(crate) fn install(world: &World, agent: &Agent) -> PathBuf {
     let folder = world.path(agent.name);
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
@@ -82,16 +82,18 @@ fn window(world: &World, screen: &mut Screen, wanted: impl Fn(&Value) -> bool) -
     panic!("it never was one window as wanted, but {here:?}:\n{}", screen.picture());
 }
 
-/// Ends what an agent left running: the processes whose program lies in the test's folder.
-struct Leftovers<'a>(&'a World);
+/// Ends what an agent left running: the processes whose program or working folder lies in the test's.
+pub(crate) struct Leftovers<'a>(pub(crate) &'a World);
 
 impl Drop for Leftovers<'_> {
     fn drop(&mut self) {
         let folder = self.0.path("").canonicalize().unwrap();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-            let exe = std::fs::read_link(entry.path().join("exe")).unwrap_or_default();
+            let is_here = |name| {
+                std::fs::read_link(entry.path().join(name)).is_ok_and(|path| path.starts_with(&folder))
+            };
             let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
-            if let Some(pid) = pid.filter(|_| exe.starts_with(&folder)) {
+            if let Some(pid) = pid.filter(|_| is_here("exe") || is_here("cwd")) {
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
@@ -139,9 +141,9 @@ fn check(agent: &Agent, window: &Value, screen: &Screen) {
     eprintln!("{}: PID {pid} below {started}, session {}", agent.package, window["session"]);
 }
 
-const CLAUDE: Agent = Agent {
+pub(crate) const CLAUDE: Agent = Agent {
     name: "claude-code",
-    package: "@anthropic-ai/claude-code@2.1.197",
+    package: "@anthropic-ai/claude-code@2.1.330",
     program: "claude",
     arguments: &[],
 };
@@ -157,7 +159,7 @@ const CODEX: Agent =
     Agent { name: "codex", package: "@openai/codex@0.169.0", program: "codex", arguments: &[] };
 
 /// A key of nobody, for programs that do not start without one.
-const KEY: &str = "sk-ant-api03-no-such-account-00000000000000000000";
+pub(crate) const KEY: &str = "sk-ant-api03-no-such-account-00000000000000000000";
 
 #[test]
 fn claude_code_is_one_window_and_its_own_hook_binds_it() {
@@ -274,10 +276,10 @@ fn opencode_is_one_window_and_its_database_tells_its_session() {
 }
 
 /// A terminal that answers what a program asks it.
-struct Terminal {
-    screen: Screen,
+pub(crate) struct Terminal {
+    pub(crate) screen: Screen,
     /// How much of the output has been looked through for questions.
-    answered: usize,
+    pub(crate) answered: usize,
 }
 
 /// What a program asks, where the cursor is and what the terminal can do, and the answers.
@@ -304,7 +306,7 @@ impl Terminal {
     /// Presses keys now and then until the screen is as wanted: a program throws away what was typed
     /// while it started.
     #[track_caller]
-    fn press_until(&mut self, what: &str, keys: &str, is_there: impl Fn(&Screen) -> bool) {
+    pub(crate) fn press_until(&mut self, what: &str, keys: &str, is_there: impl Fn(&Screen) -> bool) {
         for _ in 0..30 {
             if is_there(&self.screen) || self.wait(&is_there) {
                 return;

@@ -131,6 +131,52 @@ fn a_window_says_what_it_does_and_what_it_waits_for() {
     assert!(told.contains("session files hold 1 line that could not be understood"), "{told}");
 }
 
+#[test]
+fn why_a_transcript_is_not_read_is_told_in_every_place() {
+    let world = World::new();
+    let window = Window::start(&world);
+    let beside = world.write("home/beside.jsonl", &transcript());
+    let path = world.path(&format!("home/.claude/projects/-src-shop/{ID}.jsonl"));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let fifo = Command::new("mkfifo");
+    let make = |command: Command, arguments: &[&std::path::Path]| {
+        let mut command = command;
+        assert!(command.args(arguments).status().unwrap().success());
+    };
+    window.registers(&json!({ "status": "busy" }));
+    make(fifo, &[&path]);
+    check_unread(&window, "no-plain-file", "is no plain file");
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&beside, &path).unwrap();
+    check_unread(&window, "link", "is a symbolic link, which is not followed");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::hard_link(&beside, &path).unwrap();
+    check_unread(&window, "several-names", "has several names (hard links)");
+    std::fs::remove_file(&beside).unwrap();
+    window.check(&["ls", "--json"], |found| {
+        found["unread"].is_null() && found["work"]["context"]["tokens"] == 105
+    });
+    assert!(!world.run(&["doctor", "--self"]).out.contains("was not read"));
+
+    std::fs::write(&path, transcript() + &"x".repeat(3 << 20) + "\n").unwrap();
+    let page = world.run(&["explain", &window.process.id().to_string()]).out;
+    assert!(page.contains("1 line: no JSON, or longer than 2 MiB"), "{page}");
+}
+
+#[track_caller]
+fn check_unread(window: &Window<'_>, why: &str, words: &str) {
+    window.check(&["ls", "--json"], |found| found["work"].is_null() && found["unread"]["why"] == why);
+    window.check(&["now", "--json"], |found| found["unread"]["why"] == why);
+    let file = format!("{ID}.jsonl {words}");
+    let run = |arguments: &[&str]| window.world.run(arguments).out;
+    let page = run(&["explain", &window.process.id().to_string()]);
+    assert!(page.contains("not known: /") && page.contains(&file), "{page}");
+    for told in [run(&["doctor"]), run(&["doctor", "--self"])] {
+        assert!(told.contains(&format!("{file}, so it was not read")), "{told}");
+    }
+    assert!(run(&["now"]).contains("not known: its session file"), "{}", run(&["now"]));
+}
+
 /// Runs the status line with this on its standard input.
 fn status(world: &World, input: &str) -> String {
     let (code, out, err) = told(world, &["statusline"], input.as_bytes());

@@ -11,6 +11,7 @@ use crate::act::look::Look;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::Preview;
 use crate::act::row_update::RowUpdate;
+use crate::act::stop;
 use crate::core::history::journal::{Intent, Movement, Outcome};
 use crate::core::model::{Action, Ended, FileImage, Request};
 use crate::format::Release;
@@ -32,6 +33,9 @@ pub struct Receipt {
     /// The entry that it undid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<u64>,
+    /// Whether nothing takes it back.
+    #[serde(skip)]
+    pub is_final: bool,
     /// How it ended.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -55,24 +59,33 @@ impl<D: Disk> Verified<'_, '_, D> {
                 Request::Act { action, .. } => action,
                 Request::Left { .. } => Action::Release,
                 Request::Undo { .. } => Action::Undo,
+                Request::Stop { .. } => Action::Stop,
             },
             title: preview.plan.what.clone(),
             why,
             movements,
             undoes: match preview.request {
-                Request::Act { .. } | Request::Left { .. } => None,
+                Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } => None,
                 Request::Undo { entry, .. } => Some(entry),
             },
             follows: preview.follows,
         };
         lock.begin(entry, &intent, now)?;
-        let outcome = preview.carry_out(&lock.files(), &intent.movements, observer);
+        let outcome = match intent.movements.as_slice() {
+            [Movement::Stop { signal, processes }] => {
+                let stopped =
+                    stop::carry_out(lock.files().processes, processes, *signal, &preview.plan.ports());
+                stopped.map_or_else(|trouble| undone(&lock.files(), &[], &trouble), |done| preview.told(done))
+            }
+            movements => preview.carry_out(&lock.files(), movements, observer),
+        };
         drop(guard);
         lock.finish(entry, outcome.clone(), observer.now()).map_err(|trouble| {
             let found = "how it ended is not journalled, and the next action finds out and puts it right";
             ActionError::Stuck(format!("{trouble}; {found}"))
         })?;
-        Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, outcome })
+        let is_final = intent.action == Action::Stop;
+        Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, is_final, outcome })
     }
 }
 
@@ -95,6 +108,13 @@ fn free<D: Disk>(
 }
 
 impl Preview {
+    /// Says with what has ended how its session goes on.
+    fn told(&self, outcome: Outcome) -> Outcome {
+        let resume = self.plan.resume.as_ref().filter(|_| outcome.ended == Ended::Done);
+        let detail = resume.map(|resume| format!("{}; its session goes on with: {resume}", outcome.detail));
+        Outcome { detail: detail.unwrap_or(outcome.detail), ..outcome }
+    }
+
     /// Takes the lock that the file's own system takes before it writes, where it has one.
     fn peer_lock<D: Disk>(&self, files: &Files<'_, D>) -> Result<Option<D::Lock>, ActionError> {
         let paths = self.prepared.iter().filter_map(|prepared| match prepared {
@@ -102,7 +122,7 @@ impl Preview {
             | PreparedStep::Move { path, .. }
             | PreparedStep::End { path, .. } => Some(path),
             PreparedStep::Restore { to, .. } => Some(to),
-            PreparedStep::Row { .. } => None,
+            PreparedStep::Row { .. } | PreparedStep::Stop { .. } => None,
         });
         match paths.into_iter().find_map(|path| end::lock_of(path)) {
             Some(path) => entire::take_lock(files, &path),
@@ -137,7 +157,7 @@ impl Preview {
                 files.at(path).and_then(|at| files.settle(&at))
             }
             // A commit has reached the disk when it returns.
-            Movement::Rows { .. } => Ok(()),
+            Movement::Rows { .. } | Movement::Stop { .. } => Ok(()),
         });
         match settled {
             Ok(()) => Outcome { ended: Ended::Done, detail: read_back(files, movements) },
@@ -168,7 +188,8 @@ impl Preview {
                     | PreparedStep::Park { .. }
                     | PreparedStep::Move { .. }
                     | PreparedStep::Restore { .. }
-                    | PreparedStep::Row { .. } => None,
+                    | PreparedStep::Row { .. }
+                    | PreparedStep::Stop { .. } => None,
                 });
                 let image = files.exchange(path, parked, print, new.unwrap_or_default(), observer.now());
                 taken.push(image.map_err(not)?);
@@ -179,6 +200,7 @@ impl Preview {
                 let change = RowUpdate { format: *format, database, changes, backup };
                 change.carry_out(files, &mut || self.agrees(database, observer)).map_err(not)
             }
+            Movement::Stop { .. } => Err(not(ActionError::Never("processes are ended alone".to_owned()))),
         }
     }
 }

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::rows::Stores;
+use crate::act::stop::processes::Processes;
 use crate::core::history::journal::{Movement, Parked};
 use crate::core::model::Untrusted;
 
@@ -17,6 +18,7 @@ pub(crate) struct Files<'a, D: Disk> {
     /// Where the state folder's own parked things lie.
     pub(crate) parked_path: &'a Path,
     pub(crate) stores: &'a Stores,
+    pub(crate) processes: &'a dyn Processes,
 }
 
 /// A name in a folder that was opened.
@@ -66,7 +68,9 @@ impl<D: Disk> Files<'_, D> {
             }
             Movement::Rows { backup: Some(name), .. } => (Parked::in_state(name), None),
             // What is put was taken before, and was parked under its name then.
-            Movement::Rows { backup: None, .. } | Movement::Put { .. } => return Ok(true),
+            Movement::Rows { backup: None, .. } | Movement::Put { .. } | Movement::Stop { .. } => {
+                return Ok(true);
+            }
         };
         if let Some(park) = self.park_if_any(&parked)?
             && self.look(park.spot(), &park.path)?.is_some()

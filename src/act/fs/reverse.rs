@@ -4,7 +4,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{FileRef, Files, back_name, shown};
 use crate::act::fs::print::print_of;
-use crate::core::history::journal::{Movement, Parked, Print};
+use crate::core::history::journal::{Movement, NOT_BACK, Parked, Print};
 use crate::core::model::RowChange;
 
 impl<D: Disk> Files<'_, D> {
@@ -37,6 +37,7 @@ impl<D: Disk> Files<'_, D> {
                 let reversed: Vec<_> = changes.iter().map(RowChange::reversed).collect();
                 self.stores.of(*format)?.apply(database, &reversed, &mut || Ok(()))
             }
+            Movement::Stop { .. } => Err(ActionError::Never(NOT_BACK.to_owned())),
         }
     }
 

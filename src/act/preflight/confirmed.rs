@@ -59,6 +59,8 @@ impl Confirmed {
         if let Some(wait) = again.wait {
             return Err(wait);
         }
+        // Of processes that come and go, those that are there now.
+        let preview = Preview { prepared: again.prepared, ..preview };
         Ok(Verified { preview, lock })
     }
 }

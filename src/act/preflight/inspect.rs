@@ -76,6 +76,9 @@ impl<D: Disk> Inspector<'_, D> {
             Step::Restore { .. } => {
                 return Err(ActionError::Never("only an undo puts something back".to_owned()));
             }
+            Step::Stop { .. } => {
+                return Err(ActionError::Never("a process is ended with all that is below it".to_owned()));
+            }
         })
     }
 

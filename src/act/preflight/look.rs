@@ -12,11 +12,12 @@ use crate::act::preflight::inspect::Inspector;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::{FollowUp, Preview};
 use crate::act::rules::Rules;
-use crate::act::undo;
+use crate::act::{stop, undo};
 use crate::core::history::journal::History;
-use crate::core::model::{Action, Plan, Report, Request, RestoreTo};
+use crate::core::model::{Action, Plan, Report, Request, RestoreTo, Signal, Step};
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
+use crate::core::plan::stop::plan_stop;
 
 impl Preview {
     /// Looks at all files of a plan, or of an entry to undo.
@@ -64,6 +65,15 @@ impl Preview {
                 };
                 Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
             }
+            Request::Stop { key, signal } => {
+                let mut plan = plan_stop(report, key, *signal);
+                if let Some(refusal) = &plan.refusal {
+                    return Err(ActionError::Never(refusal.to_string()));
+                }
+                may_kill(&lock.history, &plan, *signal)?;
+                let (prepared, state) = stop::prepare(lock.files().processes, report, &mut plan)?;
+                Ok(Self { state, ..Self::new(plan, request, rules, prepared, None) })
+            }
             Request::Undo { entry, to } => {
                 let (mut plan, prepared) = undo::plan(lock, *entry, *to, now)?;
                 let follow_ups = follow_ups(of_entry(&lock.history, *entry, *to));
@@ -71,6 +81,17 @@ impl Preview {
                 Ok(Self { follow_ups, ..Self::new(plan, request, rules, prepared, None) })
             }
         }
+    }
+}
+
+/// Makes sure that whoever is killed was asked to end before, and did not.
+fn may_kill(history: &History, plan: &Plan, signal: Signal) -> Result<(), ActionError> {
+    let Some(Step::Stop { id, .. }) = plan.steps.first() else { return Ok(()) };
+    match (signal, history.next_signal(*id)) {
+        (Signal::Kill, Signal::Term) => {
+            Err(ActionError::Never("it has not been asked to end yet, which comes first".to_owned()))
+        }
+        (Signal::Kill, Signal::Kill) | (Signal::Term, _) => Ok(()),
     }
 }
 

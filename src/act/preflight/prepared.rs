@@ -8,7 +8,7 @@ use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::sha256;
 use crate::core::history::journal::{Movement, Parked, Print};
 use crate::core::model::row;
-use crate::core::model::{Columns, Format, RowChange};
+use crate::core::model::{Columns, Format, ProcessPrint, RowChange, Signal};
 use crate::format;
 use crate::format::Release;
 
@@ -25,6 +25,8 @@ pub(crate) enum PreparedStep {
     Restore { parked: Parked, print: Print, to: PathBuf },
     /// Change a row.
     Row { format: Format, database: String, table: String, id: String, before: Columns, to: RowTarget },
+    /// Signal a process.
+    Stop { print: ProcessPrint, signal: Signal },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,7 @@ impl PreparedStep {
     pub(crate) fn parked_words(&self) -> Option<String> {
         match self {
             Self::Park { place, .. } | Self::End { place, .. } => place.words(),
-            Self::Move { .. } | Self::Restore { .. } | Self::Row { .. } => None,
+            Self::Move { .. } | Self::Restore { .. } | Self::Row { .. } | Self::Stop { .. } => None,
         }
     }
 }
@@ -109,6 +111,10 @@ pub(crate) fn lowered(
                 let change = RowChange { table, id, before, after };
                 join(&mut movements, format, database, change, name);
             }
+            PreparedStep::Stop { print, signal } => match movements.last_mut() {
+                Some(Movement::Stop { processes, .. }) => processes.push(print),
+                Some(_) | None => movements.push(Movement::Stop { signal, processes: vec![print] }),
+            },
         }
     }
     movements

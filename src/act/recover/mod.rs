@@ -1,4 +1,4 @@
-//! Puts right what was cut off in the middle.
+//! Finishes or takes back what was cut off in the middle.
 //!
 //! An intent without an outcome was cut off, and what lies where says how far it came. What was
 //! only taken is put back, for nobody knows whether it was looked at; what was already put where
@@ -16,6 +16,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
 use crate::act::row_update::RowUpdate;
+use crate::act::stop;
 use crate::core::history::journal::{Entry, Movement, Outcome};
 use crate::core::model::Ended;
 
@@ -26,6 +27,9 @@ use crate::core::model::Ended;
 /// The disk refuses; the entry stays open, and the next lock tries again.
 pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Option<Outcome>, ActionError> {
     let movements = &entry.intent.movements;
+    if let [Movement::Stop { processes, .. }] = movements.as_slice() {
+        return Ok(Some(stop::found(files.processes, processes)));
+    }
     match rows_of(movements) {
         Some(update) => update.found(files),
         None => put_right(files, movements).map(Some),
@@ -63,8 +67,8 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                     files.disk.touch(at.spot(), touched_at).map_err(ActionError::at("date", to))?;
                 }
             }
-            // Rows are read back before.
-            Movement::Rows { .. } => {}
+            // Rows are read back before, and what has ended is counted.
+            Movement::Rows { .. } | Movement::Stop { .. } => {}
             Movement::Exchange { path, parked, print, new_sha256 } => {
                 notes.extend(told(unexchange(files, path, parked, print, new_sha256))?);
             }

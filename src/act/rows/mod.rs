@@ -1,4 +1,4 @@
-//! Rows of databases, as the road needs them: read, change together or not at all, read back.
+//! Rows of databases, as actions need them: read, change together or not at all, read back.
 
 #[cfg_attr(not(feature = "postgres"), path = "postgres/stub.rs")]
 pub(crate) mod postgres;

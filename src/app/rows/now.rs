@@ -54,7 +54,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let since = need.since.filter(|_| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Died(_)));
     Row {
         key: need.key.clone(),
-        // No cell is shown, but the age in the line is told anew as it passes.
+        // No cell is shown, but the age in the line is reported anew as it passes.
         cells: vec![Cell { since, ..Cell::default() }; COLUMNS.len()],
         line: Some(banner),
         severity,
@@ -83,7 +83,7 @@ pub(crate) fn note(report: &Report, more: usize) -> Row {
     }
 }
 
-/// How the window that is in another's way is told.
+/// How the window that is in another's way is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Telling {
     /// By its name.
@@ -115,7 +115,8 @@ pub(super) fn in_the_way(index: &Index, window: &WindowView, telling: Telling) -
 pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row {
     let ((mark, tone, word), activity) = index.standing(window);
     let work = window.work.as_deref();
-    let doing = work.map_or(String::new(), |work| doing::of_work(window, work, Prompts::Shown));
+    let doing =
+        work.map_or_else(|| doing::unread(window), |work| doing::of_work(window, work, Prompts::Shown));
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
     let cells = vec![
         Cell { span: Span::marked(mark, word, tone), ..Cell::default() },

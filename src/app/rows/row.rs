@@ -169,14 +169,6 @@ pub(super) fn badness(severity: Option<Severity>) -> i64 {
     }
 }
 
-/// Returns text for a size in bytes, such as `412 MB`.
-pub(crate) fn megabytes(bytes: u64) -> String {
-    match bytes / 1_000_000 {
-        0..1_000 => format!("{} MB", bytes / 1_000_000),
-        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes / 100_000_000 % 10),
-    }
-}
-
 /// Returns the beginning of an ID that is long enough to be told from others: of a UUID its first part.
 pub(super) fn short(id: &str) -> String {
     match id.split_once('-') {

@@ -1,6 +1,7 @@
 //! What the filter finds a thing by beside its cells: folders, branches, files, and those of whose it is.
 
 use crate::core::model::{ClaimView, Finding, Key, RecordView, WindowView};
+use crate::present::left_over;
 use crate::present::lookup::{Index, place_of};
 use crate::present::text::outside;
 
@@ -29,7 +30,7 @@ fn of_thing(index: &Index, key: &Key) -> Vec<String> {
     let mut all = match (index.record(key), index.claim(key)) {
         (Some(record), _) => of_record(record),
         (None, Some(claim)) => of_claim(claim),
-        (None, None) => Vec::new(),
+        (None, None) => index.left_over(key).map(left_over::sought).unwrap_or_default(),
     };
     all.extend(index.window_of(key).map(of_window).into_iter().flatten());
     all

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::history::{self, Item};
 use super::row::{Column, Row, badness};
 use super::sought::sought;
-use super::{claims, now, problems, sessions, windows};
+use super::{claims, left_overs, now, problems, sessions, windows};
 use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
@@ -33,12 +33,14 @@ impl<'a> Source<'a> {
     ) -> Self {
         let told = match view {
             View::History => history::items(journal, timeline, now),
-            View::Now | View::Windows | View::Sessions | View::Claims | View::Problems => Vec::new(),
+            View::Now | View::Windows | View::Sessions | View::Claims | View::Problems | View::LeftOvers => {
+                Vec::new()
+            }
         };
         let windows = match view {
             View::Now => index.report.windows.iter().collect(),
             View::Windows => index.gone().chain(&index.report.windows).collect(),
-            View::Sessions | View::Claims | View::Problems | View::History => Vec::new(),
+            View::Sessions | View::Claims | View::Problems | View::LeftOvers | View::History => Vec::new(),
         };
         Self { index, view, now, told, windows }
     }
@@ -55,6 +57,7 @@ impl<'a> Source<'a> {
             View::Sessions => report.records.len(),
             View::Claims => report.claims.len(),
             View::Problems => report.problems().len(),
+            View::LeftOvers => report.left_overs.len() + report.left_trees.len(),
             View::History => self.told.len(),
         }
     }
@@ -77,6 +80,10 @@ impl<'a> Source<'a> {
             View::Sessions => sessions::row(index, report.records.get(at)?, now),
             View::Claims => claims::row(index, report.claims.get(at)?, now),
             View::Problems => problems::row(index, index.nth_finding(at)?),
+            View::LeftOvers => match at.checked_sub(report.left_overs.len()) {
+                None => left_overs::row(index, report.left_overs.get(at)?, now),
+                Some(at) => left_overs::tree(index, report.left_trees.get(at)?, now),
+            },
             View::History => self.told.get(at)?.row(now),
         })
     }
@@ -99,6 +106,11 @@ impl<'a> Source<'a> {
         let by = match self.view {
             // Whoever looks at claims wants to know which of them can be let go.
             View::Claims => [standing, badness],
+            // What can be ended comes first, and of that what takes the most.
+            View::LeftOvers => [
+                standing,
+                row.cells.get(left_overs::MEMORY).and_then(|cell| cell.order).map(i64::saturating_neg),
+            ],
             View::Sessions => [badness, standing],
             View::Now | View::Windows | View::Problems | View::History => [badness, None],
         };
@@ -117,6 +129,7 @@ pub(crate) fn columns(view: View) -> &'static [Column] {
         View::Sessions => sessions::COLUMNS,
         View::Claims => claims::COLUMNS,
         View::Problems => problems::COLUMNS,
+        View::LeftOvers => left_overs::COLUMNS,
         View::History => history::COLUMNS,
     }
 }

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use super::now::{Telling, in_the_way};
-use super::row::{Cell, Column, Row, column, megabytes, number, sentence, short, worst};
+use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::{ClaimStatus, ContextId, WindowState, WindowView};
 use crate::present::lookup::{Index, window_name};
-use crate::present::text::{file_name, outside};
+use crate::present::text::{file_name, megabytes, outside};
 use crate::present::tone::{Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[

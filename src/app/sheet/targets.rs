@@ -3,8 +3,9 @@
 use crate::core::model::action::{Action, Confirmation, Request};
 use crate::core::model::code::Code;
 use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::key::Key;
-use crate::core::model::need::NeedKind;
+use crate::core::model::key::{Key, KeyKind};
+use crate::core::model::need::Need;
+use crate::core::model::stop::Signal;
 use crate::core::model::window::WindowView;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
@@ -17,6 +18,9 @@ use crate::present::text::outside;
 ///
 /// Of a window that has ended it is all that it has left.
 pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Request> {
+    if action == Action::Stop {
+        return chosen.iter().flat_map(|key| endings(index, key)).collect();
+    }
     let act = |key: Key| Request::Act { key, action };
     let mut requests = Vec::new();
     for key in chosen {
@@ -33,6 +37,7 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
             (Some(window), _) => of_window(index, window, action).into_iter().map(act).collect(),
             (None, Some(finding)) => of_finding(index, finding, action).into_iter().map(act).collect(),
             (None, None) if is_target(index, key, action) => vec![act(key.clone())],
+            (None, None) if action == Action::Release => unlocking(index, key).map(act).into_iter().collect(),
             (None, None) => Vec::new(),
         };
         let new: Vec<Request> = found.into_iter().filter(|one| !requests.contains(one)).collect();
@@ -41,11 +46,41 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
     requests
 }
 
+/// Returns the lock of a working tree, where a dead window has left it.
+fn unlocking(index: &Index, key: &Key) -> Option<Key> {
+    index.left_tree(key).filter(|tree| tree.is_left())?.releasable_lock.clone()
+}
+
+/// Returns the endings of all that a dead window has left running, or that of the thing itself.
+fn endings(index: &Index, key: &Key) -> Vec<Request> {
+    let left = index.need(key).and_then(Need::left).map_or(&[][..], |left| &left.left_overs);
+    let one = if left.is_empty() { std::slice::from_ref(index.target(key)) } else { left };
+    one.iter().filter_map(|key| ending(index, key)).collect()
+}
+
+/// Returns the ending of a left-over or a living window; of a finding, of the left-over that it is about, or
+/// of the window that is advised to be closed.
+fn ending(index: &Index, key: &Key) -> Option<Request> {
+    let of_finding = |finding: &'_ Finding| {
+        let left = finding.subjects.iter().find(|key| key.kind() == Some(KeyKind::LeftOver));
+        let mut yields = finding.yields().iter().filter(|_| finding.code == Code::SharedSessionId);
+        left.or_else(|| yields.find(|key| index.window(key).is_some())).cloned()
+    };
+    let key = &index.finding(key).and_then(of_finding).unwrap_or_else(|| key.clone());
+    let is_left = index.left_over(key).is_some();
+    let lives = index.window(key).is_some_and(|window| !index.has_ended(window));
+    (is_left || lives).then(|| Request::Stop { key: key.clone(), signal: Signal::Term })
+}
+
 /// Returns all that a dead window has left, where that it died is chosen; where nothing of it is
 /// certain enough to go at once, its claims one by one.
 fn of_need(index: &Index, key: &Key, action: Action) -> Option<Vec<Request>> {
     let need = index.need(key).filter(|_| matches!(action, Action::Release | Action::Park))?;
-    let NeedKind::Died(left) = &need.kind else { return None };
+    let left = need.left()?;
+    // What it left running is ended by that key.
+    if action == Action::Park && !left.left_overs.is_empty() {
+        return Some(Vec::new());
+    }
     let of = need.subject.clone();
     let act = |key: &Key| Request::Act { key: key.clone(), action };
     match plan_left(&index.report, &of).confirmation {
@@ -92,7 +127,10 @@ pub(crate) fn window<'a>(index: &'a Index, key: &Key) -> Option<&'a WindowView> 
 fn is_target(index: &Index, key: &Key, action: Action) -> bool {
     index.record(key).is_some()
         || index.claim(key).is_some()
-        || (action == Action::Park && index.window(key).is_none() && index.finding(key).is_none())
+        || (action == Action::Park
+            && index.window(key).is_none()
+            && index.finding(key).is_none()
+            && index.left_over(key).is_none())
 }
 
 fn of_finding(index: &Index, finding: &Finding, action: Action) -> Vec<Key> {
@@ -117,7 +155,7 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     let own: Vec<Key> = helped.filter_map(|finding| finding.subjects.iter().find(is_its).cloned()).collect();
     match (own.is_empty(), action) {
         (true, Action::Release) => claims_of(&index.report, window),
-        (true, Action::Migrate | Action::Park | Action::Undo) | (false, _) => own,
+        (true, Action::Migrate | Action::Park | Action::Undo | Action::Stop) | (false, _) => own,
     }
 }
 
@@ -129,6 +167,8 @@ pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
         (None, Request::Act { key, .. }) => return key.to_string(),
         (None, Request::Left { of }) => return format!("all that the window of {of} has left"),
         (Some(index), Request::Left { of }) => return format!("all that goes with {}", index.name(of)),
+        (None, Request::Stop { key, .. }) => return key.to_string(),
+        (Some(index), Request::Stop { key, .. }) => return index.name(key),
         (Some(index), Request::Act { key, .. }) => (index, key),
     };
     let record = index.record(key).or_else(|| Some(&*index.claim(key)?.record));
@@ -150,6 +190,7 @@ fn action_of(remedy: Remedy) -> Option<Action> {
         Remedy::Migrate => Some(Action::Migrate),
         Remedy::Park => Some(Action::Park),
         Remedy::Undo => Some(Action::Undo),
+        Remedy::Stop => Some(Action::Stop),
         Remedy::None => None,
     }
 }

@@ -24,8 +24,11 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     for offer in offers {
         if let Ok((plan, code)) = &offer.plan {
             page.heading(if sheet.requests.len() > 1 { sheet.name(&offer.request) } else { &plan.name });
-            let (confirms, tone) =
-                confirmation_words(&plan.confirmation, code.as_deref().unwrap_or("a code"));
+            let code = code.as_deref().unwrap_or("a code");
+            let (confirms, tone) = match plan.ends_processes() {
+                true => (format!("type {code}: this cannot be undone"), Tone::Bad),
+                false => confirmation_words(&plan.confirmation, code),
+            };
             plan::write(page, plan, (&confirms, tone));
         }
     }
@@ -93,6 +96,10 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
         all => format!("{} of {all}: {}. ", sheet.answered + 1, sheet.name(request)),
     };
     let (mark, tone, state, question) = match plan.confirmation {
+        _ if plan.ends_processes() => {
+            let what = format!("This cannot be undone: {}.", plan.what);
+            (Mark::Warning, Tone::Bad, what, "To do it, type")
+        }
         Confirmation::FullName => (
             Mark::Warning,
             Tone::Bad,
@@ -123,6 +130,7 @@ fn write_told(page: &mut Page, told: &ActionResult) {
         Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
         Some(Ended::Failed) => (Mark::Dead, Tone::Bad, "Failed, everything is where it was"),
         Some(Ended::Stuck) => (Mark::Dead, Tone::Bad, "Stuck"),
+        Some(Ended::Partly) => (Mark::Warning, Tone::Warning, "Only partly done"),
         Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown; it is checked later"),
         None => (Mark::Quiet, Tone::Notice, "Not done"),
     };

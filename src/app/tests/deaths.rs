@@ -199,6 +199,8 @@ fn what_a_need_already_tells_is_told_once() {
         claims: vec![key("c-SD-099")],
         unproven: 0,
         uncommitted: 2,
+        left_overs: Vec::new(),
+        left_trees: Vec::new(),
     };
     let (key, kind) = (key("n-died"), NeedKind::Died(left));
     later.needs = vec![crate::core::model::Need { key, subject: super::key("r-gamma"), kind, since: None }];

@@ -1,12 +1,19 @@
-//! What is told of a thing, and the pages over the table with their ways out.
+//! What is reported of a thing, and the pages over the table with their ways out.
+
+use std::path::PathBuf;
 
 use super::*;
 use crate::app::layer::Layer;
 use crate::app::panel::Pick;
+use crate::app::rows;
 use crate::app::summary::summary;
 use crate::app::view::View;
 use crate::core::model::text::is_forbidden;
-use crate::core::model::{ClaimStatus, Evidence, Reason, Role};
+use crate::core::model::{
+    ClaimStatus, Committed, Edit, Evidence, Format, Member, Port, ProcessId, Reason, Role, UnreadWork,
+    WhyUnread,
+};
+use crate::present::lookup::Index;
 use crate::present::tone::{Span, of_claim};
 
 #[track_caller]
@@ -71,6 +78,63 @@ fn whose_a_pid_is_and_why_its_end_proves_nothing_agree() {
 fn what_a_window_waits_for_is_told_with_one_word() {
     check_evidence("j\n", &["State           waiting: permission prompt"]);
     check_evidence("\n", &["State           running busy"]);
+}
+
+#[test]
+fn sub_agents_that_edited_one_uncommitted_file_are_named() {
+    let mut report = testing::busy();
+    testing::edits(&mut report.windows[0], &["/a/pay.rs", "/a/tax.rs", "/a/cart.rs"]);
+    let work = Arc::make_mut(report.windows[0].work.as_mut().unwrap());
+    let by = |edit: &mut Edit, ids: &[&str], committed| {
+        let mut ids = ids.iter().map(|id| (*id).into());
+        (edit.by, edit.also, edit.committed) = (ids.next(), ids.collect(), committed);
+    };
+    by(&mut work.doing.edits[0], &["a2", "a1"], Committed::No);
+    by(&mut work.doing.edits[1], &["a1"], Committed::No);
+    by(&mut work.doing.edits[2], &["a2", "a1"], Committed::Yes);
+    let mut state = seen(report);
+    press(&mut state, "\n");
+    let text = panel_text(&state);
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("Sub-agents")).map(str::trim).collect();
+    assert_eq!(told, ["Sub-agents      2 have edited /a/pay.rs, which no commit holds: a2, a1"], "{text}");
+    assert!(text.contains("Not seen        edits by shell commands"), "{text}");
+}
+
+#[test]
+fn why_it_is_not_known_what_a_window_does_is_told() {
+    let mut report = testing::busy();
+    report.windows[0].unread = Some(UnreadWork {
+        format: Format::ClaudeCode,
+        session: "95fe798d".into(),
+        path: PathBuf::from("/a/95fe798d.jsonl").into(),
+        why: WhyUnread::Link,
+    });
+    let mut state = seen(report.clone());
+    let row = rows::now::window(&Index::of(Arc::new(report.clone())), &report.windows[0], now());
+    let told = "not known: its session file is a symbolic link, which is not followed";
+    assert_eq!(row.cells[3].span.text(), told);
+    press(&mut state, "\n");
+    let text = panel_text(&state);
+    let line = "not known: /a/95fe798d.jsonl is a symbolic link";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn what_else_was_not_read_is_told_beside_what_a_window_does() {
+    let mut report = testing::busy();
+    testing::edits(&mut report.windows[0], &["/a/pay.rs"]);
+    report.windows[0].unread = Some(UnreadWork {
+        format: Format::ClaudeCode,
+        session: "95fe798d".into(),
+        path: PathBuf::from("/a/95fe798d/subagents/agent-a1.jsonl").into(),
+        why: WhyUnread::NoPermission,
+    });
+    let mut state = seen(report);
+    press(&mut state, "\n");
+    let text = panel_text(&state);
+    let line = "/a/95fe798d/subagents/agent-a1.jsonl may not be read";
+    assert!(text.contains("Not read") && text.contains(line), "{text}");
+    assert!(!text.contains("not known"), "{text}");
 }
 
 #[test]
@@ -217,7 +281,7 @@ fn a_plan_stays_open_and_says_why() {
 #[test]
 fn a_key_that_does_nothing_here_says_why() {
     check_message("\ns", "Not while this is open: Esc closes it");
-    check_message("6s", "History is in the order of time");
+    check_message("7s", "History is in the order of time");
     check_message("jjjjr", "There is nothing here to release");
     check_message("w", "Nothing can be recorded here");
 }
@@ -273,7 +337,7 @@ fn copying_takes_what_is_of_use_and_says_what_it_was() {
     let mut later = testing::busy();
     later.windows.retain(|window| window.pid != 5120);
     look(&mut state, later);
-    assert_eq!(press(&mut state, "6y")[0], Effect::Copy("shop-docs (codex) died".to_owned()));
+    assert_eq!(press(&mut state, "7y")[0], Effect::Copy("shop-docs (codex) died".to_owned()));
 }
 
 #[test]
@@ -304,12 +368,56 @@ fn check_help(keys: &str, listed: &str, not: &str) {
 
 #[test]
 fn the_help_lists_the_keys_that_are_active_and_no_others() {
-    check_help("", "nsyJv/q?", "zbwmx.]");
+    check_help("", "nsyJvx/q?", "zbwm.]");
     check_help("3j", "ry", "m");
-    check_help("jjjj", "J", "rmx");
-    check_help("6", "q/", "rmxsJ");
+    check_help("jjjj", "Jx", "rm");
+    check_help("7", "q/", "rmxsJ");
     check_help("\n", "yq", "s/v");
     let mut state = seen(testing::quiet());
     press(&mut state, "?");
     assert!(!panel_text(&state).contains("next problem") && !panel_text(&state).contains("Evidence"));
+}
+
+/// Returns the windows whose processes these effects ask for.
+fn measured(effects: &[Effect]) -> Vec<&str> {
+    fn key(effect: &Effect) -> Option<&str> {
+        if let Effect::Measure(of) = effect { Some(of.key.as_str()) } else { None }
+    }
+    effects.iter().filter_map(key).collect()
+}
+
+#[test]
+fn what_the_processes_of_a_window_take_is_asked_for_while_its_evidence_is_open() {
+    let busy = testing::busy();
+    let mut state = seen(busy.clone());
+    assert_eq!(measured(&look(&mut state, busy.clone())), [] as [&str; 0], "nobody asks");
+    let effects = press(&mut state, "\n");
+    assert_eq!(measured(&effects), ["w-4711"]);
+    let port = Port { number: 3000, address: "0.0.0.0".parse().unwrap(), clients: Some(2) };
+    let member = |pid, parent, command: &str, ports: &[Port]| Member {
+        id: ProcessId { pid, start_ticks: 9 },
+        parent,
+        started_at: Some(now()),
+        command: command.into(),
+        folder: None,
+        memory: Some(2_700_000_000),
+        cpu_time: Some(61_000),
+        ports: ports.to_vec(),
+    };
+    let members = vec![member(4711, 1, "claude", &[]), member(4712, 4711, "node server.js", &[port])];
+    update(&mut state, Msg::Household(key("w-4711"), members));
+    let text = panel_text(&state);
+    for part in [
+        "Takes           5.4 GB in 2 processes, listens on :3000",
+        "4712           node server.js · 0 s · 2.7 GB · 61 s CPU",
+    ] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    assert_eq!(measured(&look(&mut state, busy.clone())), [] as [&str; 0], "it was just measured");
+    let later = Msg::Tick(now() + SignedDuration::from_secs(6));
+    update(&mut state, later);
+    assert_eq!(measured(&look(&mut state, busy.clone())), ["w-4711"]);
+    assert!(panel_text(&state).contains("Takes"), "it stays until it is known anew");
+    press(&mut state, "\u{1b}f");
+    assert_eq!(measured(&press(&mut state, "\n")), [] as [&str; 0], "a frozen picture is as it was");
 }

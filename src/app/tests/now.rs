@@ -26,12 +26,14 @@ fn needing() -> Report {
         claims: vec![key("c-cart")],
         unproven: 0,
         uncommitted: 3,
+        left_overs: Vec::new(),
+        left_trees: Vec::new(),
     };
     let collision = NeedKind::Collision {
         code: finding.code,
         message: finding.message.clone(),
-        subjects: finding.subjects.clone(),
-        windows: finding.subjects.clone(),
+        subjects: finding.subjects.to_vec(),
+        windows: finding.subjects.to_vec(),
         also: Vec::new(),
         files: Vec::new(),
     };

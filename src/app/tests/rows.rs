@@ -1,16 +1,13 @@
 //! Which rows a view shows, and in which order.
 
-use std::path::PathBuf;
-
 use super::*;
 use crate::app::filter::Focus;
-use crate::core::model::work::{Committed, Doing, Edit, Work};
-use crate::core::model::{Finding, Format, Medium, WindowView};
+use crate::core::model::{Finding, WindowView};
 
 #[test]
 fn every_view_shows_its_things() {
     let mut state = seen(testing::busy());
-    for (keys, rows) in [("2", 6), ("3", 5), ("4", 7), ("5", 5), ("6", 0)] {
+    for (keys, rows) in [("2", 6), ("3", 5), ("4", 7), ("5", 5), ("6", 4), ("7", 0)] {
         press(&mut state, keys);
         assert_eq!(state.table.rows.len(), rows, "view {keys}");
     }
@@ -118,17 +115,7 @@ fn the_filter_finds_folders_branches_and_files_of_whose_it_is() {
 
 /// Has a window edit a file.
 fn edits(window: &mut WindowView, path: &str) {
-    let edit = Edit { path: path.into(), at: None, by: None, committed: Committed::Unknown };
-    window.work = Some(Arc::new(Work {
-        format: Format::ClaudeCode,
-        session: "95fe798d".into(),
-        path: PathBuf::from("/home/dev/.claude/95fe798d.jsonl").into(),
-        medium: Medium::Local,
-        written_at: now(),
-        doing: Doing { edits: vec![edit], ..Doing::default() },
-        agents: Vec::new(),
-        skipped: 0,
-    }));
+    testing::edits(window, &[path]);
 }
 
 #[test]
@@ -173,4 +160,34 @@ fn sorting_goes_through_the_columns_and_back_to_worst_first() {
     let rest = "s".repeat(state.table.columns.len() - 2);
     press(&mut state, &rest);
     assert_eq!(state.place().sort.by, None);
+}
+
+#[test]
+fn left_overs_that_can_be_ended_stand_first_and_the_largest_of_them_at_the_top() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "6");
+    assert_eq!(shown(&state), ["l-7001", "l-7004", "l-7002", "l-7003"]);
+    press(&mut state, "/3000\n");
+    assert_eq!(shown(&state), ["l-7001"]);
+}
+
+#[test]
+fn a_left_over_has_its_tree_and_how_it_is_ended_on_its_page() {
+    let mut state = seen(testing::busy());
+    press(&mut state, "6\n");
+    let page = panel_text(&state).split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "x, then the code",
+        "server node dev.js",
+        "gamma, claude-code PID 3999, ended 2 h ago",
+        "7001",
+        "210 MB",
+    ] {
+        assert!(page.contains(part), "{part} is missing in {page}");
+    }
+    assert!(page.contains("listens on 127.0.0.1:3000 (no client)"), "{page}");
+    press(&mut state, "\u{1b}G\n");
+    let page = panel_text(&state).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("not from here: whoever it belongs to lives"), "{page}");
+    assert!(page.contains("its window can, with /tasks"), "{page}");
 }

@@ -6,10 +6,11 @@ use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::history::journal::History;
 use crate::core::model::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Record, Request, RestoreTo,
+    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Record, Request, RestoreTo, Signal,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
+use crate::core::plan::stop::plan_stop;
 
 #[test]
 fn marks_are_kept_by_key_and_planned_together() {
@@ -108,7 +109,7 @@ fn what_was_only_seen_is_not_undone_but_the_newest_entry() {
     later.taken_at += SignedDuration::from_secs(5);
     look(&mut state, later);
     update(&mut state, journal());
-    press(&mut state, "6g");
+    press(&mut state, "7g");
     assert!(state.selected().unwrap().as_str().starts_with("h-"));
     assert_eq!(press(&mut state, "z"), asked);
     press(&mut state, "\u{1b}G\n");
@@ -276,7 +277,7 @@ fn read_only_shows_and_does_nothing() {
 fn the_history_is_listed_and_its_entries_are_undone() {
     let mut state = seen(testing::busy());
     update(&mut state, journal());
-    press(&mut state, "6");
+    press(&mut state, "7");
     assert_eq!(state.table.rows.len(), 1);
     let effects = update(&mut state, Msg::Pressed(Press::Char('z')));
     let undo = Request::Undo { entry: 1, to: RestoreTo::Origin };
@@ -373,4 +374,67 @@ fn of_a_window_that_has_ended_all_that_it_has_left_is_meant() {
     let text = panel_text(&state);
     assert!(text.contains("y does it") && text.contains("everything that"), "{text}");
     assert!(text.contains("/tmp/gamma aside") && text.contains("/tmp/epsilon"), "{text}");
+}
+
+/// Opens the sheet that ends what is selected, and answers as the processes would.
+fn ending(keys: &str, code: &str) -> State {
+    let mut state = seen(testing::busy());
+    press(&mut state, keys);
+    let effects = press(&mut state, "x");
+    let [Effect::Offer(requests), Effect::Redraw] = effects.as_slice() else { panic!("{effects:?}") };
+    let offer = |request: &Request| {
+        let Request::Stop { key, signal } = request else { panic!("{request:?}") };
+        let plan = plan_stop(&state.index.as_ref().unwrap().report, key, *signal);
+        let wanted =
+            if plan.confirmation == Confirmation::Code { code.to_owned() } else { plan.name.clone() };
+        Offer { request: request.clone(), plan: Ok((plan, Some(wanted))) }
+    };
+    let offers = requests.iter().map(offer).collect();
+    update(&mut state, Msg::Offered(offers));
+    state
+}
+
+#[test]
+fn a_left_over_is_ended_by_its_code_and_a_window_by_its_name_and_never_by_yes() {
+    let window = |state: &State| {
+        let windows = &state.index.as_ref().unwrap().report.windows;
+        windows.iter().find(|window| Some(&window.key) == state.selected()).unwrap().clone()
+    };
+    for (keys, is_window) in [("6", false), ("2", true)] {
+        let mut state = ending(keys, "aq7");
+        let text = panel_text(&state);
+        for part in ["This cannot be undone", "Ends", "ended processes do not"] {
+            assert!(is_window && part == "Ends" || text.contains(part), "{part} is missing in:\n{text}");
+        }
+        let wanted = if is_window {
+            let window = window(&state);
+            format!("{} {}", window.title(), window.pid)
+        } else {
+            "aq7".to_owned()
+        };
+        let request = state.sheet().unwrap().requests[0].clone();
+        press(&mut state, "y\n");
+        assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "y is typed, and is wrong");
+        update(&mut state, Msg::Pressed(Press::Backspace));
+        let confirmed = Confirmed::Typed { request, text: wanted.clone() };
+        assert_eq!(press(&mut state, &format!("{wanted}\n")), [Effect::Act(confirmed), Effect::Redraw]);
+    }
+}
+
+#[test]
+fn whoever_has_stayed_is_planned_to_be_killed() {
+    let state = ending("6", "aq7");
+    let report = &state.index.as_ref().unwrap().report;
+    let Request::Stop { key, signal: Signal::Term } = &state.sheet().unwrap().requests[0] else { panic!() };
+    let one = report.left_overs.iter().find(|one| one.key == *key).unwrap();
+    let line = format!(
+        r#"{{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{{"action":"stop","title":"","why":"","movements":[{{"step":"stop","signal":"TERM","processes":[{{"pid":{},"start_ticks":{},"parent":1,"name":"n","exe":"/n","command":"n","folder":null,"environment":[]}}]}}]}}}}
+{{"entry":1,"at":"2026-11-20T09:00:05Z","outcome":{{"ended":"partly","detail":""}}}}"#,
+        one.pid, one.start_ticks
+    );
+    let mut state = seen(testing::busy());
+    update(&mut state, Msg::History(Arc::new(History::read(line.as_bytes()))));
+    let effects = press(&mut state, "6x");
+    let expected = Request::Stop { key: key.clone(), signal: Signal::Kill };
+    assert_eq!(effects, [Effect::Offer(vec![expected]), Effect::Redraw]);
 }

@@ -1,4 +1,4 @@
-//! The commands that act: `release`, `park`, `migrate`, `clean`, `undo`. Each shows its plans
+//! The commands that act: `release`, `park`, `migrate`, `clean`, `stop`, `undo`. Each shows its plans
 //! first; each plan is confirmed, verified and journalled by itself.
 
 mod transcript;
@@ -26,12 +26,13 @@ use crate::cli::look;
 use crate::config::Access;
 use crate::core::model::text::shown;
 use crate::core::model::{
-    Action, Code, Confirmation, Format, Key, RecordKind, RecordView, Remedy, Report, Request, RestoreTo,
-    VerdictState,
+    Action, Code, Confirmation, Format, Key, LeftOver, RecordKind, RecordView, Remedy, Report, Request,
+    RestoreTo, Signal, VerdictState,
 };
 use crate::core::plan::about::Known;
 use crate::core::plan::find::Subject;
 use crate::core::plan::holder::claims_of;
+use crate::core::plan::stop::topmost;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
 
@@ -94,6 +95,32 @@ pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], conse
     carry_out(settings, &mut executor, &report, &requests, consent)
 }
 
+/// Ends what a person named: a left-over or a window.
+///
+/// # Errors
+/// Nothing or several things are called so, or acting is refused or fails.
+pub(crate) fn stop(settings: &Settings, subject: &str, consent: &Consent) -> Outcome {
+    let mut executor = opened(settings, consent)?;
+    let report = executor.report();
+    let key = ending(&report, subject)?;
+    let history = executor.history().map_err(of_action)?;
+    let signal = topmost(&report, &key).map_or(Signal::Term, |id| history.next_signal(id));
+    carry_out(settings, &mut executor, &report, &[Request::Stop { key, signal }], consent)
+}
+
+/// Returns the key of a left-over by that or its PID, or of whatever else is called so.
+fn ending(report: &Report, subject: &str) -> Result<Key, Failure> {
+    let pid: Option<u32> = subject.parse().ok();
+    let is_meant = |one: &&LeftOver| one.key.as_str() == subject || Some(one.pid) == pid;
+    if let Some(one) = report.left_overs.iter().find(is_meant) {
+        return Ok(one.key.clone());
+    }
+    Ok(match find::find(report, subject)? {
+        Found::One(subject) => subject.key().clone(),
+        Found::Left(record) => record.key.clone(),
+    })
+}
+
 /// Returns what an action on something is about: of a window that lives what it holds, of one that
 /// has ended all that it has left.
 fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
@@ -102,7 +129,7 @@ fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Reques
         (Found::Left(record), Action::Release | Action::Park) => {
             vec![Request::Left { of: record.key.clone() }]
         }
-        (Found::Left(record), Action::Migrate | Action::Undo) => vec![act(&record.key)],
+        (Found::Left(record), Action::Migrate | Action::Undo | Action::Stop) => vec![act(&record.key)],
         (Found::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {
             let error = anyhow!("{} is running and holds nothing", shown(&window.title()));
             return Err(Failure::new(Exit::Refused, error));
@@ -110,6 +137,13 @@ fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Reques
         (Found::One(Subject::Window(window)), Action::Release) => {
             claims_of(report, window).iter().map(act).collect()
         }
+        (Found::One(Subject::LeftTree(tree)), Action::Release) => match &tree.releasable_lock {
+            Some(lock) => vec![act(lock)],
+            None => {
+                let error = anyhow!("nobody dead is known to have locked {}", shown(tree.path.raw()));
+                return Err(Failure::new(Exit::Refused, error));
+            }
+        },
         (Found::One(subject), _) => vec![act(subject.key())],
     })
 }

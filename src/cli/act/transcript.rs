@@ -1,6 +1,5 @@
-//! What the acting commands tell: plans, receipts, refusals, line by line or as one JSON object.
+//! What the acting commands print: plans, receipts, refusals, line by line or as one JSON object.
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::act::error::ActionError;
@@ -15,11 +14,12 @@ use crate::core::model::{Confirmation, Ended, Plan};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::tone::Tone;
+use crate::source::os::clock;
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.action.v1";
 
-/// What was told so far. An output that fails never stops what is being done: it is told at the
+/// What was reported so far. An output that fails never stops what is being done: it is reported at the
 /// end, and of a reader that has gone nothing is.
 pub(super) struct Transcript {
     shape: Shape,
@@ -91,12 +91,12 @@ impl Transcript {
         self.worsen(match outcome.ended {
             Ended::Done => Exit::Fine,
             Ended::Changed => Exit::Refused,
-            Ended::Failed | Ended::Stuck | Ended::Unknown => Exit::Failed,
+            Ended::Failed | Ended::Stuck | Ended::Unknown | Ended::Partly => Exit::Failed,
         });
         let (entry, ended) = (receipt.entry, outcome.ended);
         match ended {
             Ended::Done => tracing::info!(entry, ?ended, "acted"),
-            Ended::Changed | Ended::Failed | Ended::Stuck | Ended::Unknown => {
+            Ended::Changed | Ended::Failed | Ended::Stuck | Ended::Unknown | Ended::Partly => {
                 tracing::warn!(entry, ?ended, detail = %shown(&outcome.detail), "did not act");
             }
         }
@@ -106,7 +106,7 @@ impl Transcript {
             } else {
                 format!(": {}", shown(&outcome.detail))
             };
-            let undo = if outcome.ended == Ended::Done && receipt.undoes.is_none() {
+            let undo = if outcome.ended == Ended::Done && receipt.undoes.is_none() && !receipt.is_final {
                 format!("; claimtop undo {}", receipt.entry)
             } else {
                 String::new()
@@ -174,7 +174,9 @@ fn wanted(seen: &Preview) -> String {
         Confirmation::Yes => "--yes does it".to_owned(),
         Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
         Confirmation::FullName => {
-            format!("--confirm {:?} does it, although a live window holds it", shown(&seen.plan.name))
+            let name = shown(&seen.plan.name);
+            let why = if seen.plan.ends_processes() { "for good" } else { "although a live window holds it" };
+            format!("--confirm {name:?} does it, {why}")
         }
         Confirmation::Refused => "it is never done".to_owned(),
     }
@@ -182,7 +184,7 @@ fn wanted(seen: &Preview) -> String {
 
 /// Lays a plan out, under what it would do.
 fn text(seen: &Preview, paint: Paint) -> String {
-    let mut page = Page::for_text(Timestamp::UNIX_EPOCH);
+    let mut page = Page::for_text(clock::now());
     page.heading(&seen.plan.name);
     plan::write(&mut page, &seen.plan, (&wanted(seen), Tone::Plain));
     lines(&page, paint)

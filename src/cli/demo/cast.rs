@@ -1,18 +1,22 @@
 //! The processes of the demo: real ones, started here and ended here.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use super::left_over::{Order, Part};
 use super::stage::Stage;
 use super::stand_in;
-use super::story::{Fate, Role};
+use super::story::{Fate, Role, Story, Trace};
 use crate::core::judge::agent::Candidates;
 use crate::core::model::ProcessId;
+use crate::core::model::process::has_exited;
 use crate::source::os::processes;
 
 /// Everybody who plays. Dropping it ends them all.
@@ -21,6 +25,9 @@ pub(super) struct Cast {
     pub(super) host: String,
     actors: Vec<Actor>,
     ids: BTreeMap<u32, ProcessId>,
+    /// What goes on without its window, and what it lives by.
+    left: Vec<ProcessId>,
+    lifeline: Option<File>,
 }
 
 /// A process that was started here.
@@ -49,15 +56,30 @@ impl Drop for Actor {
 }
 
 impl Cast {
-    /// Starts a process for each role, each under its own name.
+    /// Starts a process for each role, each under its own name; then those end that are to be dead.
     ///
     /// # Errors
     /// A process cannot be started.
-    pub(super) fn start(stage: &Stage, roles: &[Role], host: String) -> anyhow::Result<Self> {
-        let mut cast = Self { host, actors: Vec::new(), ids: BTreeMap::new() };
-        for role in roles {
-            cast.add(stage, role).with_context(|| format!("failed to start a stand-in for {}", role.name))?;
+    pub(super) fn start(stage: &Stage, story: &Story, host: String) -> anyhow::Result<Self> {
+        let lifeline = stage.lifeline()?;
+        let mut cast = Self {
+            host,
+            actors: Vec::new(),
+            ids: BTreeMap::new(),
+            left: Vec::new(),
+            lifeline: Some(lifeline),
+        };
+        for role in &story.roles {
+            let added = match (story.trace(role.pid), role.parent) {
+                (Some(_), Some(_)) => Ok(()),
+                (Some(trace), None) => cast.leave(stage, story, (role, trace)),
+                (None, _) => cast.add(stage, story, role),
+            };
+            added.with_context(|| format!("failed to start a stand-in for {}", role.name))?;
         }
+        let is_dead =
+            |actor: &Actor| story.roles.iter().any(|role| role.pid == actor.role && role.state == Fate::Dead);
+        cast.actors.retain(|actor| !is_dead(actor));
         Ok(cast)
     }
 
@@ -69,26 +91,62 @@ impl Cast {
         self.ids.get(&role).copied().with_context(|| format!("nobody plays {role}"))
     }
 
-    fn add(&mut self, stage: &Stage, role: &Role) -> anyhow::Result<()> {
+    fn add(&mut self, stage: &Stage, story: &Story, role: &Role) -> anyhow::Result<()> {
         let program = stage.program(&role.name)?;
         let pid = match role.parent {
             Some(parent) => self.helper_of(parent, &program)?,
-            None => self.hire(stage, role, &program)?,
+            None => self.hire(stage, (role, story.leads(role.pid)), &program)?,
         };
-        let table = processes::chain(pid, &Candidates::default());
-        let id = table.get(pid).context("it has gone at once")?.id;
-        self.ids.insert(role.pid, id);
+        self.ids.insert(role.pid, id_of(pid)?);
         match role.state {
-            Fate::Running => {}
-            Fate::Stopped => stop(pid)?,
-            Fate::Dead => self.actors.retain(|actor| actor.role != role.pid),
+            Fate::Running | Fate::Dead => Ok(()),
+            Fate::Stopped => stop(pid),
+        }
+    }
+
+    /// Has a window start what goes on without it, and what runs below that.
+    fn leave(&mut self, stage: &Stage, story: &Story, (role, trace): (&Role, &Trace)) -> anyhow::Result<()> {
+        let below: Vec<&Role> = story.roles.iter().filter(|one| one.parent == Some(role.pid)).collect();
+        let part = |role: &Role, below: Vec<Part>| -> anyhow::Result<Part> {
+            Ok(Part {
+                program: stage.program(&role.name)?,
+                argv: role.argv.clone(),
+                lifeline: stage.lifeline_path(),
+                listens: story.trace(role.pid).is_some_and(|trace| !trace.ports.is_empty()),
+                below,
+                detaches: true,
+            })
+        };
+        let parts = below.iter().map(|role| Ok(Part { detaches: false, ..part(role, Vec::new())? }));
+        let parts = parts.collect::<anyhow::Result<_>>()?;
+        let output = trace.tasks.first().map(|session| stage.output(session)).transpose()?;
+        let env = [
+            ("HOME".to_owned(), stage.home().display().to_string()),
+            ("CLAUDE_CODE_SESSION_ID".to_owned(), trace.session.clone()),
+        ];
+        let cwd = stage.place(role.cwd.as_deref().unwrap_or("/home/dev"));
+        let order = Order { part: part(role, parts)?, env: env.into(), cwd, output };
+        let actor = self.actor(trace.window)?;
+        writeln!(actor.orders, "{}", serde_json::to_string(&order)?)?;
+        for role in std::iter::once(role).chain(below) {
+            let id = id_of(self.actor(trace.window)?.answer()?)?;
+            self.ids.insert(role.pid, id);
+            self.left.push(id);
         }
         Ok(())
     }
 
+    fn actor(&mut self, role: u32) -> anyhow::Result<&mut Actor> {
+        let actor = self.actors.iter_mut().find(|actor| actor.role == role);
+        actor.with_context(|| format!("nobody plays {role}"))
+    }
+
     /// Starts a window.
-    fn hire(&mut self, stage: &Stage, role: &Role, program: &str) -> anyhow::Result<u32> {
+    fn hire(&mut self, stage: &Stage, (role, leads): (&Role, bool), program: &str) -> anyhow::Result<u32> {
         let mut command = stand_in::command(program);
+        if leads {
+            command.process_group(0);
+        }
         if let [name, arguments @ ..] = role.argv.as_slice() {
             command.arg0(name).args(arguments);
         }
@@ -102,11 +160,34 @@ impl Cast {
 
     /// Has a window start a helper and returns the helper's PID.
     fn helper_of(&mut self, parent: u32, program: &str) -> anyhow::Result<u32> {
-        let actor = self.actors.iter_mut().find(|actor| actor.role == parent);
-        let actor = actor.with_context(|| format!("nobody plays {parent}"))?;
+        let actor = self.actor(parent)?;
         writeln!(actor.orders, "{program}")?;
         actor.answer()
     }
+}
+
+impl Drop for Cast {
+    fn drop(&mut self) {
+        self.lifeline = None;
+        let is_there = |id: &ProcessId| id_of(id.pid).is_ok_and(|now| now == *id);
+        // None of them can keep on: it is only a matter of being scheduled.
+        for _ in 0..ENDING {
+            if !self.left.iter().any(is_there) {
+                return;
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+/// How often, and how long each time, to wait for the end of what was left.
+const ENDING: usize = 400;
+const TICK: Duration = Duration::from_millis(5);
+
+/// Returns which process has a PID; one that has exited counts no more.
+fn id_of(pid: u32) -> anyhow::Result<ProcessId> {
+    let table = processes::chain(pid, &Candidates::default());
+    Ok(table.get(pid).filter(|process| !has_exited(process)).context("it has gone at once")?.id)
 }
 
 /// Stops a child and waits until it is stopped.

@@ -12,6 +12,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::cast::Cast;
 use super::stage::{Stage, make, write};
 use super::story::{File, Special};
+use crate::source::os::processes::ports;
 
 /// What is real.
 pub(super) struct Truth<'a> {
@@ -37,8 +38,10 @@ impl Truth<'_> {
             None => {
                 let written = write(&path, &self.fill(&file.text)?)?;
                 written.set_permissions(Permissions::from_mode(u32::from_str_radix(&file.mode, 8)?))?;
-                match &file.written {
-                    Some(span) => Ok(written.set_modified(system_time(self.written_at(span)?)?)?),
+                let at = file.written.as_ref().map(|span| self.written_at(span)).transpose()?;
+                // What was written seconds ago by the story must be younger than the processes.
+                match at.filter(|at| self.now.duration_since(*at) >= SignedDuration::from_mins(1)) {
+                    Some(at) => Ok(written.set_modified(system_time(at)?)?),
                     None => Ok(()),
                 }
             }
@@ -66,7 +69,7 @@ impl Truth<'_> {
     ///
     /// # Errors
     /// It is no span.
-    fn written_at(&self, span: &str) -> anyhow::Result<Timestamp> {
+    pub(super) fn written_at(&self, span: &str) -> anyhow::Result<Timestamp> {
         let earliest = self.booted_at.map_or(Timestamp::MIN, |at| at + SignedDuration::from_secs(1));
         Ok(self.at(span)?.max(earliest))
     }
@@ -87,6 +90,11 @@ impl Truth<'_> {
         Ok(match blank.split_once(' ') {
             Some(("pid", role)) => self.cast.id(role.parse()?)?.pid.to_string(),
             Some(("start", role)) => self.cast.id(role.parse()?)?.start_ticks.to_string(),
+            Some(("port", role)) => {
+                let id = self.cast.id(role.parse()?)?;
+                let port = ports(&[id]).remove(&id).and_then(|ports| Some(ports.first()?.number));
+                port.with_context(|| format!("PID {} listens on no port", id.pid))?.to_string()
+            }
             Some(("path", path)) => match self.stage.place(path).to_str() {
                 Some(path) => path.to_owned(),
                 None => bail!("the temporary folder's name is no text"),

@@ -2,6 +2,7 @@
 
 mod cast;
 mod fill;
+mod left_over;
 mod stage;
 pub(super) mod stand_in;
 mod story;
@@ -11,11 +12,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
+use jiff::Timestamp;
 
 use self::cast::Cast;
 use self::fill::Truth;
 use self::stage::Stage;
-use self::story::{File, Story, Work};
+use self::story::{File, Stone, Story, Work};
 use super::args::Options;
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
@@ -24,7 +26,11 @@ use super::screen::{self, About};
 use super::settings::{Settings, settings};
 use super::signatures::signatures;
 use super::{frames, list};
+use crate::act::fs::system::System;
+use crate::act::tombstones;
 use crate::cli::look;
+use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::model::{Reason, Tombstone};
 use crate::observe::Observer;
 use crate::present::doing::Prompts;
 use crate::run::AtEnd;
@@ -75,6 +81,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let world = World::make().map_err(failed)?;
     let settings = world.settings(options, environment)?;
     settings.start_log()?;
+    world.remember(&settings).map_err(failed)?;
     let observer =
         look::observer(&settings, signatures(&settings)?).only_below(Some(world.stage.path().to_owned()));
     let tape = wish.record.map(|path| begun(&observer, path)).transpose().map_err(failed)?;
@@ -163,6 +170,8 @@ fn refuse_folders(options: &Options) -> Result<(), Failure> {
 struct World {
     cast: Cast,
     stage: Stage,
+    /// Who was seen dead, and when.
+    stones: Vec<(Stone, Timestamp)>,
 }
 
 impl World {
@@ -171,7 +180,7 @@ impl World {
         let stage = Stage::build()?;
         story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
         let host = host::host(clock::now());
-        let cast = Cast::start(&stage, &story.roles, host.name)?;
+        let cast = Cast::start(&stage, &story, host.name)?;
         // Only a file that is certainly younger than a process can be its own.
         std::thread::sleep(APART);
         let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
@@ -181,7 +190,9 @@ impl World {
         for file in story.files.iter().chain(&transcripts).chain(&edited) {
             truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
         }
-        Ok(Self { cast, stage })
+        let seen = |stone: &Stone| Ok((stone.clone(), truth.written_at(&stone.proven)?));
+        let stones = story.stones.iter().map(seen).collect::<anyhow::Result<_>>()?;
+        Ok(Self { cast, stage, stones })
     }
 
     /// Returns the settings of a person whose whole world this is.
@@ -191,6 +202,29 @@ impl World {
         let own =
             Options { home: Some(stage.home()), tmp: Some(stage.place("/tmp")), roots, ..options.clone() };
         settings(&own, environment)
+    }
+
+    /// Writes down the deaths that the story tells of. They are true: the demo was these windows' parent, ended
+    /// them and has waited for their end. Only when is moved into the past, as it is with the times of files,
+    /// so that nobody must wait for what they left to count as left; no rule knows of it.
+    fn remember(&self, settings: &Settings) -> anyhow::Result<()> {
+        let Some(path) = settings.places.tombstones() else { return Ok(()) };
+        let host = host::host(clock::now());
+        let learnt = self.stones.iter().filter_map(|(stone, proven_at)| {
+            Some(Tombstone {
+                id: self.cast.id(stone.pid).ok()?,
+                pidfd_inode: None,
+                host: host.name.as_str().into(),
+                boot_id: host.boot_id.as_deref()?.into(),
+                pid_namespace: host.pid_namespace?,
+                time_namespace: host.time_namespace?,
+                session_id: Some(stone.session.as_str().into()),
+                proven_at: *proven_at,
+                reason: Reason::NoProcess,
+            })
+        });
+        let lesson = Lesson { learnt: learnt.collect(), refuted: Vec::new() };
+        Ok(tombstones::keep(&System, &path, &lesson, &host)?)
     }
 
     fn end(self) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::story::Repo;
@@ -62,6 +63,31 @@ impl Stage {
     /// Something cannot be removed.
     pub(super) fn strike(self) -> anyhow::Result<()> {
         self.folder.close().context("failed to remove the demo's folder")
+    }
+
+    /// Returns the named pipe by which processes without a parent learn of the demo's end.
+    pub(super) fn lifeline_path(&self) -> PathBuf {
+        self.path.join("lifeline")
+    }
+
+    /// Makes that pipe, and holds it open: the kernel closes it with the demo, however that ends.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(super) fn lifeline(&self) -> anyhow::Result<File> {
+        let path = self.lifeline_path();
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        Ok(OpenOptions::new().read(true).write(true).open(path)?)
+    }
+
+    /// Returns the file of a background task's output, as Claude Code names it.
+    ///
+    /// # Errors
+    /// Its folder cannot be made.
+    pub(super) fn output(&self, session: &str) -> anyhow::Result<PathBuf> {
+        let folder = self.place("/tmp/claude-1000/demo").join(session).join("tasks");
+        make(&folder)?;
+        Ok(folder.join("b1.output"))
     }
 
     /// Puts claimtop's own program where an agent's would be, and returns its path. A hard link

@@ -1,28 +1,42 @@
 //! What a stand-in does: it waits under an agent's name, and starts helpers when told.
 
-use std::io::{BufRead, Write, stdin, stdout};
+use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::cli::environment::STAND_IN_VARIABLE;
+use super::left_over::{self, Order};
+use crate::cli::environment::{self, STAND_IN_VARIABLE};
 use crate::cli::failure::Exit;
 
-/// Waits until whoever started this process is gone. Each line that comes in names a program to
+/// Waits until whoever started this process is gone. A line that is an order is left to go on; each other line that comes in names a program to
 /// start as another stand-in; the answer is its PID. The first answer comes unasked.
 ///
 /// Both a closed pipe and the kernel tell of the end: a stopped process does not notice the
 /// first, so it must not be stopped before that first answer.
 pub(crate) fn play() -> Exit {
+    if let Some(part) = environment::part() {
+        let part = serde_json::from_str(&part).map_err(std::io::Error::from);
+        return part.and_then(|part| left_over::play(&part)).unwrap_or(Exit::Failed);
+    }
     // Without it the pipe alone must do.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let mut helpers: Vec<Child> = Vec::new();
+    // What is open to those that are left, until this window ends.
+    let mut inputs: Vec<ChildStdin> = Vec::new();
     if writeln!(stdout(), "{}", std::process::id()).is_err() {
         return Exit::Failed;
     }
     for line in stdin().lock().lines() {
         let Ok(line) = line else { break };
+        if let Ok(order) = serde_json::from_str::<Order>(&line) {
+            match leave(&order) {
+                Ok(input) => inputs.extend(input),
+                Err(_) => return Exit::Failed,
+            }
+            continue;
+        }
         let Ok(helper) = command(&line).spawn() else { return Exit::Failed };
         if writeln!(stdout(), "{}", helper.id()).is_err() {
             break;
@@ -34,6 +48,18 @@ pub(crate) fn play() -> Exit {
         let _ = helper.wait();
     }
     Exit::Fine
+}
+
+/// Starts what goes on without this window, and says the PIDs of all of it.
+fn leave(order: &Order) -> std::io::Result<Option<ChildStdin>> {
+    let mut child = left_over::ordered(command(&order.part.program), order)?.spawn()?;
+    let input = child.stdin.take();
+    let said = child.stderr.take().map(BufReader::new).into_iter().flat_map(BufRead::lines);
+    for line in said.take(1 + order.part.below.len()) {
+        writeln!(stdout(), "{}", line?)?;
+    }
+    child.wait()?;
+    Ok(input)
 }
 
 /// Makes the command that starts a program as a stand-in, with nothing of this environment: an

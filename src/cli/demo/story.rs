@@ -20,6 +20,12 @@ pub(super) struct Story {
     pub(super) roles: Vec<Role>,
     #[serde(rename = "repo")]
     pub(super) repos: Vec<Repo>,
+    /// Who was seen dead, and when.
+    #[serde(rename = "tombstone")]
+    pub(super) stones: Vec<Stone>,
+    /// What windows leave running.
+    #[serde(rename = "trace")]
+    pub(super) traces: Vec<Trace>,
     /// What lies where.
     #[serde(rename = "file")]
     pub(super) files: Vec<File>,
@@ -58,6 +64,43 @@ pub(super) struct Role {
     _tty: Option<IgnoredAny>,
 }
 
+/// A window that was seen dead.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stone {
+    pub(super) pid: u32,
+    /// When.
+    pub(super) proven: String,
+    pub(super) session: String,
+    #[serde(rename = "started")]
+    _started: IgnoredAny,
+}
+
+/// What a process bears of the window that started it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Trace {
+    pub(super) pid: u32,
+    pub(super) window: u32,
+    pub(super) session: String,
+    /// The window's own process group, where it is in that.
+    pub(super) group: Option<u32>,
+    /// The sessions into whose tasks' output it writes.
+    #[serde(default)]
+    pub(super) tasks: Vec<String>,
+    /// Its memory; the real one is another.
+    #[serde(rename = "memory", default)]
+    _memory: IgnoredAny,
+    /// The ports that it listens on; the real ones are others.
+    #[serde(default)]
+    pub(super) ports: Vec<u16>,
+    /// In the story only: a real process has what it has.
+    #[serde(default, rename = "clients")]
+    _clients: Option<IgnoredAny>,
+    #[serde(default, rename = "input")]
+    _input: Option<IgnoredAny>,
+}
+
 /// What happens to a process before the curtain rises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +132,9 @@ pub(super) struct Work {
     /// Whose transcript it is: the tests read it.
     #[serde(rename = "format")]
     _format: IgnoredAny,
+    /// Who listens on the ports that it could not get: the tests read it.
+    #[serde(rename = "listeners", default)]
+    _listeners: IgnoredAny,
     /// Which of its files git does not have.
     #[serde(default)]
     pub(super) uncommitted: Vec<String>,
@@ -139,6 +185,16 @@ fn private() -> String {
 }
 
 impl Story {
+    /// Returns what is said of a process that a window leaves running.
+    pub(super) fn trace(&self, role: u32) -> Option<&Trace> {
+        self.traces.iter().find(|trace| trace.pid == role)
+    }
+
+    /// Returns whether something is left in a window's own process group, which it leads then.
+    pub(super) fn leads(&self, role: u32) -> bool {
+        self.traces.iter().any(|trace| trace.group == Some(role))
+    }
+
     /// Reads the story that claimtop ships.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use crate::core::model::{RecordView, Report};
 use crate::core::plan::find::{Meant, Subject, find as resolve};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
+use crate::present::left_over;
 
 /// How many candidates an error lists.
 const LISTED: usize = 12;
@@ -24,7 +25,7 @@ pub(crate) enum Found<'a> {
     Left(&'a RecordView),
 }
 
-/// Describes a thing in one line, so that it is told from all others.
+/// Describes a thing in one line, so that it cannot be mistaken for another.
 pub(crate) fn describe(report: &Report, subject: Subject<'_>) -> String {
     let what = match subject {
         Subject::Window(window) => format!("window {}, {} {}", window.title(), window.agent, window.pid),
@@ -34,6 +35,8 @@ pub(crate) fn describe(report: &Report, subject: Subject<'_>) -> String {
         Subject::Claim(claim) => {
             format!("claim {} {}", claim.resource.kind.name(), full_name(report, claim))
         }
+        Subject::LeftOver(one) => format!("left-over {}", left_over::what(one)),
+        Subject::LeftTree(one) => format!("left-over {}", left_over::tree(one)),
         Subject::Broken(_) => "a file or source that could not be read".to_owned(),
     };
     format!("{}  {what}", subject.key())

@@ -1,4 +1,4 @@
-//! `explain`: the evidence for one window, record or claim, and the rule that decided.
+//! `explain`: the evidence for one window, record, claim or left-over, and the rule that decided.
 
 pub(crate) mod find;
 
@@ -9,15 +9,18 @@ use serde::Serialize;
 use super::failure::{Exit, Outcome};
 use super::output::{Shape, lines, print};
 use crate::core::model::json;
-use crate::core::model::{ClaimView, Finding, Key, RecordShape, Report, Verdict, WindowView};
+use crate::core::model::{
+    ClaimView, Finding, Key, LeftOver, LeftTree, RecordShape, Report, Verdict, WindowView,
+};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
 use crate::present::ladder;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::tone::Tone;
+use crate::source::os::processes::measured;
 
-/// What `explain --json` prints: the one of window, record and claim that the subject is.
+/// What `explain --json` prints: the one of window, record, claim, left-over and left tree that the subject is.
 #[derive(Serialize)]
 struct Explanation<'a> {
     subject: &'a Key,
@@ -27,6 +30,10 @@ struct Explanation<'a> {
     record: Option<RecordShape<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<&'a ClaimView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_over: Option<&'a LeftOver>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_tree: Option<&'a LeftTree>,
     /// Of the record that a claim is in; a record has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
@@ -50,9 +57,13 @@ pub(crate) fn run(observer: &mut Observer, asked: &str, shape: Shape) -> Outcome
     let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {
         Shape::Text(paint) => {
-            let index = Index::of(Arc::clone(&report));
-            let texts: Vec<String> =
-                subjects.iter().map(|subject| lines(&page(&index, *subject), paint)).collect();
+            let mut index = Index::of(Arc::clone(&report));
+            let mut text = |subject: &Subject<'_>| {
+                let household = report.household(subject.key());
+                index.members = household.map(|one| (one.key.clone(), measured(&one)));
+                lines(&page(&index, *subject), paint)
+            };
+            let texts: Vec<String> = subjects.iter().map(&mut text).collect();
             print(&texts.join("\n"))?;
         }
         Shape::Json => {
@@ -85,6 +96,8 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
         window: None,
         record: None,
         claim: None,
+        left_over: None,
+        left_tree: None,
         verdict: None,
         findings,
     };
@@ -94,6 +107,8 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
         Subject::Claim(claim) => {
             Explanation { claim: Some(claim), verdict: Some(&claim.record.verdict), ..nothing }
         }
+        Subject::LeftOver(one) => Explanation { left_over: Some(one), ..nothing },
+        Subject::LeftTree(one) => Explanation { left_tree: Some(one), ..nothing },
         Subject::Broken(_) => nothing,
     }
 }
@@ -107,7 +122,11 @@ fn findings<'a>(report: &'a Report, subject: Subject<'_>) -> Vec<&'a Finding> {
         Subject::Claim(claim) => {
             finding.subjects.contains(&claim.record.key) && !finding.subjects.iter().any(is_claim)
         }
-        Subject::Window(_) | Subject::Record(_) | Subject::Broken(_) => false,
+        Subject::Window(_)
+        | Subject::Record(_)
+        | Subject::LeftOver(_)
+        | Subject::LeftTree(_)
+        | Subject::Broken(_) => false,
     };
     report.findings().filter(is_about).collect()
 }

@@ -64,6 +64,7 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         Some(View::Sessions) => tables::sessions(report),
         Some(View::Claims) => tables::claims(report),
         Some(View::Problems) => tables::problems(report.problems()),
+        Some(View::Leftovers) => tables::left_overs(report),
     };
     let is_all_read = unread(report, view.or(Some(View::Windows))).is_empty();
     let body = match table {
@@ -73,15 +74,15 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
     };
     let body = match view {
         None => format!("{body}\n{}", summary(report, paint)),
-        Some(View::Windows | View::Sessions | View::Claims | View::Problems) => body,
+        Some(View::Windows | View::Sessions | View::Claims | View::Problems | View::Leftovers) => body,
     };
     body + &missing(&unread(report, view), paint)
 }
 
 /// Returns the sources of a view that were not read completely; without one, those of all views.
-fn unread(report: &Report, view: Option<View>) -> Vec<&SourceHealth> {
+pub(crate) fn unread(report: &Report, view: Option<View>) -> Vec<&SourceHealth> {
     let topic = match view {
-        None | Some(View::Problems) => Topic::All,
+        None | Some(View::Problems | View::Leftovers) => Topic::All,
         Some(View::Windows) => Topic::Windows,
         Some(View::Sessions | View::Claims) => Topic::Records,
     };
@@ -89,7 +90,7 @@ fn unread(report: &Report, view: Option<View>) -> Vec<&SourceHealth> {
 }
 
 /// Says which sources could not be read, and why.
-fn missing(sources: &[&SourceHealth], paint: Paint) -> String {
+pub(crate) fn missing(sources: &[&SourceHealth], paint: Paint) -> String {
     if sources.is_empty() {
         return String::new();
     }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::cli::columns::{Cell, Columns};
-use crate::core::model::{ClaimView, Finding, Report, WindowState, WindowView};
+use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowState, WindowView};
 use crate::present::age;
+use crate::present::left_over;
 use crate::present::lookup::{left_by, standing, window_and_pid, workplace};
 use crate::present::page::Medium;
+use crate::present::text::megabytes;
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict};
 use crate::present::words;
 
@@ -125,5 +127,33 @@ pub(crate) fn problems(findings: &[Arc<Finding>]) -> Laid {
     }
     let nothing =
         Nothing { known: "No problem was found.", unknown: "It is not known whether there is a problem." };
+    laid(columns, nothing)
+}
+
+/// Lists what windows have left running, what can be ended first.
+pub(crate) fn left_overs(report: &Report) -> Laid {
+    let mut columns =
+        Columns::new(&["KEY", "SURE", "PID", "RUNS", "LEFT BY", "ENDED", "MEMORY", "PORTS", "BELOW", "WHY"]);
+    let mut all: Vec<&LeftOver> = report.left_overs.iter().collect();
+    all.sort_by_key(|one| one.certainty);
+    for one in all {
+        let (_, tone, word) = left_over::sign(one.certainty);
+        columns.row([
+            Cell::new(&one.key),
+            Cell::new(word).toned(tone),
+            Cell::new(one.pid),
+            Cell::new(left_over::what(one)),
+            Cell::new(left_over::whose(one)),
+            Cell::maybe(one.window_ended_at.map(|at| age::between(report.taken_at, at))),
+            Cell::maybe(one.memory().map(megabytes)),
+            Cell::maybe(left_over::ports(one)),
+            Cell::maybe(Some(one.below().len()).filter(|below| *below > 0)),
+            Cell::maybe(one.refused.as_ref().or(Some(&one.why)).filter(|why| !why.is_empty())),
+        ]);
+    }
+    let nothing = Nothing {
+        known: "Nothing runs that a window has left behind.",
+        unknown: "It is not known whether a window has left anything behind.",
+    };
     laid(columns, nothing)
 }

@@ -1,4 +1,4 @@
-//! The page: one file with everything in it, light and dark, without a script and without a net.
+//! The page: one file with everything in it, light and dark, without scripts or network access.
 
 use jiff::Timestamp;
 

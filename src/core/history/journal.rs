@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::path::exact;
-use crate::core::model::{Action, Ended, Format, RowChange, Untrusted};
+use crate::core::model::{Action, Ended, Format, ProcessId, ProcessPrint, RowChange, Signal, Untrusted};
 
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -102,6 +102,13 @@ pub enum Movement {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         backup: Option<String>,
     },
+    /// Processes are signalled so that they end.
+    Stop {
+        /// What they are sent.
+        signal: Signal,
+        /// Which, the topmost first.
+        processes: Vec<ProcessPrint>,
+    },
 }
 
 impl Movement {
@@ -111,7 +118,7 @@ impl Movement {
             Self::Take { parked, .. } | Self::Put { parked, .. } | Self::Exchange { parked, .. } => {
                 Some(parked)
             }
-            Self::Rows { .. } => None,
+            Self::Rows { .. } | Self::Stop { .. } => None,
         }
     }
 
@@ -122,10 +129,13 @@ impl Movement {
                 Some((parked.clone(), Some(print)))
             }
             Self::Rows { backup, .. } => Some((Parked::in_state(backup.as_deref()?), None)),
-            Self::Put { .. } => None,
+            Self::Put { .. } | Self::Stop { .. } => None,
         }
     }
 }
+
+/// Why ending processes is not undone.
+pub(crate) const NOT_BACK: &str = "ended processes do not come back";
 
 /// What was meant to be done, written before anything was touched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,6 +175,12 @@ pub(crate) struct Line {
     pub(crate) says: Says,
 }
 
+/// What every line says, whatever else it does.
+#[derive(Deserialize)]
+struct Numbered {
+    entry: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Says {
@@ -198,7 +214,12 @@ impl Entry {
     /// Returns whether undoing it makes sense: it was done, not undone, and nothing of it is gone.
     pub fn can_be_undone(&self) -> bool {
         let is_done = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
-        is_done && self.undone_by.is_none() && !self.pruned && self.intent.undoes.is_none()
+        is_done && self.undone_by.is_none() && !self.pruned && self.intent.undoes.is_none() && !self.is_stop()
+    }
+
+    /// Returns whether it ended processes, which do not come back.
+    pub(crate) fn is_stop(&self) -> bool {
+        self.intent.movements.iter().any(|movement| matches!(movement, Movement::Stop { .. }))
     }
 }
 
@@ -209,6 +230,8 @@ pub struct History {
     pub entries: Vec<Entry>,
     /// How many lines could not be read.
     pub unreadable: usize,
+    /// The largest number of an entry that a later claimtop wrote, and that this one cannot read.
+    unreadable_up_to: u64,
 }
 
 impl History {
@@ -219,7 +242,11 @@ impl History {
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
             match serde_json::from_slice::<Line>(line) {
                 Ok(line) => history.add(line),
-                Err(_) => history.unreadable += 1,
+                Err(_) => {
+                    history.unreadable += 1;
+                    let number = serde_json::from_slice::<Numbered>(line).map_or(0, |line| line.entry);
+                    history.unreadable_up_to = history.unreadable_up_to.max(number);
+                }
             }
         }
         history
@@ -251,6 +278,21 @@ impl History {
         }
     }
 
+    /// Returns what a process is sent next so that it ends: whoever was asked to, and has stayed, is killed.
+    pub fn next_signal(&self, id: ProcessId) -> Signal {
+        let is_its = |movement: &Movement| match movement {
+            Movement::Stop { processes, .. } => processes.iter().any(|print| print.id == id),
+            Movement::Take { .. }
+            | Movement::Put { .. }
+            | Movement::Exchange { .. }
+            | Movement::Rows { .. } => false,
+        };
+        let newest = self.entries.iter().rev().find(|entry| entry.intent.movements.iter().any(is_its));
+        let stayed =
+            |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Partly);
+        if newest.is_some_and(|entry| stayed(&entry)) { Signal::Kill } else { Signal::Term }
+    }
+
     /// Returns the entry of a number.
     pub fn entry(&self, number: u64) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| entry.number == number)
@@ -275,7 +317,8 @@ impl History {
 
     /// Returns the number of the next entry.
     pub(crate) fn next(&self) -> u64 {
-        self.entries.iter().map(|entry| entry.number).max().unwrap_or(0) + 1
+        let known = self.entries.iter().map(|entry| entry.number).max().unwrap_or(0);
+        known.max(self.unreadable_up_to) + 1
     }
 
     /// Returns what followed an entry and can be undone, the newest first.
@@ -299,5 +342,40 @@ impl History {
             self.entries.iter().rev().find(|entry| entry.can_be_undone() && self.holds_anything(entry))?;
         let followed = newest.intent.follows.and_then(|number| self.entry(number));
         Some(followed.filter(|entry| entry.can_be_undone()).unwrap_or(newest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_an_entry_that_a_later_claimtop_wrote_is_not_given_to_another_one() {
+        let later = br#"{"entry":7,"at":"2026-11-20T09:00:00Z","intent":{"action":"fly","title":"","why":"","movements":[]}}
+not even a line
+{"entry":7,"at":"2026-11-20T09:00:00Z","outcome":{"ended":"done","detail":""}}"#;
+        let history = History::read(later);
+        assert_eq!((history.entries.len(), history.unreadable, history.next()), (0, 2, 8));
+    }
+
+    /// Returns a journal in which PID 7 was sent something, and how that ended.
+    fn signalled(ended: Option<Ended>) -> History {
+        let intent = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"stop","title":"","why":"","movements":[{"step":"stop","signal":"TERM","processes":[{"pid":7,"start_ticks":9,"parent":1,"name":"sleep","exe":"/bin/sleep","command":"sleep 1","folder":null,"environment":["HOME"]}]}]}}"#;
+        let mut history = History::read(intent.as_bytes());
+        if let Some(ended) = ended {
+            history.finish(1, Outcome { ended, detail: String::new() });
+        }
+        history
+    }
+
+    #[test]
+    fn only_who_was_asked_to_end_and_stayed_is_killed() {
+        let next = |history: &History, start_ticks| history.next_signal(ProcessId { pid: 7, start_ticks });
+        assert_eq!(next(&signalled(Some(Ended::Partly)), 9), Signal::Kill);
+        assert_eq!(next(&signalled(Some(Ended::Partly)), 10), Signal::Term, "another process by that PID");
+        for ended in [None, Some(Ended::Done), Some(Ended::Changed), Some(Ended::Failed)] {
+            assert_eq!(next(&signalled(ended), 9), Signal::Term, "{ended:?}");
+        }
+        assert!(!signalled(Some(Ended::Done)).entries.first().is_some_and(Entry::can_be_undone));
     }
 }

@@ -89,7 +89,7 @@ impl Subject {
     }
 }
 
-/// What a window did, so that it is told.
+/// What a window did, so that it is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WindowTurn {
     /// It is there.
@@ -158,7 +158,7 @@ pub(crate) fn of_finding(finding: &Finding) -> Subject {
     Subject::Finding {
         code: finding.code,
         severity: finding.severity,
-        subjects: finding.subjects.clone(),
+        subjects: finding.subjects.to_vec(),
         message: finding.message.clone(),
     }
 }

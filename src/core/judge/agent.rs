@@ -146,7 +146,7 @@ impl Signatures {
         let runs = runs(&details.argv);
         self.agents.iter().find_map(|agent| {
             let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
-            // Whatever could be the script is tried; its role is then told by what follows this one.
+            // Whatever could be the script is tried; its role is then known from what follows this one.
             let (fit, run) = runs
                 .iter()
                 .find_map(|run| Some((agent.matches.iter().find(|pattern| fits(pattern, *run))?, *run)))?;
@@ -169,11 +169,11 @@ impl Signatures {
         let argv0 = file_name(arguments.first().map_or("", |arg| arg.raw()));
         let is_interpreter = INTERPRETERS.iter().any(|name| is_version_of(exe, name));
         let runs = if is_interpreter { runs(arguments) } else { Vec::new() };
-        let bears = |name: &str| {
-            let scripts = runs.iter().map(|run| run.script);
-            let mut texts = [process.comm.raw(), exe, argv0].into_iter().chain(scripts);
-            texts.any(|text| text.to_lowercase().contains(name))
-        };
+        let scripts = runs.iter().map(|run| run.script);
+        let texts = [process.comm.raw(), exe, argv0].into_iter().chain(scripts);
+        let texts: Vec<String> =
+            texts.filter(|text| !text.is_empty()).map(|text| text.to_lowercase()).collect();
+        let bears = |name: &str| texts.iter().any(|text| text.contains(name));
         self.agents.iter().any(|agent| agent.name.split('-').next().is_some_and(&bears))
     }
 

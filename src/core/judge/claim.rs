@@ -1,6 +1,6 @@
 //! Claims: what every record holds, and how each claim stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::core::judge::world::World;
 use crate::core::model::{
@@ -48,18 +48,21 @@ pub(crate) fn is_exclusive(kind: ResourceKind) -> bool {
 }
 
 /// Finds the exclusive resources that two living windows hold.
-pub(crate) fn contested(judged: &[Judged]) -> BTreeSet<Resource> {
-    let mut holders: BTreeMap<Resource, BTreeSet<u32>> = BTreeMap::new();
+fn contested(judged: &[Judged]) -> HashSet<Resource> {
+    let mut holders: HashMap<Resource, u32> = HashMap::new();
+    let mut contested = HashSet::new();
     for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
-        for claim in &record.record.claims {
-            if let Some(window) =
-                record.window_pid.filter(|_| is_known(claim) && is_exclusive(claim.resource.kind))
-            {
-                holders.entry(thing(&claim.resource)).or_default().insert(window);
+        let Some(window) = record.window_pid else { continue };
+        let may_contest = |claim: &&StatedClaim| is_exclusive(claim.resource.kind) && is_known(claim);
+        for thing in record.claims.iter().filter(may_contest).map(|claim| thing(&claim.resource)) {
+            if holders.get(&thing).is_some_and(|holder| *holder != window) {
+                contested.insert(thing);
+            } else {
+                holders.insert(thing, window);
             }
         }
     }
-    holders.into_iter().filter(|(_, windows)| windows.len() > 1).map(|(resource, _)| resource).collect()
+    contested
 }
 
 /// Returns what a claim holds, whatever its system calls it: one item of work is a task for one

@@ -4,14 +4,12 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::core::judge::world::World;
+use crate::core::model::work::TRANSCRIPT;
 use crate::core::model::{
     ClaimStatus, ClaimView, Committed, Edit, Format, Judged, Key, KeyKind, Location, Ownership, Reason,
     Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,
     SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
 };
-
-/// The place where such a claim is written.
-const TRANSCRIPT: &str = "transcript";
 
 /// Returns what a window does whose session is no guess.
 pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {

@@ -1,24 +1,25 @@
 //! What needs a person: who waits, who is in whose way, and what the dead left.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::agent::Role;
 use crate::core::judge::edited;
+use crate::core::judge::left_by::is_its;
 use crate::core::judge::rules::edits::shared;
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, ClaimView, ClaudeCode, Code, Finding, Judged, Key, KeyKind, Left, Need, NeedKind, NotedWait,
-    Process, Reason, Record, RecordDetail, RecordKind, RecordView, Severity, Untrusted, VerdictState,
+    Binding, ClaimView, ClaudeStatus, Code, Finding, Judged, Key, KeyKind, Left, LeftOver, LeftTree, Need,
+    NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Severity, Untrusted, VerdictState,
     Waiting, Wants, WindowView, Work,
 };
 
-/// The most dead windows that are told one by one.
+/// The most dead windows that are reported one by one.
 const MOST_DEAD: usize = 5;
 
 /// Tells what needs a person, the most harmful first.
@@ -28,7 +29,7 @@ pub(crate) fn needs(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     needs.extend(collisions(facts, findings));
     let inherited = findings.iter().filter(|finding| finding.code == Code::InheritedRecord);
     let inherited = inherited.flat_map(|finding| &finding.subjects).collect();
-    needs.extend(died(facts.world, &Dead::new(facts.records, facts.claims, &inherited)));
+    needs.extend(died(&remnants(facts.records, facts.claims, &inherited), facts));
     needs
 }
 
@@ -68,6 +69,7 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     for between in &mut all {
         between.findings.sort_by_key(|finding| harm(finding.code));
     }
+    all.sort_by_key(|between| between.findings.first().map(|worst| harm(worst.code)));
     all.iter().filter_map(|between| collision(between, facts)).collect()
 }
 
@@ -96,7 +98,7 @@ fn collision(between: &Between<'_>, facts: &Facts<'_>) -> Option<Need> {
     let kind = NeedKind::Collision {
         code: worst.code,
         message: worst.message.clone(),
-        subjects: worst.subjects.clone(),
+        subjects: worst.subjects.to_vec(),
         windows,
         also,
         files: files_of(between, facts),
@@ -107,16 +109,16 @@ fn collision(between: &Between<'_>, facts: &Facts<'_>) -> Option<Need> {
 
 /// Returns the living windows that a finding is about, the oldest first and whoever is to yield last.
 fn windows_of<'a>(finding: &Finding, facts: &Facts<'a>) -> Vec<&'a WindowView> {
-    let window = |key: &Key| facts.windows.iter().find(|window| window.key == *key);
+    let window = |key: &Key| facts.index.window(key);
     let of_record = |record: &RecordView| record.window.as_ref().and_then(window);
     let of_claim = |key: &Key| {
-        let claim = facts.claims.iter().find(|claim| claim.key == *key)?;
+        let claim = facts.index.claim(key)?;
         claim.window.as_ref().and_then(window).or_else(|| of_record(&claim.record))
     };
     let of = |key: &Key| match key.kind() {
         Some(KeyKind::Window) => window(key),
         Some(KeyKind::Claim) => of_claim(key),
-        Some(_) | None => facts.index.of_key(key).and_then(|record| of_record(record)),
+        Some(_) | None => facts.index.record(key).and_then(|record| of_record(record)),
     };
     let yields: BTreeSet<&Key> = finding.yields().iter().filter_map(of).map(|window| &window.key).collect();
     let mut windows: Vec<&WindowView> = finding.subjects.iter().filter_map(of).collect();
@@ -134,7 +136,7 @@ fn files_of(between: &Between<'_>, facts: &Facts<'_>) -> Vec<Untrusted> {
     let mut files: Vec<Untrusted> = by_windows.into_iter().map(|(edit, _)| edit.path.clone()).collect();
     let overlaps = between.findings.iter().filter(|finding| finding.code == Code::OverlappingFiles);
     for finding in overlaps {
-        let mut records = finding.subjects.iter().filter_map(|key| facts.index.of_key(key));
+        let mut records = finding.subjects.iter().filter_map(|key| facts.index.record(key));
         let Some(first) = records.next() else { continue };
         let others: Vec<&Judged> = records.collect();
         let is_shared = |file: &&Untrusted| others.iter().all(|other| other.files.contains(file));
@@ -151,71 +153,104 @@ fn all_of(finding: &Finding) -> String {
     std::iter::once(finding.code.name()).chain(subjects).collect::<Vec<_>>().join(" ")
 }
 
-/// What is known of the dead: there can be thousands, so nothing is built for one that is not told.
-struct Dead<'a> {
-    /// The records of those of whom nothing lives, in the order of whose they are.
-    records: Vec<(&'a Untrusted, &'a Judged)>,
-    /// The claims that can be released, in the order of their records' keys.
-    claims: Vec<&'a ClaimView>,
+/// A record of somebody of whom nothing lives, and the claims that it states.
+struct Remnant<'a> {
+    whose: &'a Untrusted,
+    record: &'a Judged,
+    claims: &'a [ClaimView],
 }
 
 /// A window that has gone and left something.
 struct Gone<'a> {
-    records: &'a [(&'a Untrusted, &'a Judged)],
+    remnants: &'a [Remnant<'a>],
     work: Option<&'a Work>,
+    /// What it left running.
+    left_overs: Vec<&'a LeftOver>,
+    /// The working trees that it made.
+    left_trees: Vec<&'a LeftTree>,
     since: Option<Timestamp>,
 }
 
-impl<'a> Dead<'a> {
-    /// Leaves out what a living window has inherited: that is told as a collision.
-    fn new(records: &'a [Judged], claims: &'a [ClaimView], inherited: &BTreeSet<&Key>) -> Self {
-        let is_dead =
-            |record: &RecordView| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
-        // One without a PID and a heartbeat, such as a list of tasks, says of nobody that he lives.
-        let says_nothing =
-            |record: &RecordView| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
-        let living = records.iter().filter(|record| !is_dead(record) && !says_nothing(record));
-        let living: BTreeSet<&Untrusted> = living.filter_map(|record| record.session_id.as_ref()).collect();
-        let whose = |record: &'a Judged| {
-            let who = record.session_id.as_ref().or(record.context_id.as_ref())?;
-            let is_left = is_dead(record) && !living.contains(who) && !inherited.contains(&record.key);
-            is_left.then_some((who, record))
-        };
-        let mut records: Vec<_> = records.iter().filter_map(whose).collect();
-        records.sort_by_key(|(who, _)| *who);
-        let mut claims: Vec<_> = claims.iter().filter(|claim| claim.is_dead()).collect();
-        claims.sort_by_key(|claim| &claim.record.key);
-        Self { records, claims }
+/// Returns what the dead have left, in the order of whose it is, but what a living window has
+/// inherited: that is reported as a collision.
+fn remnants<'a>(
+    records: &'a [Judged],
+    claims: &'a [ClaimView],
+    inherited: &BTreeSet<&Key>,
+) -> Vec<Remnant<'a>> {
+    let is_dead =
+        |record: &RecordView| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
+    // One without a PID and a heartbeat, such as a list of tasks, says of nobody that he lives.
+    let says_nothing =
+        |record: &RecordView| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
+    let living = records.iter().filter(|record| !is_dead(record) && !says_nothing(record));
+    let living: HashSet<&Untrusted> = living.filter_map(|record| record.session_id.as_ref()).collect();
+    // Claims stand in the order of their records.
+    let mut claims = claims.chunk_by(|one, other| one.record.key == other.record.key).peekable();
+    let remnant = |record: &'a Judged| {
+        let is_its = |claims: &&[ClaimView]| claims.first().is_some_and(|one| one.record.key == record.key);
+        let claims = claims.next_if(is_its).unwrap_or_default();
+        let whose = record.session_id.as_ref().or(record.context_id.as_ref())?;
+        let is_left = is_dead(record) && !living.contains(whose) && !inherited.contains(&record.key);
+        is_left.then_some(Remnant { whose, record, claims })
+    };
+    let mut remnants: Vec<_> = records.iter().filter_map(remnant).collect();
+    remnants.sort_by_key(|remnant| remnant.whose);
+    remnants
+}
+
+/// Returns every window that has left something, the newest first.
+fn gone<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Gone<'a>> {
+    let world = facts.world;
+    let work: HashMap<&Untrusted, &Work> =
+        world.snapshot.work.iter().map(|work| (&work.session, &**work)).collect();
+    let mut running: Vec<&LeftOver> = facts.left_overs.iter().filter(|one| one.is_left()).collect();
+    let groups = remnants.chunk_by(|one, other| one.whose == other.whose);
+    let gone = groups.filter_map(|remnants| {
+        let whose = remnants.first()?.whose;
+        let work = work.get(whose).copied();
+        // When it was proven dead, or the last that it wrote.
+        let records = remnants.iter().map(|remnant| remnant.record);
+        let last = records.map(|record| record.heartbeat_at.unwrap_or(record.written_at));
+        let since = world.tombstone_of(whose).map(|stone| stone.proven_at).or_else(|| last.max());
+        let left_overs = running
+            .extract_if(.., |one| remnants.iter().any(|remnant| is_its(remnant.record, one)))
+            .collect();
+        let made = |tree: &&LeftTree| remnants.iter().any(|remnant| has_made(remnant.record, tree));
+        let left_trees = facts.left_trees.iter().filter(|tree| tree.is_left()).filter(made).collect();
+        let gone = Gone { remnants, work, left_overs, left_trees, since };
+        (gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty())
+            .then_some(gone)
+    });
+    let mut gone: Vec<_> = gone.collect();
+    // Of whoever ended cleanly no record stays.
+    running.sort_by_key(|one| (one.window_pid, one.session.as_ref()));
+    gone.extend(running.chunk_by(|one, other| one.window_pid == other.window_pid).map(|left_overs| Gone {
+        remnants: &[],
+        work: None,
+        left_overs: left_overs.to_vec(),
+        left_trees: Vec::new(),
+        since: left_overs.iter().filter_map(|one| one.window_ended_at).max(),
+    }));
+    gone.sort_by_key(|gone| Reverse(gone.since));
+    gone
+}
+
+/// Returns whether the window of a record made a working tree: its lock is this very record, or names its
+/// session or process.
+fn has_made(record: &Judged, tree: &LeftTree) -> bool {
+    let is_of_session = record.session_id.is_some() && record.session_id == tree.session;
+    let is_lock = tree.releasable_lock.as_ref() == Some(&record.key);
+    is_of_session || is_lock || (record.pid().is_some() && record.pid() == tree.window_pid)
+}
+
+impl<'a> Gone<'a> {
+    /// Returns the claims that can be released.
+    fn claims(&self) -> impl Iterator<Item = &'a ClaimView> + use<'a> {
+        self.remnants.iter().flat_map(|remnant| remnant.claims).filter(|claim| claim.is_dead())
     }
 
-    /// Returns every window that has left something, the newest first.
-    fn gone(&self, world: &World<'a>) -> Vec<Gone<'_>> {
-        let work: HashMap<&Untrusted, &Work> =
-            world.snapshot.work.iter().map(|work| (&work.session, &**work)).collect();
-        let groups = self.records.chunk_by(|(one, _), (other, _)| one == other);
-        let gone = groups.filter_map(|records| {
-            let (who, _) = *records.first()?;
-            let work = work.get(who).copied();
-            // When it was proven dead, or the last that it wrote.
-            let last = records.iter().map(|(_, record)| record.heartbeat_at.unwrap_or(record.written_at));
-            let since = world.tombstone_of(who).map(|stone| stone.proven_at).or_else(|| last.max());
-            let gone = Gone { records, work, since };
-            (self.claims_of(&gone).next().is_some() || uncommitted(work) > 0).then_some(gone)
-        });
-        let mut gone: Vec<_> = gone.collect();
-        gone.sort_by_key(|gone| Reverse(gone.since));
-        gone
-    }
-
-    fn claims_of(&self, gone: &Gone<'_>) -> impl Iterator<Item = &'a ClaimView> {
-        gone.records.iter().flat_map(|(_, record)| {
-            let from = self.claims.partition_point(|claim| claim.record.key < record.key);
-            let rest = self.claims.get(from..).unwrap_or_default().iter().copied();
-            rest.take_while(|claim| claim.record.key == record.key)
-        })
-    }
-
-    fn need(&self, gone: &Gone<'_>) -> Option<Need> {
+    fn need(&self) -> Option<Need> {
         // Its agent's own registry names a window best, and knows how it is resumed.
         let is_named = |record: &RecordView| {
             record.record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry)
@@ -223,30 +258,43 @@ impl<'a> Dead<'a> {
         let rank = |record: &&Judged| {
             (!is_named(record), record.kind != RecordKind::Session, Reverse(record.written_at))
         };
-        let told: &RecordView = gone.records.iter().map(|(_, record)| *record).min_by_key(rank)?;
+        let records = self.remnants.iter().map(|remnant| remnant.record);
+        let told = records.min_by_key(rank).map(|record| -> &RecordView { record });
         let left = Left {
-            name: told.title.clone(),
-            session: told.session_id.clone(),
-            format: told.format.name(),
-            cwd: told.cwd.as_ref().map(|cwd| cwd.text().clone()),
-            claims: self.claims_of(gone).map(|claim| claim.key.clone()).collect(),
+            name: told.map(|record| record.title.clone()).or_else(|| self.name())?,
+            session: told.and_then(|record| record.session_id.clone()),
+            format: told.map_or("", |record| record.format.name()),
+            cwd: told.and_then(|record| record.cwd.as_ref()).map(|cwd| cwd.text().clone()),
+            claims: self.claims().map(|claim| claim.key.clone()).collect(),
             unproven: 0,
-            uncommitted: uncommitted(gone.work),
+            uncommitted: uncommitted(self.work),
+            left_overs: self.left_overs.iter().map(|one| one.key.clone()).collect(),
+            left_trees: self.left_trees.iter().map(|one| one.key.clone()).collect(),
         };
-        Some(need(&told.key, "died", NeedKind::Died(left), gone.since))
+        let subject = told.map(|record| &record.key).or_else(|| Some(&self.left_overs.first()?.key))?;
+        Some(need(subject, "died", NeedKind::Died(left), self.since))
+    }
+
+    /// Names a window of which no record stays.
+    fn name(&self) -> Option<Untrusted> {
+        let one = self.left_overs.first()?;
+        let agent = one.agent.as_ref().map_or("a window", Untrusted::raw);
+        let pid = one.window_pid.map(|pid| format!(" (PID {pid})")).unwrap_or_default();
+        one.window_name.clone().or_else(|| Some(format!("{agent}{pid}").as_str().into()))
     }
 }
 
 /// Tells which windows have gone and left something, each once, whatever records speak of it; all but
 /// the newest in one sentence.
-fn died(world: &World<'_>, dead: &Dead<'_>) -> Vec<Need> {
-    let gone = dead.gone(world);
+fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
+    let gone = gone(remnants, facts);
     let (told, more) = gone.split_at(gone.len().min(MOST_DEAD));
-    let mut needs: Vec<Need> = told.iter().filter_map(|gone| dead.need(gone)).collect();
-    if let Some((_, first)) = more.first().and_then(|gone| gone.records.first()) {
-        let claims = more.iter().map(|gone| dead.claims_of(gone).count()).sum();
-        let kind = NeedKind::MoreDied { windows: more.len(), claims };
-        needs.push(need(&first.key, "more", kind, more.first().and_then(|gone| gone.since)));
+    let mut needs: Vec<Need> = told.iter().filter_map(Gone::need).collect();
+    if let Some(first) = more.first().and_then(Gone::need) {
+        let claims = more.iter().map(|gone| gone.claims().count()).sum();
+        let left_overs = more.iter().map(|gone| gone.left_overs.len()).sum();
+        let kind = NeedKind::MoreDied { windows: more.len(), claims, left_overs };
+        needs.push(need(&first.subject, "more", kind, first.since));
     }
     needs
 }
@@ -281,10 +329,8 @@ pub(crate) fn waiting(
 
 /// Returns what a registry's entry says: its status, what it waits for, and since when.
 fn status(registry: &Record) -> Option<(&str, Option<&Untrusted>, Option<Timestamp>)> {
-    let RecordDetail::ClaudeCode(ClaudeCode::Session { status, waiting_for, updated_at }) = &registry.detail
-    else {
-        return None;
-    };
+    let ClaudeStatus { status, waiting_for, updated_at, is_background: _ } =
+        registry.detail.claude_status()?;
     Some((status.as_ref()?.raw(), waiting_for.as_ref(), *updated_at))
 }
 

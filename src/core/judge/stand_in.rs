@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::model::{Details, ProcessTable};
+use crate::core::model::{Details, Process, ProcessTable};
 
 /// The variable that makes claimtop's own program play an agent.
 pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
@@ -15,6 +15,11 @@ pub fn mark(table: &mut ProcessTable, stage: Option<&Path>) {
     for details in table.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
         details.is_stand_in = plays(details, stage);
     }
+}
+
+/// Returns whether a process plays on any stage; its window, too, is only played.
+pub(crate) fn is_played(process: &Process) -> bool {
+    process.details.as_ref().is_some_and(|details| plays(details, None))
 }
 
 fn plays(details: &Details, stage: Option<&Path>) -> bool {

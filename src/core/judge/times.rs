@@ -1,4 +1,4 @@
-//! How moments of different clocks stand to each other.
+//! How moments of different clocks compare.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -13,8 +13,8 @@ use crate::core::model::home::folder_of;
 use crate::core::model::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
-    Binding, Database, Domain, Evidence, Format, Holder, Host, InnerPids, Medium, Process, Record, Repo,
-    RepoSort, Row, Snapshot, Tombstone, Untrusted, Worktree,
+    Binding, Database, Domain, Evidence, Format, Holder, Host, InnerPids, Medium, Process, ProcessId, Record,
+    Repo, RepoSort, Row, SeenAgent, Snapshot, Tombstone, Trace, Untrusted, Worktree,
 };
 
 /// The snapshot with its windows and certain sessions.
@@ -38,6 +38,8 @@ pub(crate) struct World<'a> {
     pub(crate) outsiders: Vec<PossibleAgent<'a>>,
     /// Every process of which the namespace could not be read, agent or not.
     pub(crate) unplaced: Vec<PossibleAgent<'a>>,
+    /// Every listed process of which not even the numbers were read, as far as it was read.
+    pub(crate) unread: Vec<Option<&'a Process>>,
     /// The PIDs that are certain to run each session.
     by_certain_session: HashMap<&'a Untrusted, Vec<u32>>,
     /// The windows' processes by each of their arguments.
@@ -51,6 +53,9 @@ pub(crate) struct World<'a> {
     tombstone_by_session: HashMap<&'a Untrusted, &'a Tombstone>,
     /// Living processes of other PID namespaces, by their number there.
     by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
+    traces: HashMap<ProcessId, &'a Trace>,
+    /// The agents that were seen alive, also in earlier looks, by their PIDs.
+    seen: HashMap<u32, Vec<&'a SeenAgent>>,
 }
 
 /// How a process's start and a moment stand to each other.
@@ -90,6 +95,7 @@ impl<'a> World<'a> {
             bindings: Bindings::new(snapshot),
             outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
             unplaced: unplaced(snapshot, agents),
+            unread: unread(snapshot),
             by_certain_session,
             by_argument: by_argument(&windows),
             by_folder: by_folder(snapshot),
@@ -97,12 +103,24 @@ impl<'a> World<'a> {
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
             by_inner_pid: by_inner_pid(snapshot),
+            traces: snapshot.traces.iter().map(|trace| (trace.id, trace)).collect(),
+            seen: seen(snapshot),
             tombstone_by_session: tombstone_by_session(snapshot),
             snapshot,
             signatures,
             windows,
             sessions,
         }
+    }
+
+    /// Returns the agents that were seen alive under a PID, also in earlier looks.
+    pub(crate) fn seen(&self, pid: u32) -> &[&'a SeenAgent] {
+        self.seen.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the traces that a process bears, where they were read.
+    pub(crate) fn trace_of(&self, id: ProcessId) -> Option<&'a Trace> {
+        self.traces.get(&id).copied()
     }
 
     pub(crate) fn records_of(&self, session: &Untrusted) -> &[&'a Record] {
@@ -328,6 +346,12 @@ fn unplaced<'a>(
     agents.chain(others).collect()
 }
 
+fn unread(snapshot: &Snapshot) -> Vec<Option<&Process>> {
+    let table = &snapshot.processes;
+    let processes = table.listed.iter().map(|pid| table.get(*pid));
+    processes.filter(|process| process.is_none_or(|process| !process.is_placed())).collect()
+}
+
 /// Returns whether enough was read of a process to say that it is no agent.
 fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
@@ -382,6 +406,14 @@ fn by_registered_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Record>> {
         if let Some(pid) = holder.and_then(|holder| holder.pid.as_ref()?.valid()) {
             index.entry(pid).or_default().push(record);
         }
+    }
+    index
+}
+
+fn seen(snapshot: &Snapshot) -> HashMap<u32, Vec<&SeenAgent>> {
+    let mut index: HashMap<u32, Vec<&SeenAgent>> = HashMap::new();
+    for agent in &snapshot.seen_agents {
+        index.entry(agent.id.pid).or_default().push(agent);
     }
     index
 }

@@ -1,11 +1,12 @@
 //! What an action would do, as data: shown before anything is touched.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::{FilePath, Format, Key, Untrusted};
+use crate::core::model::{FilePath, Format, Key, Member, ProcessId, Signal, Untrusted};
 
 /// What a person asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub enum Action {
     Park,
     /// Take an earlier action back.
     Undo,
+    /// End processes.
+    Stop,
 }
 
 /// What is asked to be done.
@@ -35,6 +38,13 @@ pub enum Request {
     Left {
         /// One of the records that it has left.
         of: Key,
+    },
+    /// A left-over or a window, with all that runs below it.
+    Stop {
+        /// Which.
+        key: Key,
+        /// What it is sent.
+        signal: Signal,
     },
     /// An entry of the journal that is to be taken back.
     Undo {
@@ -126,6 +136,9 @@ pub struct Plan {
     pub what: String,
     /// Why it may or may not be done.
     pub why: Vec<String>,
+    /// The processes that would be ended, the topmost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tree: Vec<Member>,
     /// The steps in order.
     pub steps: Vec<Step>,
     /// What follows once it is done, each by its own rule and by itself: what is refused there
@@ -134,6 +147,9 @@ pub struct Plan {
     pub follows: Vec<Self>,
     /// How it would be undone.
     pub inverse: String,
+    /// The command by which the session of a window that is ended goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     /// What would make it refuse.
     pub refuses_when: Vec<&'static str>,
     /// What a person must give before it is done.
@@ -170,9 +186,11 @@ impl Plan {
             held_by: None,
             what: String::new(),
             why: Vec::new(),
+            tree: Vec::new(),
             steps: Vec::new(),
             follows: Vec::new(),
             inverse: String::new(),
+            resume: None,
             refuses_when: Vec::new(),
             confirmation: Confirmation::Refused,
             refusal: None,
@@ -197,11 +215,23 @@ impl Plan {
         let are_same = |own: &[Self], newer: &[Self]| {
             own.len() == newer.len() && own.iter().zip(newer).all(|(one, other)| one.is_same_as(other))
         };
+        let is_fixed = |step: &&Step| !matches!(step, Step::Stop { is_topmost: false, .. });
+        let fixed = |plan: &'_ Self| plan.steps.iter().filter(is_fixed).cloned().collect::<Vec<_>>();
         (&self.subject, &self.record) == (&newer.subject, &newer.record)
             && (&self.what, &self.name) == (&newer.what, &newer.name)
-            && (&self.steps, self.written_at) == (&newer.steps, newer.written_at)
+            && (fixed(self), self.written_at) == (fixed(newer), newer.written_at)
             && self.confirmation == newer.confirmation
             && are_same(&self.follows, &newer.follows)
+    }
+
+    /// Returns the ports that the processes listen on which it ends.
+    pub(crate) fn ports(&self) -> BTreeSet<u16> {
+        self.tree.iter().flat_map(|member| &member.ports).map(|port| port.number).collect()
+    }
+
+    /// Returns whether it ends processes.
+    pub(crate) fn ends_processes(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Stop { .. }))
     }
 }
 
@@ -250,6 +280,19 @@ pub enum Step {
         /// Which columns change, from what and to what.
         change: String,
     },
+    /// Signal one process so that it ends.
+    Stop {
+        /// Which.
+        #[serde(flatten)]
+        id: ProcessId,
+        /// What it runs, without secrets.
+        command: Untrusted,
+        /// What it is sent.
+        signal: Signal,
+        /// Whether it is what was chosen; what runs below it may come and go.
+        #[serde(skip)]
+        is_topmost: bool,
+    },
 }
 
 /// What a person must give before a plan is carried out.
@@ -294,4 +337,6 @@ pub enum Ended {
     Stuck,
     /// It cannot be told whether it was done; it is read back when the database can be read.
     Unknown,
+    /// Some of it was done, and cannot be taken back; the detail says what was not.
+    Partly,
 }

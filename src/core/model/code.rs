@@ -63,6 +63,8 @@ codes! {
     OverlappingFiles = "overlapping-files", Collision;
     /// Two live holders, one resource.
     ContestedClaim = "contested-claim", Collision;
+    /// A command of one live window could not listen on a port that another has.
+    ContestedPort = "contested-port", Collision;
     /// A pointer, a marker and a record disagree about who a window is.
     IdentitySplit = "identity-split", Collision;
     /// The holder's process is gone.
@@ -123,6 +125,12 @@ codes! {
     StuckWriter = "stuck-writer", Warning;
     /// Live windows whose entries another program removed from their agent's registry.
     SweptRegistry = "swept-registry", Warning;
+    /// A process goes on after the window that started it.
+    LeftOverProcess = "left-over-process", Warning;
+    /// A process goes on after the window that started it, and keeps a port.
+    LeftOverPort = "left-over-port", Warning;
+    /// A working tree that a dead window made stays behind.
+    LeftOverWorktree = "left-over-worktree", Warning;
     /// A source could not be read at all.
     SourceFailed = "source-failed", Warning;
     /// Not all processes could be seen.

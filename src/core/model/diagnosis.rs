@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What is waited for, so that changes are told.
+/// What is waited for, so that changes are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// How many folders are watched for changes.

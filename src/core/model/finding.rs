@@ -21,6 +21,8 @@ pub enum Remedy {
     Park,
     /// Undo an earlier action.
     Undo,
+    /// End the process.
+    Stop,
     /// Nothing that claimtop does.
     None,
 }
@@ -80,11 +82,11 @@ pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
     /// What it is about: keys of windows, records and claims.
-    pub subjects: Vec<Key>,
+    pub subjects: Box<[Key]>,
     /// What is wrong.
     pub message: Sentence,
     /// Why claimtop says so.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Box<[Evidence]>,
     /// What helps.
     pub remedy: Remedy,
     /// How it came to be, where that can be told.
@@ -98,7 +100,7 @@ impl Finding {
         code: Code,
         subjects: impl IntoIterator<Item = Key>,
         message: impl Into<Sentence>,
-        evidence: impl Into<Vec<Evidence>>,
+        evidence: impl Into<Box<[Evidence]>>,
         remedy: Remedy,
     ) -> Self {
         let (subjects, message, evidence) = (subjects.into_iter().collect(), message.into(), evidence.into());
@@ -110,7 +112,7 @@ impl Finding {
         code: Code,
         record: &RecordView,
         says: impl Into<LeanStr>,
-        evidence: impl Into<Vec<Evidence>>,
+        evidence: impl Into<Box<[Evidence]>>,
         remedy: Remedy,
     ) -> Self {
         Self::new(code, [record.key.clone()], Sentence::about(&record.title, says), evidence, remedy)

@@ -1,7 +1,7 @@
 //! Our own words, read back from a recording: each is kept once and for good.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -10,6 +10,9 @@ use crate::core::model::Untrusted;
 
 /// A word of our own; a name for the type, so that reading one is never taken for borrowing.
 pub(crate) type Word = &'static str;
+
+/// Names and values for people. Records that state the same hold them once.
+pub type NamedTexts = Arc<[(&'static str, Untrusted)]>;
 
 /// How many different words there can be. The formats have a few hundred.
 const MOST: usize = 4_096;
@@ -32,13 +35,13 @@ pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
 ///
 /// # Errors
 /// As [`word`].
-pub(crate) fn facts<'de, D>(deserializer: D) -> Result<Vec<(&'static str, Untrusted)>, D::Error>
+pub(crate) fn facts<'de, D>(deserializer: D) -> Result<NamedTexts, D::Error>
 where
     D: Deserializer<'de>,
 {
     let facts = Vec::<(String, Untrusted)>::deserialize(deserializer)?;
     let named = facts.into_iter().map(|(name, value)| Some((keep(&name)?, value)));
-    let all: Option<Vec<_>> = named.collect();
+    let all: Option<NamedTexts> = named.collect();
     all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
 }
 

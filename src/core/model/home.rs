@@ -55,7 +55,7 @@ pub(crate) struct NamedHome {
 }
 
 impl NamedHome {
-    /// Reads it; `None` where the home or the configuration is not told beyond doubt.
+    /// Reads it; `None` where the home or the configuration is not known beyond doubt.
     pub(crate) fn of(details: &Details) -> Option<Self> {
         let named = |name: &str| details.env.get(name);
         let absolute = |path: &Untrusted| Some(PathBuf::from(path.raw())).filter(|path| path.is_absolute());

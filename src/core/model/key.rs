@@ -21,10 +21,23 @@ pub enum KeyKind {
     Finding,
     /// Something that needs a person: `n-…`.
     Need,
+    /// A left-over: `l-…`.
+    LeftOver,
+    /// A working tree that was left: `t-…`.
+    LeftTree,
 }
 
 impl KeyKind {
-    const ALL: [Self; 6] = [Self::Window, Self::Record, Self::Claim, Self::Source, Self::Finding, Self::Need];
+    const ALL: [Self; 8] = [
+        Self::Window,
+        Self::Record,
+        Self::Claim,
+        Self::Source,
+        Self::Finding,
+        Self::Need,
+        Self::LeftOver,
+        Self::LeftTree,
+    ];
 
     fn prefix(self) -> &'static str {
         match self {
@@ -34,6 +47,8 @@ impl KeyKind {
             Self::Source => "s-",
             Self::Finding => "p-",
             Self::Need => "n-",
+            Self::LeftOver => "l-",
+            Self::LeftTree => "t-",
         }
     }
 }

@@ -11,11 +11,14 @@ pub(crate) mod file;
 pub(crate) mod finding;
 pub(crate) mod fixed;
 pub(crate) mod folder;
+pub mod folder_size;
 pub(crate) mod home;
 pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod judged;
 pub(crate) mod key;
+pub mod left_over;
+pub mod left_tree;
 pub(crate) mod line;
 pub(crate) mod named;
 pub(crate) mod need;
@@ -30,9 +33,11 @@ pub(crate) mod row;
 pub(crate) mod secret;
 pub(crate) mod session;
 pub(crate) mod snapshot;
+pub(crate) mod stop;
 pub(crate) mod story;
 pub(crate) mod text;
 pub(crate) mod tombstone;
+pub mod tree_state;
 pub(crate) mod verdict;
 pub(crate) mod window;
 pub(crate) mod work;
@@ -47,13 +52,19 @@ pub use self::diagnosis::{Bound, Cost, Measured, Watched};
 pub use self::evidence::{Evidence, Fact};
 pub use self::file::{Content, FileImage, FileMeta, Refusal};
 pub use self::finding::{Finding, Remedy, Sentence};
+pub use self::fixed::NamedTexts;
 pub(crate) use self::fixed::Word;
 pub use self::folder::FolderId;
+pub use self::folder_size::{FolderSize, SortSize};
 pub(crate) use self::home::NamedHome;
 pub(crate) use self::home::{HomeFolder, HomePart};
 pub use self::host::Host;
 pub use self::judged::{HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};
+pub use self::left_over::{
+    Certainty, Hindrance, InputEnd, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port, Trace,
+};
+pub use self::left_tree::LeftTree;
 pub(crate) use self::line::LineError;
 pub use self::need::{Left, Need, NeedKind, Waiting, Wants};
 pub use self::note::{BoundSession, NotedWait, Notes};
@@ -64,7 +75,9 @@ pub use self::process::{Absence, Details, InnerPids, Process, ProcessId, Process
 pub use self::record::Record;
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
-pub use self::record::detail::{ClaudeCode, Entire, GitLock, Leo, LeoRow, ObraRow, RecordDetail};
+pub use self::record::detail::{
+    BackgroundSession, ClaudeCode, ClaudeStatus, Entire, GitLock, Leo, LeoRow, ObraRow, RecordDetail,
+};
 pub use self::record::domain::Domain;
 pub use self::record::format::Format;
 pub use self::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
@@ -80,15 +93,20 @@ pub use self::row::{Columns, RowChange, Value};
 pub(crate) use self::secret::Secret;
 pub use self::session::{Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::{
-    BrokenFile, Database, DatabaseFile, Repo, RepoSort, SeenAgent, Snapshot, SourceHealth, SourceState,
-    Topic, Users, Worktree,
+    BrokenFile, Database, DatabaseFile, MadeTree, Repo, RepoSort, SeenAgent, Snapshot, SourceHealth,
+    SourceState, Topic, Users, Worktree,
 };
+pub use self::stop::{ProcessPrint, Signal};
 pub use self::story::{Cause, Event, Known, Story};
 pub use self::text::Untrusted;
 pub use self::tombstone::Tombstone;
+pub use self::tree_state::{Names, TreeState};
 pub use self::verdict::{Reason, Verdict, VerdictState};
-pub use self::window::{ContextId, ContextSource, RepoView, WindowState, WindowView};
+pub use self::window::{
+    ContextId, ContextSource, Household, RepoView, WindowProcess, WindowState, WindowView,
+};
 pub use self::work::{
-    Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, Target, Turn, TurnState, Work,
+    Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,
+    UnreadWork, WhyUnread, Work,
 };
 pub use self::work_item::{Stage, WorkItem};

@@ -43,6 +43,16 @@ pub struct Need {
     pub since: Option<Timestamp>,
 }
 
+impl Need {
+    /// Returns what a dead window left, where it tells of one.
+    pub(crate) fn left(&self) -> Option<&Left> {
+        match &self.kind {
+            NeedKind::Died(left) => Some(left),
+            NeedKind::Waits { .. } | NeedKind::Collision { .. } | NeedKind::MoreDied { .. } => None,
+        }
+    }
+}
+
 /// What needs a person, in the order of the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -71,12 +81,15 @@ pub enum NeedKind {
     },
     /// A window died and left something.
     Died(Left),
-    /// More windows died and left something than are told one by one.
+    /// More windows died and left something than are reported one by one.
     MoreDied {
         /// How many.
         windows: usize,
         /// How many claims they left.
         claims: usize,
+        /// How many things they left running.
+        #[serde(skip_serializing_if = "is_none")]
+        left_overs: usize,
     },
 }
 
@@ -98,6 +111,12 @@ pub struct Left {
     pub unproven: usize,
     /// How many files it edited that git does not have.
     pub uncommitted: usize,
+    /// What it left running beyond reasonable doubt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_overs: Vec<Key>,
+    /// The working trees that it made, where nobody works.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_trees: Vec<Key>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -108,20 +127,25 @@ fn is_none(number: &usize) -> bool {
 impl Left {
     /// Returns the command that resumes its session, where its agent has one.
     pub fn resume(&self) -> Option<String> {
-        let session = self.session.as_ref().map(Untrusted::raw).filter(|id| is_valid_id(id))?;
-        let resume = match self.format {
-            "claude-code" => format!("claude --resume {session}"),
-            "codex" => format!("codex resume {session}"),
-            "gemini" => format!("gemini --resume {session}"),
-            "qwen" => format!("qwen --resume {session}"),
-            "opencode" => format!("opencode --session {session}"),
-            "copilot" => format!("copilot --resume {session}"),
-            _ => return None,
-        };
-        let folder = self.cwd.as_ref().map(Untrusted::raw).filter(|cwd| cwd.starts_with('/'));
-        let folder = folder.map(|cwd| format!("cd {} && ", quoted(cwd)));
-        Some(folder.unwrap_or_default() + &resume)
+        resume(self.format, self.session.as_ref()?, self.cwd.as_ref())
     }
+}
+
+/// Returns the command that resumes a session of an agent, where that has one.
+pub(crate) fn resume(agent: &str, session: &Untrusted, cwd: Option<&Untrusted>) -> Option<String> {
+    let session = Some(session.raw()).filter(|id| is_valid_id(id))?;
+    let resume = match agent {
+        "claude-code" => format!("claude --resume {session}"),
+        "codex" => format!("codex resume {session}"),
+        "gemini" => format!("gemini --resume {session}"),
+        "qwen" => format!("qwen --resume {session}"),
+        "opencode" => format!("opencode --session {session}"),
+        "copilot" => format!("copilot --resume {session}"),
+        _ => return None,
+    };
+    let folder = cwd.map(Untrusted::raw).filter(|cwd| cwd.starts_with('/'));
+    let folder = folder.map(|cwd| format!("cd {} && ", quoted(cwd)));
+    Some(folder.unwrap_or_default() + &resume)
 }
 
 /// Quotes a word for a shell, where it must be.
@@ -144,6 +168,8 @@ mod tests {
             claims: Vec::new(),
             unproven: 0,
             uncommitted: 0,
+            left_overs: Vec::new(),
+            left_trees: Vec::new(),
         };
         assert_eq!(left.resume().as_deref(), expected);
     }

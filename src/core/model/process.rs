@@ -1,6 +1,6 @@
 //! The process table as facts: who is there, and how complete the look was.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -183,6 +183,25 @@ impl ProcessTable {
         self.by_pid.get(&pid).or_else(|| self.by_pid.get(self.threads.get(&pid)?))
     }
 
+    /// Returns whether nobody but the machine's own keeper stands above a process: whoever started it has
+    /// gone.
+    pub(crate) fn is_orphan(&self, process: &Process) -> bool {
+        process.parent == 1 || self.get(process.parent).is_some_and(is_keeper)
+    }
+
+    /// Returns all those above whom nobody else stands.
+    pub(crate) fn orphans(&self) -> impl Iterator<Item = &Process> {
+        let keepers = self.by_pid.values().filter(|process| is_keeper(process));
+        let keepers: BTreeSet<u32> = keepers.map(|process| process.id.pid).chain([1]).collect();
+        self.by_pid.values().filter(move |process| keepers.contains(&process.parent))
+    }
+
+    /// Forgets a process that has exited since it was listed: it came and went, and counts for nothing.
+    pub(crate) fn forget(&mut self, pid: u32) {
+        self.by_pid.remove(&pid);
+        self.listed.remove(&pid);
+    }
+
     /// Returns whether every process was seen with all its numbers: only then is one that was not seen
     /// with a number in no PID namespace below this one either.
     pub(crate) fn is_whole(&self) -> bool {
@@ -241,7 +260,78 @@ pub(crate) fn ancestry(table: &ProcessTable, pid: u32) -> Vec<&Process> {
     chain
 }
 
+/// The processes of a table by their parents.
+pub(crate) struct Children<'a>(HashMap<u32, Vec<&'a Process>>);
+
+impl<'a> Children<'a> {
+    pub(crate) fn new(table: &'a ProcessTable) -> Self {
+        let mut children: HashMap<u32, Vec<&Process>> = HashMap::new();
+        for process in table.by_pid.values() {
+            children.entry(process.parent).or_default().push(process);
+        }
+        Self(children)
+    }
+
+    /// Returns those below a process that are wanted, each once, also where a scan that raced with forks
+    /// and exits shows a circle. Below one that is not wanted nothing is looked for.
+    pub(crate) fn below(&self, pid: u32, is_wanted: impl Fn(&Process) -> bool) -> Vec<&'a Process> {
+        let mut seen = BTreeSet::from([pid]);
+        let mut found: Vec<&Process> = Vec::new();
+        let mut next = Some(pid);
+        let mut at = 0;
+        while let Some(parent) = next {
+            let children = self.0.get(&parent).into_iter().flatten().copied();
+            found.extend(children.filter(|child| is_wanted(child) && seen.insert(child.id.pid)));
+            next = found.get(at).map(|process| process.id.pid);
+            at += 1;
+        }
+        found
+    }
+}
+
+/// Returns whether a process is systemd, the machine's own or a user's.
+fn is_keeper(process: &Process) -> bool {
+    process.comm.raw() == "systemd"
+}
+
 /// Returns whether a process is over: its pidfd says so, or it is a zombie of one thread.
 pub fn has_exited(process: &Process) -> bool {
     process.has_exited.unwrap_or(process.state == ProcessState::Zombie)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_nobody_but_a_keeper_above_is_an_orphan() {
+        let process = |pid: u32, parent: u32, comm: &str| Process {
+            id: ProcessId { pid, start_ticks: 1 },
+            parent,
+            state: ProcessState::Running,
+            comm: comm.into(),
+            tty: None,
+            session: pid,
+            pidfd_inode: None,
+            has_exited: None,
+            inner: InnerPids::Read([].into()),
+            details: None,
+        };
+        let all = [
+            process(1, 0, "init"),
+            process(20, 1, "systemd"),
+            process(30, 20, "bash"),
+            process(31, 30, "node"),
+            process(32, 1, "node"),
+            process(33, 77, "node"),
+        ];
+        let table = ProcessTable {
+            by_pid: all.into_iter().map(|process| (process.id.pid, process)).collect(),
+            ..ProcessTable::default()
+        };
+        let orphans: Vec<u32> = table.orphans().map(|process| process.id.pid).collect();
+        assert_eq!(orphans, [20, 30, 32]);
+        let told = table.by_pid.values().filter(|process| table.is_orphan(process));
+        assert_eq!(told.map(|process| process.id.pid).collect::<Vec<u32>>(), orphans);
+    }
 }

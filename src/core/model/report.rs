@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::core::model::{
-    ClaimView, FilePath, Finding, Key, Need, Reason, RecordShape, RecordView, SourceHealth, WindowView,
+    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, Need, ProcessId, Reason, RecordShape,
+    RecordView, SourceHealth, WindowView,
 };
 
 /// The name of the JSON schema.
@@ -35,6 +36,10 @@ pub struct Report {
     pub needs: Vec<Need>,
     /// The files that could not be read as records.
     pub broken: Vec<BrokenPath>,
+    /// What windows have left running.
+    pub left_overs: Vec<LeftOver>,
+    /// The working trees that agents have made, or whose folders have gone.
+    pub left_trees: Vec<LeftTree>,
     /// The windows of the look before whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
 }
@@ -58,6 +63,18 @@ pub struct BrokenPath {
 }
 
 impl Report {
+    /// Returns what tells the processes of a window from all others.
+    pub(crate) fn household(&self, key: &Key) -> Option<Household> {
+        let window = self.windows.iter().find(|window| window.key == *key)?;
+        let others = self.windows.iter().map(|other| other.pid).filter(|pid| *pid != window.pid);
+        Some(Household {
+            key: key.clone(),
+            id: ProcessId { pid: window.pid, start_ticks: window.start_ticks },
+            started_at: window.started_at,
+            others: others.collect(),
+        })
+    }
+
     /// Returns it without what any window, or any sub-agent, was asked.
     pub(crate) fn without_prompts(&self) -> Self {
         let mut report = self.clone();
@@ -113,6 +130,8 @@ impl Serialize for Report {
             findings,
             needs: _,
             broken: _,
+            left_overs: _,
+            left_trees: _,
             ended: _,
         } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();

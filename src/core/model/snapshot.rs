@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::path::as_text as path_text;
 use crate::core::model::{
     FilePath, Format, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId, ProcessTable,
-    Record, SessionFile, Tombstone, Untrusted, Work, WorkItem,
+    Record, SessionFile, Tombstone, Trace, UnreadWork, Untrusted, Work, WorkItem,
 };
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -42,10 +42,14 @@ pub struct Snapshot {
     pub session_files: Vec<SessionFile>,
     /// What sessions do, as their agents' own files say.
     pub work: Vec<Arc<Work>>,
+    /// The files of sessions that were found and not read.
+    pub unread_work: Vec<UnreadWork>,
     /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
     pub tombstones: Arc<[Tombstone]>,
     /// The folders that windows work in and that lie in no repository, as far as may be looked.
     pub plain_folders: Vec<Untrusted>,
+    /// What processes that no window stands above say of where they come from.
+    pub traces: Vec<Trace>,
 }
 
 impl Snapshot {
@@ -154,6 +158,23 @@ pub struct Worktree {
     pub exists: bool,
     /// The text of `locked`, if git holds it locked.
     pub locked: Option<Untrusted>,
+    /// Whether its folder has gone for certain: it lay where nothing is mounted.
+    #[serde(default)]
+    pub is_gone: bool,
+    /// What is known of it where an agent made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<MadeTree>,
+}
+
+/// What is known of a working tree that an agent made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeTree {
+    /// Whether no commit was ever made in it: its head has only stood where it began.
+    pub has_no_commit: bool,
+    /// Whether its head is the commit that the main working tree has.
+    pub is_at_main: bool,
+    /// Who works in it or has a file of it open; `None` where nobody was asked.
+    pub users: Option<Users>,
 }
 
 /// A database as one look found it.
@@ -223,11 +244,11 @@ pub enum Topic {
 
 impl SourceHealth {
     /// Returns whether there may be more than this source has told: it was not read, not all of
-    /// it, or it is a server that has not answered yet.
+    /// it, a server that has not answered yet, or folders that a person has not named.
     pub fn is_unread(&self) -> bool {
         match self.state {
             SourceState::Ok => false,
-            SourceState::Absent => self.is_server(),
+            SourceState::Absent => self.is_server() || self.id == FOLDERS,
             SourceState::Partial | SourceState::Failed => true,
         }
     }
@@ -249,6 +270,8 @@ impl SourceHealth {
 
 /// The source of the windows.
 const PROCESSES: &str = "processes";
+/// The folders that windows work in, where those are not to be read.
+pub(crate) const FOLDERS: &str = "folders";
 
 /// Returns the sources that may have more to tell about what is asked.
 pub(crate) fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<Item = &SourceHealth> {

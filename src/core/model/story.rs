@@ -40,6 +40,8 @@ named! {
         SharedEnvironment = "shared-environment",
         /// Two holders wrote the same claim, and neither looked at the other's.
         DoubleClaim = "double-claim",
+        /// Two windows were given the same port.
+        PortTaken = "port-taken",
         /// A session ID was stored before it was known.
         UnknownId = "unknown-id",
         /// One file for the whole machine waits for the next window.

@@ -72,5 +72,5 @@ pub struct Verdict {
     #[serde(skip)]
     pub in_other_namespace: bool,
     /// The facts, in the order in which they were weighed.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Box<[Evidence]>,
 }

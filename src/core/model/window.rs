@@ -1,12 +1,13 @@
 //! A running agent, as it is shown.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::core::model::text::shown;
-use crate::core::model::{Key, PlaceView, SessionView, Untrusted, Waiting, Work};
+use crate::core::model::{Key, PlaceView, ProcessId, SessionView, UnreadWork, Untrusted, Waiting, Work};
 
 /// What a window's process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +57,32 @@ pub struct RepoView {
     pub branch: Option<Untrusted>,
 }
 
+/// A process of a window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WindowProcess {
+    /// Its PID.
+    pub pid: u32,
+    /// Its parent's.
+    pub parent: u32,
+    /// The kernel's name for it, of at most 15 bytes.
+    pub name: Untrusted,
+    /// Its start by the wall clock, for people.
+    pub started_at: Option<Timestamp>,
+}
+
+/// A window whose processes are to be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Household {
+    /// The window.
+    pub key: Key,
+    /// Its own process.
+    pub id: ProcessId,
+    /// That one's start by the wall clock.
+    pub started_at: Option<Timestamp>,
+    /// The processes of all other windows: what runs below one of them is that one's.
+    pub others: BTreeSet<u32>,
+}
+
 /// One running agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WindowView {
@@ -83,6 +110,8 @@ pub struct WindowView {
     pub waiting: Option<Waiting>,
     /// What its session does, as its agent's own file says.
     pub work: Option<Arc<Work>>,
+    /// That file, where it was found and not read.
+    pub unread: Option<UnreadWork>,
     /// A name that a person or the agent gave it.
     pub name: Option<Untrusted>,
     /// The controlling terminal.
@@ -95,6 +124,10 @@ pub struct WindowView {
     pub cwd: Option<Untrusted>,
     /// The repository that it works in.
     pub repo: Option<RepoView>,
+    /// Its own process, then the newest of those below it.
+    pub processes: Vec<WindowProcess>,
+    /// How many more run below it.
+    pub more_processes: usize,
     /// CPU use in percent of one core.
     pub cpu_percent: Option<f32>,
     /// Resident memory in bytes.

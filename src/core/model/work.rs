@@ -3,10 +3,16 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::{FilePath, Format, Medium, Untrusted};
+use crate::core::model::{FilePath, Format, Medium, ProcessId, Untrusted};
 
 /// The most files of one session that are kept, the newest.
 pub(crate) const MOST_FILES: usize = 256;
+
+/// What the agents' own files do not say of the files that a session has edited.
+pub(crate) const UNSEEN: &str = "edits by shell commands (a formatter, sed -i, git checkout) are not written down, so they cannot be seen";
+
+/// The place where a claim is written that a session's own file states.
+pub(crate) const TRANSCRIPT: &str = "transcript";
 
 /// The most open calls of one session that are kept, the newest.
 pub(crate) const MOST_CALLS: usize = 16;
@@ -54,6 +60,9 @@ pub struct Doing {
     pub edits: Vec<Edit>,
     /// Since when edits are known; `None` if since its beginning.
     pub edits_since: Option<Timestamp>,
+    /// The ports that its commands could not get since the last prompt, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken_ports: Vec<TakenPort>,
     /// The model that answers.
     pub model: Option<Untrusted>,
     /// How full its context is.
@@ -66,6 +75,18 @@ pub struct Doing {
     pub mode: Option<Untrusted>,
     /// The folder that its commands run in by now.
     pub cwd: Option<Untrusted>,
+}
+
+/// A port that a command of a session's could not listen on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenPort {
+    /// Its number.
+    pub port: u16,
+    /// When that was said.
+    pub at: Option<Timestamp>,
+    /// Who listens on it by now, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<ProcessId>,
 }
 
 /// A prompt of a person.
@@ -157,14 +178,24 @@ impl Target {
 pub struct Edit {
     /// Its path, absolute where the folder is known.
     pub path: Untrusted,
-    /// When it was last edited, as far as that is told.
+    /// When it was last edited, as far as that is known.
     pub at: Option<Timestamp>,
     /// The sub-agent that edited it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Untrusted>,
+    /// The other sub-agents of the session that have edited it, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Untrusted>,
     /// Whether git has what the file holds now.
     #[serde(default)]
     pub committed: Committed,
+}
+
+impl Edit {
+    /// Returns the sub-agents that have edited the file, the last one first.
+    pub(crate) fn sub_agents(&self) -> impl Iterator<Item = &Untrusted> {
+        self.by.iter().chain(&self.also)
+    }
 }
 
 /// Whether git has what a file holds now.
@@ -178,6 +209,54 @@ pub enum Committed {
     /// That cannot be told.
     #[default]
     Unknown,
+}
+
+/// A file of a session, or of one of its sub-agents, that was found and not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadWork {
+    /// Whose file it is.
+    pub format: Format,
+    /// The session.
+    pub session: Untrusted,
+    /// The file.
+    pub path: FilePath,
+    /// Why.
+    pub why: WhyUnread,
+}
+
+/// Why the file of a session was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyUnread {
+    /// It is a symbolic link.
+    Link,
+    /// It is a FIFO, a socket, a device or a folder.
+    NoPlainFile,
+    /// It has several names, so anybody may write it.
+    SeveralNames,
+    /// It is another user's.
+    ForeignOwner,
+    /// The system permits no look into it.
+    NoPermission,
+    /// It is no sound database.
+    Damaged,
+    /// The system failed.
+    Failed,
+}
+
+impl WhyUnread {
+    /// Says it after the name of the file.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Link => "is a symbolic link, which is not followed",
+            Self::NoPlainFile => "is no plain file",
+            Self::SeveralNames => "has several names (hard links)",
+            Self::ForeignOwner => "belongs to another user",
+            Self::NoPermission => "may not be read",
+            Self::Damaged => "is damaged or no database",
+            Self::Failed => "could not be read",
+        }
+    }
 }
 
 /// A sub-agent.

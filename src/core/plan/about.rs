@@ -93,7 +93,7 @@ impl About<'_> {
         }
         match action {
             Action::Migrate => self.migration(),
-            Action::Release | Action::Park | Action::Undo => self.release(),
+            Action::Release | Action::Park | Action::Undo | Action::Stop => self.release(),
         }
     }
 

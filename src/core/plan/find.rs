@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use crate::core::model::{ClaimView, Format, Key, KeyKind, RecordView, Report, Untrusted, WindowView};
+use crate::core::model::{
+    ClaimView, Format, Key, KeyKind, LeftOver, LeftTree, RecordView, Report, Untrusted, WindowView,
+};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
 
@@ -16,6 +18,10 @@ pub enum Subject<'a> {
     Record(&'a RecordView),
     /// A claim.
     Claim(&'a ClaimView),
+    /// A process that a window has left running.
+    LeftOver(&'a LeftOver),
+    /// A working tree that a window has left.
+    LeftTree(&'a LeftTree),
     /// A file or source that gave nothing but findings.
     Broken(&'a Key),
 }
@@ -27,6 +33,8 @@ impl<'a> Subject<'a> {
             Self::Window(window) => &window.key,
             Self::Record(record) => &record.key,
             Self::Claim(claim) => &claim.key,
+            Self::LeftOver(one) => &one.key,
+            Self::LeftTree(one) => &one.key,
             Self::Broken(key) => key,
         }
     }
@@ -75,6 +83,8 @@ fn all(report: &Report) -> Vec<Subject<'_>> {
     let mut all: Vec<Subject<'_>> = report.windows.iter().map(Subject::Window).collect();
     all.extend(report.records().map(Subject::Record));
     all.extend(report.claims.iter().map(Subject::Claim));
+    all.extend(report.left_overs.iter().map(Subject::LeftOver));
+    all.extend(report.left_trees.iter().map(Subject::LeftTree));
     for key in report.findings.iter().flat_map(|finding| &finding.subjects) {
         if !all.iter().any(|subject| subject.key() == key) {
             all.push(Subject::Broken(key));
@@ -140,7 +150,20 @@ fn by_name<'a>(report: &'a Report, asked: &str, path: &Path) -> Vec<Subject<'a>>
     let is_of_record = |claim: &&ClaimView| records.iter().any(|record| record.key == claim.record.key);
     let claims = claims.iter().copied().filter(|claim| !is_of_record(claim)).map(Subject::Claim);
     let windows = windows.iter().copied().map(Subject::Window);
-    windows.chain(claims).chain(records.iter().copied().map(Subject::Record)).collect()
+    let left_overs = report.left_overs.iter().filter(|one| is_left_over(one, asked, pid));
+    let trees = report.left_trees.iter().filter(|one| one.path == folder);
+    windows
+        .chain(claims)
+        .chain(records.iter().copied().map(Subject::Record))
+        .chain(left_overs.map(Subject::LeftOver))
+        .chain(trees.map(Subject::LeftTree))
+        .collect()
+}
+
+/// A left-over is meant by each PID of its tree, and by what it runs.
+fn is_left_over(one: &LeftOver, asked: &str, pid: Option<u32>) -> bool {
+    let mut pids = one.tree.iter().map(|member| member.id.pid);
+    pids.any(|own| Some(own) == pid) || one.command.raw() == asked || one.command.shown() == asked
 }
 
 /// Records that one ended window has left are one thing.
@@ -149,7 +172,11 @@ fn named<'a>(report: &'a Report, found: Vec<Subject<'a>>) -> Meant<'a> {
         .iter()
         .map(|subject| match subject {
             Subject::Record(record) => Some(*record),
-            Subject::Window(_) | Subject::Claim(_) | Subject::Broken(_) => None,
+            Subject::Window(_)
+            | Subject::Claim(_)
+            | Subject::LeftOver(_)
+            | Subject::LeftTree(_)
+            | Subject::Broken(_) => None,
         })
         .collect();
     if let Some(first) = records.as_ref().and_then(|records| records.first()) {

@@ -1,8 +1,6 @@
 //! The living window that a plan would take something from: what tells it from all others.
 
-use crate::core::model::{
-    ClaimView, ClaudeCode, Format, Key, RecordDetail, RecordView, Report, VerdictState, WindowView,
-};
+use crate::core::model::{ClaimView, Format, Key, RecordView, Report, VerdictState, WindowView};
 
 /// Returns the window that has what a plan is about, or in which the session lives by now.
 pub(crate) fn window<'a>(
@@ -77,8 +75,6 @@ fn since(report: &Report, window: &WindowView) -> Option<String> {
     let own = report
         .records()
         .find(|record| record.format == Format::ClaudeCode && record.window.as_ref() == Some(&window.key))?;
-    let RecordDetail::ClaudeCode(ClaudeCode::Session { updated_at: Some(at), .. }) = own.detail else {
-        return None;
-    };
+    let at = own.detail.claude_status()?.updated_at?;
     Some(format!(" since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")))
 }

@@ -53,12 +53,12 @@ fn is_of_one_window(one: &RecordView, other: &RecordView) -> bool {
         && !start(one).zip(start(other)).is_some_and(differs)
 }
 
-/// Returns when a record goes. Rows are told by files, and all by the registry.
+/// Returns when a record goes. Rows are reported by files, and all by the registry.
 fn turn(record: &RecordView) -> u8 {
     let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
     match (&record.location, record.kind) {
         _ if is_registry || record.format == Format::ClaudeCode => 6,
-        // A file's lock is told by its session's row.
+        // A file's lock is reported by its session's row.
         (Location::Row(_), RecordKind::Lock) => 0,
         (Location::Row(_), _) => 1,
         (Location::File(_), RecordKind::Lock) => 2,

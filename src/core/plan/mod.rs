@@ -8,5 +8,6 @@ pub(crate) mod leo;
 pub(crate) mod migration;
 pub(crate) mod never;
 pub(crate) mod rows;
+pub(crate) mod stop;
 
 pub use self::holder::full_name_of as full_name;

@@ -28,6 +28,7 @@ impl About<'_> {
             ));
         }
         match action {
+            Action::Stop => Some(("this is no process", "end a window or a left-over")),
             Action::Undo => Some(("this is no entry of the journal", "undo an entry of the journal")),
             Action::Migrate => self.never_migrated(),
             Action::Release | Action::Park => self.never_let_go(),
@@ -75,7 +76,9 @@ fn entire(record: &RecordView) -> Option<Refusal> {
 }
 
 fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
-    if let RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Editor) = record.detail {
+    if let RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Roster { .. } | ClaudeCode::Editor) =
+        record.detail
+    {
         return Some((
             "only the daemon or the editor releases its own file",
             "end the daemon, or close the editor; when another takes over is not known for certain",

@@ -47,7 +47,7 @@ fn in_beads(name: &str) -> Option<Kind> {
 /// The folders of Dolt's databases in `.beads`, which claimtop does not read.
 pub(crate) const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
 
-/// How many issues of one file are told as claims.
+/// How many issues of one file are reported as claims.
 const MOST: usize = 1_000;
 
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {

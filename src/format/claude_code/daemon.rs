@@ -1,11 +1,13 @@
-//! Claude Code's daemon and the editors that it talks to: `daemon.lock` and `ide/<port>.lock`.
+//! Claude Code's daemon and the editors that it talks to: `daemon.lock`, `daemon/roster.json` and
+//! `ide/<port>.lock`.
 //!
-//! Neither is a window. The daemon serves background sessions; an editor's file says where it
-//! listens, and holds nothing. Both have fields that authenticate, which are never shown.
+//! None is a window. The daemon serves background sessions, which its roster lists; an editor's file
+//! says where it listens, and holds nothing. All have fields that authenticate, which are never shown.
 
+use crate::core::model::context::is_valid_id;
 use crate::core::model::{
-    Binding, BrokenFile, ClaudeCode, FileImage, Format, Holder, Record, RecordDetail, RecordKind,
-    ResourceKind, Role, Untrusted,
+    BackgroundSession, Binding, BrokenFile, ClaudeCode, FileImage, Format, Holder, ProcessId, Record,
+    RecordDetail, RecordKind, ResourceKind, Role, Untrusted,
 };
 use crate::format::claude_code::stated::{claim, holder};
 use crate::format::json::{self, Object};
@@ -39,6 +41,51 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     ]);
     record.problems = json::ownership_problems(file, reading, None);
     Ok(record)
+}
+
+/// Reads which sessions the daemon runs in the background: each is a new one, which goes on with the
+/// work of the session whose transcript it was started from (as of 2.1.330).
+///
+/// # Errors
+/// The broken file: not readable, torn or corrupt.
+pub(super) fn roster(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+    let object = json::object(Format::ClaudeCode, file, reading)?;
+    let mut record = draft::record(Format::ClaudeCode, RecordKind::Metadata, file, reading);
+    let workers: Vec<Option<BackgroundSession>> = object
+        .object("workers")
+        .map(|workers| workers.iter().map(|(_, worker)| background(worker.as_object()?)).collect())
+        .unwrap_or_default();
+    let is_whole = object.object("workers").is_some() && workers.iter().all(Option::is_some);
+    let daemon = object.pid("supervisorPid", false).and_then(|pid| pid.valid());
+    let sessions: Vec<BackgroundSession> = workers.into_iter().flatten().collect();
+    record.variant = "daemon roster";
+    record.title = "Claude Code's background sessions".into();
+    record.facts = draft::known([("sessions", Some(sessions.len().to_string().as_str().into()))]);
+    record.detail = RecordDetail::ClaudeCode(ClaudeCode::Roster { daemon, sessions, is_whole });
+    record.problems = json::ownership_problems(file, reading, None);
+    Ok(record)
+}
+
+/// Reads one background session; nothing where it does not say who runs it and where it comes from.
+fn background(worker: &Object<'_>) -> Option<BackgroundSession> {
+    let process = |pid: &str, start: &str| {
+        let pid = worker.pid(pid, false)?.valid()?;
+        Some(ProcessId { pid, start_ticks: worker.str(start)?.parse().ok()? })
+    };
+    let id = |text: &str| Some(Untrusted::from(text)).filter(|id| is_valid_id(id.raw()));
+    let dispatch = worker.object("dispatch")?;
+    let launch = dispatch.object("launch")?;
+    // A session that was begun in the background has none. Others have a transcript's path, or an ID.
+    let from = match launch.str("mode")? {
+        "prompt" => None,
+        _ => Some(id(launch.str("sessionId")?.rsplit('/').next()?.trim_end_matches(".jsonl"))?),
+    };
+    Some(BackgroundSession {
+        process: process("replPid", "replProcStart"),
+        host: Some(process("pid", "procStart")?),
+        id: Some(worker.str("sessionId").and_then(id)?),
+        from,
+    })
 }
 
 /// Reads where an editor listens; the PID is the editor's, and may be one of Windows.

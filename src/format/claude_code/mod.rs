@@ -16,8 +16,8 @@ pub(crate) mod work;
 use super::json::{self, Object, parsed};
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
-    Binding, BrokenFile, ClaudeCode, Code, FileImage, Format, Problem, Record, RecordDetail, RecordKind,
-    ResourceKind, Role, StatedPid, Untrusted,
+    Binding, BrokenFile, ClaudeCode, ClaudeStatus, Code, FileImage, Format, NamedTexts, Problem, Record,
+    RecordDetail, RecordKind, ResourceKind, Role, StatedPid, Untrusted,
 };
 use crate::format::claude_code::stated::{claim, holder};
 use crate::format::place::place;
@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Team,
     /// `daemon.lock`.
     Daemon,
+    /// `daemon/roster.json`.
+    Roster,
     /// `ide/<port>.lock`.
     Editor,
 }
@@ -50,6 +52,7 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(ClaudeCode, ClaudeConfig, "tasks/*", in_tasks => read),
     place!(ClaudeCode, ClaudeConfig, "teams/*", in_teams => read),
     place!(ClaudeCode, ClaudeConfig, "", in_config => read),
+    place!(ClaudeCode, ClaudeConfig, "daemon", in_daemon => read),
     place!(ClaudeCode, ClaudeConfig, "ide", in_ide => read),
 ])
 .with_sessions(work::ADAPTER);
@@ -70,6 +73,10 @@ fn in_config(name: &str) -> Option<Kind> {
     (name == "daemon.lock").then_some(Kind::Daemon)
 }
 
+fn in_daemon(name: &str) -> Option<Kind> {
+    (name == "roster.json").then_some(Kind::Roster)
+}
+
 fn in_ide(name: &str) -> Option<Kind> {
     is_port(name).then_some(Kind::Editor)
 }
@@ -80,6 +87,7 @@ fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         Kind::ScheduledTasks => scheduled_tasks(file, reading),
         Kind::Team => team::read(file, reading),
         Kind::Daemon => daemon::lock(file, reading),
+        Kind::Roster => daemon::roster(file, reading),
         Kind::Editor => daemon::editor(file, reading),
         Kind::Task => return task::read(file, reading),
         Kind::TaskLock => return task::lock(file, reading),
@@ -115,12 +123,14 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
     record.claims = claim(ResourceKind::Session, record.session_id.clone(), "registry", &record);
     record.facts = facts(&object);
-    record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session {
+    let status = ClaudeStatus {
         status: object.text("status"),
         waiting_for: object.text("waitingFor"),
         // Since 2.1.330 it says since when; before, when it last said anything.
         updated_at: object.int("statusUpdatedAt").or(object.int("updatedAt")).and_then(time::epoch_ms),
-    });
+        is_background: object.str("kind") == Some("bg"),
+    };
+    record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session(status.into()));
     record.problems = problems(file, &object, &record, reading);
     Ok(record)
 }
@@ -144,7 +154,7 @@ fn role(object: &Object<'_>) -> Role {
     }
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> NamedTexts {
     let number = |name: &str| object.int(name).and_then(time::epoch_ms).map(|at| at.to_string().into());
     let start = match object.has("procStart") {
         true => None,

@@ -1,7 +1,7 @@
 //! The registry, the scheduler's lock, task lists and teams.
 
 use super::*;
-use crate::core::model::Domain;
+use crate::core::model::{BackgroundSession, Domain, ProcessId};
 use crate::format::draft::sample;
 
 const REAL: &str = r#"{"pid":12187,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/home/dev/src/alpha","startedAt":1795210496141,"procStart":"686753","version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"alpha-5b","nameSource":"derived","status":"waiting","updatedAt":1795210867329,"waitingFor":"permission prompt"}"#;
@@ -170,4 +170,41 @@ fn the_daemon_has_pid_and_start_and_an_editor_only_a_pid() {
     let windows = read_as(Kind::Editor, "1.lock", r#"{"pid":4711,"runningInWindows":true}"#);
     assert_eq!(windows.holder, None, "the PID is one of another system");
     assert!(is_port("49152.lock") && !is_port("x.lock") && !is_port("99999.lock"));
+}
+
+#[test]
+fn a_real_roster_says_which_session_goes_on_with_which() {
+    let Some(bytes) = sample::fixture("leftovers/world/roster.json") else {
+        return;
+    };
+    let file = sample::image("roster.json", &bytes, 60);
+    let record = sample::record(sample::read(|reading| read(Kind::Roster, &file, reading)));
+    let RecordDetail::ClaudeCode(ClaudeCode::Roster { daemon, sessions, is_whole }) = record.detail else {
+        panic!("{:?}", record.detail)
+    };
+    let process = |pid, start_ticks| Some(ProcessId { pid, start_ticks });
+    let expected = BackgroundSession {
+        process: process(23460, 490_503),
+        host: process(23440, 490_475),
+        id: Some("aadb008d-77c6-40bf-a1c8-51d4a05b8a87".into()),
+        from: Some("3bfae127-eeee-47d5-9dda-553b410841b5".into()),
+    };
+    assert_eq!((daemon, sessions, is_whole), (Some(23423), vec![expected], true));
+}
+
+#[test]
+fn a_roster_that_does_not_say_where_a_session_comes_from_is_not_whole() {
+    let is_whole = |launch: &str| {
+        let text = format!(
+            r#"{{"supervisorPid":7,"workers":{{"a":{{"pid":8,"procStart":"1","sessionId":"s-1","dispatch":{{"launch":{launch}}}}}}}}}"#
+        );
+        let file = sample::image("roster.json", text.as_bytes(), 60);
+        let record = sample::record(sample::read(|reading| read(Kind::Roster, &file, reading)));
+        matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Roster { is_whole: true, .. }))
+    };
+    assert!(is_whole(r#"{"mode":"prompt"}"#));
+    assert!(is_whole(r#"{"mode":"resume","sessionId":"s-2"}"#));
+    for launch in [r#"{"mode":"resume"}"#, "{}", "7", r#"{"mode":"resume","sessionId":7}"#] {
+        assert!(!is_whole(launch), "{launch}");
+    }
 }

@@ -87,7 +87,11 @@ fn text(draft: &mut Draft, text: &str, at: Option<Timestamp>) {
 }
 
 fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Timestamp>) {
-    draft.returns(part.str("tool_use_id").unwrap_or_default());
+    let id = part.str("tool_use_id").unwrap_or_default();
+    for text in printed(part) {
+        draft.prints(id, text, at);
+    }
+    draft.returns(id);
     draft.works(at);
     let edited = line.object("toolUseResult").filter(|_| !part.is_true("is_error"));
     let Some(edited) = edited else { return };
@@ -95,6 +99,14 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
         draft.edits(path, line.str("cwd"), at);
     }
+}
+
+/// Returns the texts of a result: one, or those of a list.
+fn printed<'a>(part: &'a Object<'_>) -> Vec<&'a str> {
+    let Some(content) = part.get("content") else { return Vec::new() };
+    let texts =
+        content.as_array().unwrap_or_default().iter().filter_map(|part| part.as_object()?.str("text"));
+    content.as_str().into_iter().chain(texts).collect()
 }
 
 fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
@@ -119,7 +131,7 @@ fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
 fn call(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
     let tool = part.str("name").unwrap_or_default();
     let input = part.object("input");
-    let target = input.and_then(|input| question(input).or_else(|| target(input)));
+    let target = input.and_then(|input| question(input).or_else(|| target(input, draft.folder())));
     draft.calls(part.str("id").unwrap_or_default(), tool, target, at);
 }
 

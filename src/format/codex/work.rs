@@ -105,17 +105,19 @@ fn item(draft: &mut Draft, item: &Object<'_>, at: Option<Timestamp>) {
             let target = arguments(item.str("arguments").unwrap_or_default());
             draft.calls(id, tool, target, at);
         }
-        Some("custom_tool_call_output" | "function_call_output") => draft.returns(id),
+        Some("custom_tool_call_output" | "function_call_output") => {
+            draft.prints(id, item.str("output").unwrap_or_default(), at);
+            draft.returns(id);
+        }
         Some(_) | None => {}
     }
 }
 
 /// Returns what a call with a text works on.
 fn given(draft: &Draft, tool: &str, input: &str) -> Option<Target> {
-    let folder = draft.doing.cwd.as_ref().map(|cwd| cwd.raw());
     match tool {
-        "apply_patch" => of_patch(input, folder),
-        "exec" => of_script(input, folder),
+        "apply_patch" => of_patch(input, draft.folder()),
+        "exec" => of_script(input, draft.folder()),
         _ => None,
     }
 }
@@ -125,7 +127,8 @@ fn arguments(arguments: &str) -> Option<Target> {
     let arguments = json::parse(arguments.as_bytes()).ok()?;
     match arguments.str("cmd") {
         Some(command) => Some(of_command(command)),
-        None => target(&arguments),
+        // It can run in another folder than the session.
+        None => target(&arguments, None),
     }
 }
 

@@ -34,7 +34,7 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("assistant.message") => message(draft, data, at),
         Some("tool.execution_start") => {
             if let Some(id) = data.str("toolCallId") {
-                let target = data.object("arguments").and_then(target);
+                let target = data.object("arguments").and_then(|input| target(input, None));
                 draft.calls(id, data.str("toolName").unwrap_or_default(), target, at);
             }
         }

@@ -164,7 +164,7 @@ fn local(
     let at = if later > time::after(reading.now, AHEAD) { earlier } else { later };
     if earlier != later {
         let told = format!("{name} is {earlier} or {later}, for the clocks were set; taken as {at}");
-        record.facts.push(("ambiguous time", told.into()));
+        record.add_fact("ambiguous time", told);
     }
     Some(at)
 }

@@ -1,7 +1,7 @@
 //! The entire CLI's session state, its locks and its live registry.
 //!
 //! The state lies in the git common directory and so is shared by all working trees. It has no
-//! version number: what it is, is told by its keys. A lock file that exists is not a lock that
+//! version number: what it is, is known by its keys. A lock file that exists is not a lock that
 //! is held; only the kernel knows (`/proc/locks`).
 
 pub(crate) mod end;

@@ -4,7 +4,8 @@ use super::names;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
     Binding, BrokenFile, Code, Deletion, Entire, Expiry, FileImage, Format, Generation, Holder, HolderNames,
-    Problem, Record, RecordDetail, RecordKind, ResourceKind, Role, Spares, StatedClaim, Untrusted,
+    NamedTexts, Problem, Record, RecordDetail, RecordKind, ResourceKind, Role, Spares, StatedClaim,
+    Untrusted,
 };
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
@@ -156,7 +157,7 @@ fn shadow_branch(object: &Object<'_>) -> Option<Untrusted> {
     names::shadow_branch(object.str("base_commit")?, tree).map(Untrusted::from)
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> NamedTexts {
     let number = |name: &str| object.int(name).map(|number| Untrusted::from(number.to_string()));
     draft::known([
         ("phase", object.text("phase")),

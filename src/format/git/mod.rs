@@ -1,7 +1,7 @@
 //! Git's own locks: `index.lock` and its like, `gc.pid`, and the locks of working trees.
 //!
 //! A lock file names no process at all: git makes it, holds it and renames it, and whoever was
-//! killed leaves it behind. Who lives is told by processes (`core::liveness`). A working tree's
+//! killed leaves it behind. Who lives is known from processes (`core::liveness`). A working tree's
 //! `locked` holds a free reason (git-worktree(1), `lock`), in which agents name themselves.
 
 mod reason;

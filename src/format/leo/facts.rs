@@ -1,6 +1,6 @@
 //! Facts that are shown as they stand.
 
-use crate::core::model::Untrusted;
+use crate::core::model::{NamedTexts, Untrusted};
 use crate::format::json::Object;
 use crate::format::value::Value;
 
@@ -8,10 +8,7 @@ use crate::format::value::Value;
 const EXCERPT: usize = 80;
 
 /// Returns the given fields that hold something, each under its name for people.
-pub(super) fn of(
-    object: &Object<'_>,
-    fields: &[(&'static str, &'static str)],
-) -> Vec<(&'static str, Untrusted)> {
+pub(super) fn of(object: &Object<'_>, fields: &[(&'static str, &'static str)]) -> NamedTexts {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
 

@@ -20,9 +20,7 @@ pub(super) fn by_pid(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
     let named = names::marked_pid(file.name());
     record.problems.extend(id::split(named.clone(), object.pid("cc_pid", true), pid_words));
     record.holder = holder(&object, named);
-    record
-        .facts
-        .push(("clean-up", "the next start of a session here removes it once its PID is dead".into()));
+    record.add_fact("clean-up", "the next start of a session here removes it once its PID is dead");
     Ok(record)
 }
 
@@ -37,7 +35,7 @@ pub(super) fn by_session(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     let named = names::stem(file.name()).filter(|stem| id::is_uuid(stem)).map(Untrusted::from);
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
     record.holder = holder(&object, None);
-    record.facts.push(("clean-up", "LEO keeps the 5 newest, so a live session can lose its own".into()));
+    record.add_fact("clean-up", "LEO keeps the 5 newest, so a live session can lose its own");
     Ok(record)
 }
 
@@ -56,7 +54,7 @@ pub(super) fn fallback(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     let stated = object.pid("pid", true);
     record.problems.extend(id::split(named.clone(), stated.clone(), pid_words));
     record.holder = stated.or(named).map(|pid| Holder::new(pid, Role::Hook, Binding::File));
-    record.facts.push(("clean-up", "swept only by the rule that keeps the 5 newest".into()));
+    record.add_fact("clean-up", "swept only by the rule that keeps the 5 newest");
     Ok(record)
 }
 

@@ -3,8 +3,8 @@
 use super::terminal::Terminal;
 use super::{facts, id, machine, moment, names, work};
 use crate::core::model::{
-    Binding, BrokenFile, Code, Expiry, FileImage, Format, Generation, Holder, HolderNames, Leo, Problem,
-    Record, RecordDetail, RecordKind, Role, Untrusted,
+    Binding, BrokenFile, Code, Expiry, FileImage, Format, Generation, Holder, HolderNames, Leo, NamedTexts,
+    Problem, Record, RecordDetail, RecordKind, Role, Untrusted,
 };
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
@@ -97,7 +97,7 @@ fn holder(record: &Record, object: &Object<'_>, reading: &Reading<'_>) -> Holder
     Holder { pid: object.pid("pid", true), role, binding: Binding::File, start_ticks: None, names }
 }
 
-fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn known(record: &Record, object: &Object<'_>) -> NamedTexts {
     let terminal = terminal(record);
     let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),
@@ -110,7 +110,7 @@ fn known(record: &Record, object: &Object<'_>) -> Vec<(&'static str, Untrusted)>
     ]);
     let stated = facts::of(object, &STATED);
     let meta = object.object("metadata").map(|metadata| facts::of(metadata, &METADATA)).unwrap_or_default();
-    own.iter().chain(&stated).chain(&meta).cloned().collect()
+    own.iter().chain(stated.iter()).chain(meta.iter()).cloned().collect()
 }
 
 const STATED: [(&str, &str); 4] =

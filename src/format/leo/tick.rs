@@ -32,7 +32,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.started_at = moment::past(&object, "started_at", reading.now, &mut record.problems);
     record.facts = facts::of(&object, &[("tick pid", "tick_pid")]);
     if watches_itself(&object) {
-        record.facts.push(("watches itself", "the daemon took its own PID for its parent's".into()));
+        record.add_fact("watches itself", "the daemon took its own PID for its parent's");
     }
     record.holder = holder(&object);
     record.problems.extend(json::ownership_problems(file, reading, None));

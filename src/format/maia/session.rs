@@ -5,8 +5,8 @@ use jiff::tz::TimeZone;
 use super::moment::{self, Moment};
 use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
 use crate::core::model::{
-    Binding, BrokenFile, Code, Deletion, Expiry, FileImage, FilePath, Format, Holder, Problem, Record,
-    RecordKind, ResourceKind, Role, Spares, StatedClaim, StatedPid, Untrusted,
+    Binding, BrokenFile, Code, Deletion, Expiry, FileImage, FilePath, Format, Holder, NamedTexts, Problem,
+    Record, RecordKind, ResourceKind, Role, Spares, StatedClaim, StatedPid, Untrusted,
 };
 use crate::format::json::{self, Object};
 use crate::format::maia::names;
@@ -177,7 +177,7 @@ fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Ve
     problems
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> NamedTexts {
     let cut = |name| {
         object
             .str(name)

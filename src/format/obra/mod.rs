@@ -1,7 +1,7 @@
 //! Obra's SQLite database: rows of tables in, records out.
 //!
 //! There is no schema version, so columns are taken as they are found. The table
-//! `session_record` has neither a PID nor a heartbeat; who lives is told by processes
+//! `session_record` has neither a PID nor a heartbeat; who lives is known from processes
 //! (`core::liveness`).
 
 mod log;

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::stamp;
 use crate::core::model::{
-    BrokenFile, Code, Deletion, Expiry, FileImage, Format, Problem, Record, RecordKind, Spares, Untrusted,
+    BrokenFile, Code, Deletion, Expiry, FileImage, Format, NamedTexts, Problem, Record, RecordKind, Spares,
 };
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
@@ -76,7 +76,7 @@ fn limits(at: Timestamp) -> (Option<Expiry>, Option<Deletion>) {
     (Some(Expiry { at, rule: "past its ttl" }), Some(Deletion { at, rule, spares: Spares::Nobody }))
 }
 
-fn facts(object: &Object<'_>) -> Vec<(&'static str, Untrusted)> {
+fn facts(object: &Object<'_>) -> NamedTexts {
     let cut = |name| object.text(name).map(|text| crate::format::excerpt::excerpt(text.raw(), EXCERPT));
     let names: Vec<&str> = object.strings("tools_granted").collect();
     draft::known([

@@ -22,7 +22,7 @@ pub(crate) const CORRELATION: &str = "claude_correlation_";
 pub(crate) const RATE_LIMIT_END: &str = "_last.txt";
 
 /// Recognises a file of the temporary folder. A project's name is a folder's, so it may hold
-/// anything but a slash; an editor's backup of a slot is told by its last character.
+/// anything but a slash; an editor's backup of a slot is known by its last character.
 pub(crate) fn in_tmp(name: &str) -> Option<Kind> {
     if name.ends_with('~') {
         return None;

@@ -90,7 +90,7 @@ pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
         let mut record = slot(file, reading)?;
         let note =
             format!("also the rate-limit file of `{}` sessions, which overwrites it", Untrusted::from(sort));
-        record.facts.push(("name", note.into()));
+        record.add_fact("name", note);
         return Ok(record);
     }
     let Some(at) = text.parse().ok().and_then(marker::epoch_seconds) else {

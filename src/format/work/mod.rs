@@ -3,6 +3,7 @@
 //! A file may be read from somewhere in its middle: an adapter then says when what it has read is
 //! enough, so that what the earlier lines say could change nothing.
 
+mod port;
 #[cfg(test)]
 pub(super) mod testing;
 
@@ -13,17 +14,21 @@ use jiff::Timestamp;
 use crate::core::model::secret::hide;
 use crate::core::model::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
-    Call, Committed, ContextFill, Doing, Edit, Prompt, Target, Turn, TurnState, Untrusted,
+    Call, Committed, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
 };
 use crate::format::excerpt::excerpt;
 use crate::format::json::{self, Object};
 use crate::format::time;
+use crate::format::work::port::taken_port;
 
 /// How many characters of a prompt, a command or a task are kept.
 const SHOWN: usize = 400;
 
 /// More tokens than this fit into no context.
 const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// The most ports of one session that are kept, the newest.
+const MOST_PORTS: usize = 4;
 
 /// The most bytes of a path (`PATH_MAX`).
 const MOST_PATH: usize = 4096;
@@ -74,6 +79,7 @@ impl Draft {
             path: path.clone(),
             at: *at,
             by: None,
+            also: Vec::new(),
             committed: Committed::Unknown,
         };
         Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() }
@@ -95,6 +101,7 @@ impl Draft {
     pub(crate) fn asks(&mut self, text: &str, at: Option<Timestamp>) {
         self.adds(text, at);
         self.turns(TurnState::Working, at);
+        self.doing.taken_ports.clear();
         self.has_turn = true;
     }
 
@@ -126,6 +133,25 @@ impl Draft {
         self.doing.calls.push(call);
         let spare = self.doing.calls.len().saturating_sub(MOST_CALLS);
         self.doing.calls.drain(..spare);
+    }
+
+    /// Returns the folder that its commands run in by now.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.doing.cwd.as_ref().map(Untrusted::raw)
+    }
+
+    /// A call has printed something. What a command, or one of its own tasks, says of a port counts; what a file
+    /// or a page says does not.
+    pub(crate) fn prints(&mut self, id: &str, text: &str, at: Option<Timestamp>) {
+        let is_command =
+            |call: &&Call| call.id.raw() == id && matches!(call.target, None | Some(Target::Command(_)));
+        let Some(port) = self.doing.calls.iter().find(is_command).and_then(|_| taken_port(text)) else {
+            return;
+        };
+        self.doing.taken_ports.retain(|taken| taken.port != port);
+        self.doing.taken_ports.push(TakenPort { port, at, by: None });
+        let spare = self.doing.taken_ports.len().saturating_sub(MOST_PORTS);
+        self.doing.taken_ports.drain(..spare);
     }
 
     /// A call has its result.
@@ -181,13 +207,14 @@ pub(crate) fn question(input: &Object<'_>) -> Option<Target> {
     Some(Target::Question(first_line(questions.first()?.as_object()?.str("question")?)))
 }
 
-/// Returns what a tool works on, by the names that the agents' tools give their inputs.
-pub(crate) fn target(input: &Object<'_>) -> Option<Target> {
+/// Returns what a tool works on, by the names that the agents' tools give their inputs. A file stands in
+/// the folder of the session's commands, where that is known.
+pub(crate) fn target(input: &Object<'_>, folder: Option<&str>) -> Option<Target> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.text(name));
     let path = || text(&["file_path", "filePath", "notebook_path", "absolute_path"]);
     let line = |names: &[&str]| text(names).map(|text| first_line(text.raw()));
     path()
-        .map(Target::File)
+        .and_then(|path| absolute(path.raw(), folder).map(Target::File))
         .or_else(|| line(&["command", "cmd"]).map(Target::Command))
         .or_else(|| line(&["url"]).map(Target::Url))
         .or_else(|| line(&["pattern", "query"]).map(Target::Search))

@@ -1,8 +1,9 @@
-//! How each source fared, in words.
+//! The health of each source, in words.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::core::model::snapshot::FOLDERS;
 use crate::core::model::{Format, ProcessTable, Repo, SourceHealth, SourceState, Untrusted};
 use crate::source::homes::MAX_FOLLOWED;
 use crate::source::os::open::error::OpenError;
@@ -136,6 +137,16 @@ pub(crate) fn root(root: &Path, error: Option<&OpenError>) -> SourceHealth {
         Some(error) => (SourceState::Failed, error.to_string()),
     };
     SourceHealth { id, state, detail: detail.into() }
+}
+
+/// Returns the badge of so many folders of windows that lie outside those that a person has named.
+pub(crate) fn outside(folders: usize) -> Option<SourceHealth> {
+    let lie =
+        if folders == 1 { "1 folder of windows lies" } else { &format!("{folders} folders of windows lie") };
+    let detail =
+        format!("{lie} outside the folders that were named: edits and repositories there are not read");
+    let badge = SourceHealth { id: FOLDERS.to_owned(), state: SourceState::Absent, detail: detail.into() };
+    (folders > 0).then_some(badge)
 }
 
 /// Returns the badge of homes that were left out.

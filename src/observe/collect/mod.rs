@@ -120,6 +120,7 @@ impl Collector {
         self.whole_at = None;
         self.openers = Openers::default();
         self.repositories.users.renew();
+        self.repositories.inside.renew();
         self.look_again()
     }
 
@@ -195,6 +196,8 @@ impl Collector {
         for source in &mut self.sources {
             has_more |= source.follow(&self.working, &round.processes);
         }
+        // Where what is read now shows no new record, whoever was read a moment ago need not be again.
+        round.pass.has_news = has_more;
         let fence = &self.scope.fence;
         if round.found.add(self.working.iter().map(PathBuf::as_path), fence) || has_more {
             for source in &mut self.sources {
@@ -224,6 +227,7 @@ impl Collector {
         self.measure(&mut round.processes, taken_at);
         for (repo, _) in round.repos.values_mut() {
             self.repositories.users.fill(repo, &round.pass.records, &round.processes, taken_at);
+            self.repositories.inside.fill(repo, &round.processes, taken_at);
         }
         let Round { reading, mut roots, found, mut pass, repos, processes } = round;
         let (homes, tallies) = (pass.homes(), std::mem::take(&mut pass.tallies));
@@ -246,7 +250,9 @@ impl Collector {
             session_files: Vec::new(),
             work: Vec::new(),
             tombstones: self.tombstones.read(places.tombstones().as_deref(), fence, reading.host),
+            unread_work: Vec::new(),
             plain_folders: found.plain(&self.working),
+            traces: Vec::new(),
         };
         for source in &mut self.sources {
             source.add_to(&mut snapshot, &self.scope, &reading);
@@ -264,6 +270,8 @@ impl Collector {
         sources.append(&mut others);
         sources.extend(badges);
         sources.extend(self.scope.homes.has_more().then(health::more_homes));
+        let outside = self.working.iter().filter(|folder| !self.scope.fence.reaches(folder));
+        sources.extend(health::outside(outside.count()));
         snapshot
     }
 

@@ -184,7 +184,10 @@ impl<'a> Pass<'a> {
         };
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
-            Parsed::Record(record) => {
+            Parsed::Record(mut record) => {
+                if let Some(neighbour) = self.records.last() {
+                    Arc::make_mut(&mut record).share_with(neighbour);
+                }
                 let known = before.as_ref().and_then(KeptFile::record).filter(|known| **known == record);
                 self.has_news |= known.is_none();
                 Some(known.cloned().unwrap_or(record))

@@ -10,7 +10,7 @@ use crate::observe::collect::health;
 use crate::observe::collect::pass::Pass;
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
-use crate::source::repos::{Reader, UsersReader};
+use crate::source::repos::{InsideReader, Reader, UsersReader};
 
 /// The repositories of one look by common directory, as they were read.
 pub(crate) type Read = BTreeMap<PathBuf, (Repo, SourceHealth)>;
@@ -21,6 +21,7 @@ pub(crate) struct Repositories {
     reader: Reader,
     pub(crate) roots: Roots,
     pub(crate) users: UsersReader,
+    pub(crate) inside: InsideReader,
 }
 
 impl Repositories {

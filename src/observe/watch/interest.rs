@@ -54,7 +54,7 @@ impl Interest {
 }
 
 /// What matters, by folder. A folder that does not exist is waited for in the nearest one above
-/// it that does. Of all folders above, their own fate matters: a folder is not told when one above
+/// it that does. Of all folders above, their own fate matters: a folder is not reported when one above
 /// it moves away (inotify(7)).
 pub(crate) fn wanted(folders: &[PathBuf], names: &Names) -> BTreeMap<PathBuf, Interest> {
     let mut all: BTreeMap<PathBuf, Interest> = BTreeMap::new();

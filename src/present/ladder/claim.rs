@@ -1,5 +1,6 @@
 //! Everything about a claim.
 
+use crate::core::model::work::{TRANSCRIPT, UNSEEN};
 use crate::core::model::{ClaimView, Releasable, SurfaceState};
 use crate::present::lookup::Index;
 use crate::present::page::Page;
@@ -24,6 +25,9 @@ pub(crate) fn facts(page: &mut Page, index: &Index, claim: &ClaimView) {
     page.field("Holds", &holds, Tone::Strong);
     for file in claim.files.iter().take(MOST_FILES) {
         page.field("File", &outside(Some(file)), Tone::Plain);
+    }
+    if claim.surfaces.iter().any(|surface| surface.name == TRANSCRIPT) {
+        page.field("Not seen", UNSEEN, Tone::Dim);
     }
     if let Some(window) = &claim.window {
         page.field("Window", &index.name(window), Tone::Plain);

@@ -19,7 +19,7 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     }
 }
 
-/// Writes the findings near a thing, of which it was told before what to do.
+/// Writes the findings near a thing, below what to do about it.
 pub(crate) fn write_advised(page: &mut Page, index: &Index, key: &Key) {
     for finding in index.findings_near(key) {
         page.gap();

@@ -1,7 +1,10 @@
-//! Claims that belong to something else, in one line each.
+//! Claims and left-overs that belong to something else, in one line each.
 
-use crate::core::model::ClaimView;
+use crate::core::model::{ClaimView, Left, LeftOver};
+use crate::present::left_over;
+use crate::present::lookup::Index;
 use crate::present::page::Page;
+use crate::present::text::megabytes;
 use crate::present::tone::of_claim;
 use crate::present::words;
 
@@ -10,4 +13,17 @@ pub(crate) fn claim(page: &mut Page, claim: &ClaimView) {
     let (key, kind) = (page.key(&claim.key), claim.resource.kind);
     let what = format!("{key}{} {} · {word}", kind.name(), words::holds(claim));
     page.bullet(mark, &what, tone);
+}
+
+/// Writes what a dead window has left running.
+pub(crate) fn left_overs(page: &mut Page, index: &Index, left: &Left) {
+    left.left_overs.iter().filter_map(|key| index.left_over(key)).for_each(|one| left_over(page, one));
+}
+
+pub(crate) fn left_over(page: &mut Page, one: &LeftOver) {
+    let (mark, tone, word) = left_over::sign(one.certainty);
+    let more = [left_over::ports(one).map(|ports| format!("on {ports}")), one.memory().map(megabytes)];
+    let more: String = more.into_iter().flatten().map(|part| format!(" · {part}")).collect();
+    let (key, what) = (page.key(&one.key), left_over::what(one));
+    page.bullet(mark, &format!("{key}{what} (PID {}){more} · {word}", one.pid), tone);
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod claim;
 pub(crate) mod finding;
+pub(crate) mod left_over;
 pub(crate) mod line;
 pub(crate) mod record;
 pub(crate) mod story;
@@ -20,6 +21,10 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         record::write(page, index, record);
     } else if let Some(claim) = index.claim(key) {
         claim::write(page, index, claim);
+    } else if let Some(one) = index.left_over(key) {
+        left_over::write(page, index, one);
+    } else if let Some(one) = index.left_tree(key) {
+        left_over::tree_page(page, index, one);
     } else if let Some(finding) = index.finding(key) {
         return write_problem(page, index, finding);
     } else {
@@ -42,6 +47,8 @@ fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
             record::facts(page, record);
         } else if let Some(claim) = index.claim(key) {
             claim::facts(page, index, claim);
+        } else if let Some(one) = index.left_over(key) {
+            left_over::facts(page, index, one);
         }
     }
     finding.code.name().to_owned()

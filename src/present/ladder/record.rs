@@ -1,6 +1,6 @@
 //! Everything about a session record.
 
-use crate::core::model::{Generation, HolderView, RecordView};
+use crate::core::model::{Generation, HolderView, Need, RecordView};
 use crate::present::lookup::{Index, place_of};
 use crate::present::page::Page;
 use crate::present::text::outside;
@@ -15,6 +15,11 @@ pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
             page.heading("Claims");
         }
         super::line::claim(page, claim);
+    }
+    let running = index.needs.iter().filter(|need| need.subject == record.key).find_map(Need::left);
+    if let Some(left) = running.filter(|left| !left.left_overs.is_empty()) {
+        page.heading("Left running");
+        super::line::left_overs(page, index, left);
     }
     more(page, index, record);
 }
@@ -91,7 +96,7 @@ fn more(page: &mut Page, index: &Index, record: &RecordView) {
     if let Some(window) = &record.window {
         page.field("Window", &index.name(window), Tone::Plain);
     }
-    for (name, value) in &record.facts {
+    for (name, value) in &*record.facts {
         page.field(name, &outside(Some(value)), Tone::Plain);
     }
     page.field("Key", record.key.as_str(), Tone::Dim);

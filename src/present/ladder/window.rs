@@ -1,16 +1,21 @@
 //! Everything about a window.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use crate::core::model::death::Death;
+use crate::core::model::left_over::{Certainty, LeftOver, Member};
 use crate::core::model::need::NeedKind;
 use crate::core::model::session::Strength;
 use crate::core::model::verdict::Reason;
 use crate::core::model::window::WindowView;
-use crate::core::model::work::{Committed, Edit, Work};
+use crate::core::model::work::{Committed, Edit, TurnState, UNSEEN, Work};
 use crate::present::doing::{self, Prompts};
+use crate::present::ladder::left_over;
 use crate::present::lookup::{Index, window_name};
 use crate::present::need::left_words;
 use crate::present::page::{Medium, Page};
-use crate::present::text::{outside, safe};
+use crate::present::text::{count, megabytes, outside, safe};
 use crate::present::tone::{Mark, Tone, of_verdict};
 use crate::present::{age, words};
 
@@ -29,13 +34,29 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     page.gap();
     if let Some(work) = &window.work {
         doing(page, index, (window, work));
-        page.gap();
     }
+    if let Some(file) = &window.unread {
+        let why = format!("{} {}", outside(Some(file.path.text())), file.why.words());
+        let (label, why) = match &window.work {
+            Some(_) => ("Not read", why),
+            None => ("Doing", format!("not known: {why}")),
+        };
+        page.sign(label, (Mark::Warning, Tone::Warning, ""), &why);
+    }
+    match index.members(&window.key) {
+        [] => processes(page, window),
+        members => page.field("Takes", &format!("{}{}", takes(members), idle(page, window)), Tone::Plain),
+    }
+    page.gap();
     if page.medium() == Medium::Screen {
         super::finding::write_advised(page, index, &window.key);
         page.gap();
     }
     facts(page, index, window);
+    if let members @ [_, ..] = index.members(&window.key) {
+        left_over::tree(page, members, window.cwd.as_ref());
+    }
+    beside(page, index, window);
     claims(page, index, window);
     records(page, index, window);
 }
@@ -50,14 +71,26 @@ fn died(page: &mut Page, index: &Index, death: &Death) {
     page.moment("Found dead", Some(death.found_at));
     page.moment("Seen alive", Some(death.seen_at));
     let Some(NeedKind::Died(left)) = index.need(&death.need()).map(|need| &need.kind) else { return };
-    page.field("Left", &left_words(left), Tone::Plain);
+    page.field("Left", &left_words(&index.report, left), Tone::Plain);
     for claim in left.claims.iter().filter_map(|key| index.claim(key)) {
         super::line::claim(page, claim);
     }
+    super::line::left_overs(page, index, left);
     page.field("Resume", &left.resume().unwrap_or_default(), Tone::Key);
 }
 
-/// How many edited files are told one by one, the newest first.
+/// Writes what it has started and runs beside it, below no window.
+fn beside(page: &mut Page, index: &Index, window: &WindowView) {
+    let is_its = |one: &&LeftOver| one.certainty == Certainty::Held && one.window_pid == Some(window.pid);
+    for (at, one) in index.report.left_overs.iter().filter(is_its).enumerate() {
+        if at == 0 {
+            page.heading("Runs beside it");
+        }
+        super::line::left_over(page, one);
+    }
+}
+
+/// How many edited files are reported one by one, the newest first.
 const MOST_FILES: usize = 12;
 
 /// Writes what its session does, as its agent's own file says.
@@ -95,9 +128,29 @@ fn doing(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     }
     page.field("Told by", &outside(Some(work.path.text())), Tone::Dim);
     page.moment("Written", Some(work.written_at));
+    if work.skipped > 0 {
+        let lines = format!(
+            "{}: no JSON, or longer than 2 MiB",
+            count(usize::try_from(work.skipped).unwrap_or(usize::MAX), "line")
+        );
+        page.field("Not understood", &lines, Tone::Notice);
+    }
 }
 
-/// Writes the files that it has edited, the newest first; what a shell command wrote is not seen.
+/// Names the sub-agents of one session that have edited a file: no collision, for one session gave them
+/// their tasks. Nothing where it was one.
+fn several(edit: &Edit, folder: Option<&Path>) -> String {
+    let agents: Vec<String> = edit.sub_agents().map(|id| outside(Some(id))).collect();
+    match agents.len() {
+        0 | 1 => String::new(),
+        many => {
+            let path = doing::short(&edit.path, folder);
+            format!("{many} have edited {path}, which no commit holds: {}", agents.join(", "))
+        }
+    }
+}
+
+/// Writes the files that it has edited, the newest first, and what is not seen of them.
 fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let folder = doing::folder(window);
     let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
@@ -117,6 +170,12 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let more = edits.len().saturating_sub(MOST_FILES);
     if more > 0 {
         page.field("Edited", &format!("and {more} more"), Tone::Dim);
+    }
+    for edit in edits.iter().filter(|edit| edit.committed == Committed::No).take(MOST_FILES) {
+        page.field("Sub-agents", &several(edit, folder), Tone::Notice);
+    }
+    if !edits.is_empty() {
+        page.field("Not seen", UNSEEN, Tone::Dim);
     }
     if let Some(since) = work.doing.edits_since {
         page.moment("Edits since", Some(since));
@@ -156,6 +215,43 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
     let place = window.place.words().map(|words| format!(", {words}")).unwrap_or_default();
     page.field("Terminal", &format!("{}{place}", window.tty.as_deref().unwrap_or("none")), Tone::Plain);
     page.field("Key", window.key.as_str(), Tone::Dim);
+}
+
+/// Writes its own process and the newest of those below it.
+fn processes(page: &mut Page, window: &WindowView) {
+    let told = window.processes.iter().map(|process| {
+        let age =
+            process.started_at.map_or(String::new(), |at| format!(" ({})", age::between(page.now(), at)));
+        format!("{} {}{age}", outside(Some(&process.name)), process.pid)
+    });
+    let more = (window.more_processes > 0).then(|| format!("and {} more", window.more_processes));
+    let all: Vec<String> = told.chain(more).collect();
+    page.field("Processes", &all.join(" · "), Tone::Plain);
+}
+
+/// Says for how long it has been idle, where its agent's own file tells.
+fn idle(page: &Page, window: &WindowView) -> String {
+    let turn = window.work.as_ref().map(|work| work.doing.turn).unwrap_or_default();
+    let is_idle = match turn.state {
+        TurnState::Finished | TurnState::Interrupted | TurnState::Failed => true,
+        TurnState::Unknown | TurnState::Working => false,
+    };
+    let since = turn.since.filter(|_| is_idle);
+    since.map_or(String::new(), |since| format!("; idle for {}", age::between(page.now(), since)))
+}
+
+/// Says what its processes take: memory, and the ports that they listen on.
+fn takes(members: &[Member]) -> String {
+    let memory: u64 = members.iter().filter_map(|member| member.memory).sum();
+    let ports: BTreeSet<u16> =
+        members.iter().flat_map(|member| &member.ports).map(|port| port.number).collect();
+    let ports: String = ports.iter().map(|port| format!(" :{port}")).collect();
+    let listens = if ports.is_empty() { String::new() } else { format!(", listens on{ports}") };
+    let processes = match members.len() {
+        1 => "1 process".to_owned(),
+        many => format!("{many} processes"),
+    };
+    format!("{} in {processes}{listens}", megabytes(memory))
 }
 
 fn context(page: &mut Page, window: &WindowView) {

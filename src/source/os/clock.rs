@@ -31,6 +31,12 @@ pub(crate) fn steady() -> std::time::Instant {
     std::time::Instant::now()
 }
 
+/// Returns the CPU time that this thread has spent so far.
+pub(crate) fn spent() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().unwrap_or_default()
+}
+
 /// Returns how long the machine has been up, suspended time included: the clock in which the
 /// kernel counts the starts of processes (proc(5), `starttime`).
 #[cfg(target_os = "linux")]

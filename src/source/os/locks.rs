@@ -39,12 +39,12 @@ impl Locks {
     }
 
     /// Returns the PID that took a lock on a file, as the list has it. A holder without a PID of its
-    /// own, as of a lock that belongs to an open file, or in another PID namespace, is not told.
+    /// own, as of a lock that belongs to an open file, or in another PID namespace, is not known.
     pub fn holder(&self, meta: &FileMeta) -> Option<u32> {
         self.holders.get(&(meta.dev, meta.ino)).copied()
     }
 
-    /// Returns whether a file is locked, and by whom is not told.
+    /// Returns whether a file is locked, and by whom is not known.
     pub(crate) fn hides_holder(&self, meta: &FileMeta) -> bool {
         let id = (meta.dev, meta.ino);
         self.locked.contains(&id) && !self.holders.contains_key(&id)
@@ -116,7 +116,7 @@ fn parse(text: &str) -> Locks {
 }
 
 /// Reads one line, such as `1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF`; a line with `->`
-/// only waits. The PID is left out where it is not told.
+/// only waits. The PID is left out where it is not known.
 fn held(line: &str) -> Option<((u64, u64), Option<u32>)> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     if fields.next()? == "->" {

@@ -1,4 +1,4 @@
-//! What bytes go over.
+//! The byte stream below a connection.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use jiff::{SignedDuration, Timestamp};
+
 use crate::source::os::open::plain::small;
 use crate::source::repos::objects::{Kind, Name, parse_name, read};
 
@@ -13,6 +15,9 @@ const MOST: usize = 4 << 10;
 
 /// The most paths that are remembered of one commit.
 const MOST_HELD: usize = 4_096;
+
+/// How long a commit that could not be read is not tried again.
+const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a commit has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +39,8 @@ pub(crate) struct Commit {
     trees: HashMap<PathBuf, Option<Vec<u8>>>,
     /// What was found so far.
     held: HashMap<PathBuf, Held>,
-    /// Whether it cannot be read.
-    is_unread: bool,
+    /// Since when it cannot be read.
+    unread_since: Option<Timestamp>,
 }
 
 impl Commit {
@@ -70,7 +75,7 @@ impl Commit {
             objects: common.join("objects"),
             trees: HashMap::new(),
             held: HashMap::new(),
-            is_unread: false,
+            unread_since: None,
         }
     }
 
@@ -79,13 +84,17 @@ impl Commit {
     }
 
     /// Returns what it has at a path below the working tree.
-    pub(crate) fn held(&mut self, path: &Path) -> Held {
+    pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> Held {
         if let Some(held) = self.held.get(path) {
             return *held;
         }
-        let held = if self.is_unread { Held::Unread } else { self.find(path) };
-        self.is_unread |= held == Held::Unread;
-        self.held.insert(path.to_path_buf(), held);
+        // Git may just have moved its objects into a pack.
+        self.unread_since = self.unread_since.filter(|since| now.duration_since(*since) < AGAIN);
+        let held = if self.unread_since.is_some() { Held::Unread } else { self.find(path) };
+        match held {
+            Held::Unread => self.unread_since = self.unread_since.or(Some(now)),
+            Held::File(_) | Held::Nothing => drop(self.held.insert(path.to_path_buf(), held)),
+        }
         held
     }
 

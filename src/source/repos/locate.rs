@@ -48,7 +48,7 @@ pub(crate) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
 }
 
 /// Returns the directory that `.git` is or points to, or the folder itself when it is one.
-fn git_dir(at: &Path) -> Option<PathBuf> {
+pub(crate) fn git_dir(at: &Path) -> Option<PathBuf> {
     let dot_git = at.join(".git");
     match dot_git.metadata() {
         Ok(found) if found.is_dir() => dot_git.canonicalize().ok(),

@@ -2,7 +2,10 @@
 
 pub(crate) mod find;
 pub(crate) mod head;
+pub(crate) mod index;
+pub(crate) mod inside;
 pub(crate) mod locate;
+pub(crate) mod made;
 pub(crate) mod mounts;
 pub(crate) mod objects;
 pub(crate) mod refs;
@@ -12,6 +15,7 @@ pub(crate) mod worktrees;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::inside::Reader as InsideReader;
 pub(crate) use self::locate::locate;
 use self::refs::Packed;
 pub(crate) use self::users::Reader as UsersReader;

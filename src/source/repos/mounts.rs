@@ -1,4 +1,4 @@
-//! How a folder is called in another mount namespace (mount_namespaces(7), proc(5) `mountinfo`).
+//! What a folder is called in another mount namespace (mount_namespaces(7), proc(5) `mountinfo`).
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

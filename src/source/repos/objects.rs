@@ -3,12 +3,13 @@
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit as inflate;
 use sha1::{Digest, Sha1};
 
-use crate::source::os::open::folder::Folder;
+use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::os::open::plain::{open_plain, read_at, small};
 
 /// The largest object that is read, in bytes: a tree of some 100,000 entries.
@@ -72,20 +73,36 @@ pub(crate) fn read(objects: &Path, kind: Kind, name: &Name) -> Option<Vec<u8>> {
     (name_of(kind, &content) == *name).then_some(content)
 }
 
-fn loose(objects: &Path, name: &Name) -> Option<(Kind, Vec<u8>)> {
+/// Returns since when an object has been there for certain: since a file that has it was last changed.
+pub(crate) fn there_since(objects: &Path, name: &Name) -> Option<Timestamp> {
+    let has = |index: &PathBuf| Pack::open(index).is_some_and(|pack| pack.place(name).is_some());
+    let packs = packs(&objects.join("pack")).into_iter().flatten().filter(has);
+    let files = packs.map(|index| index.with_extension("pack")).chain([loose_path(objects, name)]);
+    files.filter_map(|file| Some(look_at(&file)?.touched_at())).min()
+}
+
+fn loose_path(objects: &Path, name: &Name) -> PathBuf {
     let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
     let (folder, file) = digits.split_at(2);
-    let all = inflate(&small(&objects.join(folder).join(file), MOST).ok()?, MOST).ok()?;
+    objects.join(folder).join(file)
+}
+
+fn loose(objects: &Path, name: &Name) -> Option<(Kind, Vec<u8>)> {
+    let all = inflate(&small(&loose_path(objects, name), MOST).ok()?, MOST).ok()?;
     let end = all.iter().position(|byte| *byte == 0)?;
     let kind = all.get(..end)?.split(|byte| *byte == b' ').next()?;
     Some((Kind::of_word(kind)?, all.get(end + 1..)?.to_vec()))
 }
 
 fn packed(folder: &Path, name: &Name) -> Option<(Kind, Vec<u8>)> {
+    packs(folder)?.iter().find_map(|index| Pack::open(index)?.object(name))
+}
+
+/// Returns the indexes of a folder's packs.
+fn packs(folder: &Path) -> Option<Vec<PathBuf>> {
     let is_index = |name: &OsStr| Path::new(name).extension().is_some_and(|end| end == "idx");
     let indexes = Folder::open(folder).ok()?.entries(is_index).ok()?;
-    let paths = indexes.iter().take(MOST_PACKS).map(|entry| folder.join(&entry.name));
-    paths.into_iter().find_map(|index| Pack::open(&index)?.object(name))
+    Some(indexes.iter().take(MOST_PACKS).map(|entry| folder.join(&entry.name)).collect())
 }
 
 /// A pack with its index.

@@ -123,6 +123,12 @@ fn users(repo: &Repo, locks: &Locks, table: &ProcessTable) -> Option<Users> {
     places.extend(trees.filter_map(place));
     let is_true = locks.iter().all(|(_, _, owner)| owner.medium.has_true_owners());
     let owners = is_true.then(|| locks.iter().map(|(_, _, owner)| owner.uid).collect());
+    Some(of_places(places, owners, table))
+}
+
+/// Asks every process of a table for places; those that may not be looked at count only where they may
+/// be one of the owners.
+pub(super) fn of_places(places: Vec<Place>, owners: Option<BTreeSet<u32>>, table: &ProcessTable) -> Users {
     let mut asked = Asked { places, owners, names: HashMap::new() };
     let mut users = Users::default();
     for pid in table.listed.iter().copied().filter(|pid| *pid != own_pid()) {
@@ -132,7 +138,7 @@ fn users(repo: &Repo, locks: &Locks, table: &ProcessTable) -> Option<Users> {
             Use::Unread | Use::Elsewhere => {}
         }
     }
-    Some(users)
+    users
 }
 
 fn is_keeper(table: &ProcessTable, pid: u32) -> bool {

@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::locate::{Located, POINTER, pointer};
+use super::made::{is_gone, made};
 use crate::core::model::secret::hide;
 use crate::core::model::{Untrusted, Worktree};
 use crate::source::os::fence::Fence;
@@ -35,7 +36,7 @@ fn main(common_dir: &Path, top: &Path) -> Worktree {
         id: String::new(),
         branch: branch(&common_dir.join("HEAD")),
         exists: top.is_dir(),
-        locked: None,
+        ..Worktree::default()
     }
 }
 
@@ -48,7 +49,7 @@ fn linked(common_dir: &Path, fence: &Fence, problems: &mut Vec<String>) -> Resul
     }
     let mut all = Vec::new();
     for entry in entries {
-        match one(&folder.path().join(&entry.name), &entry.name, fence) {
+        match one(&folder.path().join(&entry.name), common_dir, fence) {
             Some(tree) => all.push(tree),
             None => problems.push(format!("working tree {} does not say where it is", id(&entry.name))),
         }
@@ -57,16 +58,20 @@ fn linked(common_dir: &Path, fence: &Fence, problems: &mut Vec<String>) -> Resul
 }
 
 /// Reads one linked working tree from its folder below `worktrees`.
-fn one(admin: &Path, name: &OsStr, fence: &Fence) -> Option<Worktree> {
+fn one(admin: &Path, common_dir: &Path, fence: &Fence) -> Option<Worktree> {
     // The file names the `.git` file of the working tree; it may be relative.
     let dot_git = admin.join(pointer(&admin.join("gitdir"))?);
     let path = fence.resolve(dot_git.parent()?);
+    let locked = locked(&admin.join("locked"));
+    // Nothing outside the fence is read.
+    let is_inside = fence.allows(&path);
     Some(Worktree {
-        id: id(name),
+        id: id(admin.file_name()?),
         branch: branch(&admin.join("HEAD")),
-        // Nothing outside the fence is read.
-        exists: !fence.allows(&path) || path.is_dir(),
-        locked: locked(&admin.join("locked")),
+        exists: !is_inside || path.is_dir(),
+        is_gone: is_inside && is_gone(&path, common_dir),
+        made: made(admin, common_dir, locked.as_ref()),
+        locked,
         path,
     })
 }

@@ -7,10 +7,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::FileType;
 
-use crate::core::model::work::MOST_FILES;
-use crate::core::model::{Edit, FileMeta, SubAgent, Untrusted, Work};
+use crate::core::model::{Doing, FileMeta, SubAgent, Untrusted, WhyUnread, Work};
 use crate::format::claude_code::work::{SubAgentNote, sub_agent};
 use crate::format::work::Adapter;
 use crate::source::interface::Hints;
@@ -18,6 +16,7 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::os::open::meta::is_sure;
 use crate::source::os::open::plain::small;
+use crate::source::work::join::{Helped, join};
 use crate::source::work::tail::Tail;
 
 /// The most sub-agents of a session that are followed, the newest.
@@ -39,6 +38,8 @@ pub(crate) struct Agents {
 struct Agent {
     path: PathBuf,
     tail: Option<Tail>,
+    /// Why its transcript was not read.
+    unread: Option<WhyUnread>,
     /// The file of the note when it was last read.
     noted: Option<FileMeta>,
     note: Option<SubAgentNote>,
@@ -74,15 +75,15 @@ impl Agents {
         let folder = Folder::open(&self.folder).ok()?;
         let names = folder.entries(fits).ok()?;
         let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
-            let (sort, meta) = folder.look_at(&entry.name)?;
+            let (_, meta) = folder.look_at(&entry.name)?;
             let id = entry.name.to_str().and_then(id_of)?;
-            (sort == FileType::RegularFile).then(|| (meta.modified_at, id, folder.path().join(&entry.name)))
+            Some((meta.modified_at, id, folder.path().join(&entry.name)))
         });
         let mut seen: Vec<_> = seen.collect();
         seen.sort_by_key(|(modified_at, ..)| Reverse(*modified_at));
         seen.truncate(MOST);
         let mut before = std::mem::take(&mut self.agents);
-        let new = |path| Agent { path, tail: None, noted: None, note: None };
+        let new = |path| Agent { path, tail: None, unread: None, noted: None, note: None };
         let known = |(_, id, path)| {
             let agent = before.remove(&id).unwrap_or_else(|| new(path));
             (id, agent)
@@ -94,27 +95,7 @@ impl Agents {
     /// Adds what they do to what their session does. One that was last heard of before its window
     /// started, at `since`, runs no more.
     pub(crate) fn join(&self, work: &mut Work, since: Option<Timestamp>) {
-        let mut edits: BTreeMap<Untrusted, Edit> = BTreeMap::new();
-        join_edits(&mut edits, std::mem::take(&mut work.doing.edits));
-        for (id, agent, tail) in self.followed() {
-            let doing = tail.draft().doing();
-            if agent.runs() && since.is_none_or(|since| tail.written_at() >= since) {
-                work.agents.push(SubAgent {
-                    id: id.clone(),
-                    task: agent.note.as_ref().and_then(|note| note.task.clone()),
-                    call: doing.calls.last().cloned(),
-                    since: tail.began_at(),
-                });
-            }
-            join_edits(&mut edits, doing.edits.into_iter().map(|edit| Edit { by: Some(id.clone()), ..edit }));
-            work.doing.edits_since = work.doing.edits_since.max(tail.edits_since());
-            work.skipped += tail.draft().skipped;
-        }
-        let mut edits: Vec<Edit> = edits.into_values().collect();
-        edits.sort_by_key(|edit| Reverse(edit.at));
-        edits.truncate(MOST_FILES);
-        edits.sort();
-        work.doing.edits = edits;
+        join(work, self.followed().map(|(id, agent, tail)| agent.helped(id, tail, since)));
     }
 
     fn followed(&self) -> impl Iterator<Item = (&Untrusted, &Agent, &Tail)> {
@@ -124,6 +105,11 @@ impl Agents {
     /// Returns their transcripts.
     pub(crate) fn tails(&mut self) -> impl Iterator<Item = (&Path, &mut Tail)> {
         self.agents.values_mut().filter_map(|agent| Some((agent.path.as_path(), agent.tail.as_mut()?)))
+    }
+
+    /// Returns the transcripts that were found and not read.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = (&Path, WhyUnread)> {
+        self.agents.values().filter_map(|agent| Some((agent.path.as_path(), agent.unread?)))
     }
 
     /// Adds what means another look when it changes.
@@ -137,7 +123,7 @@ impl Agents {
 impl Agent {
     /// Reads what is new, and returns whether there was anything.
     fn look(&mut self, adapter: Adapter, uid: u32) -> bool {
-        let seen = |agent: &Self| (agent.noted, agent.tail.as_ref().map(Tail::meta));
+        let seen = |agent: &Self| (agent.noted, agent.tail.as_ref().map(Tail::meta), agent.unread);
         let before = seen(self);
         // The note first: what it calls finished has written all that it will.
         let path = self.path.with_extension("meta.json");
@@ -146,8 +132,24 @@ impl Agent {
             self.note = noted.and_then(|_| sub_agent(&small(&path, MOST_NOTE).ok()?));
             self.noted = noted;
         }
-        self.tail = Tail::read(&self.path, adapter, uid, self.tail.take());
+        (self.tail, self.unread) = match Tail::read(&self.path, adapter, uid, self.tail.take()) {
+            Ok(tail) => (Some(tail), None),
+            Err(why) => (None, why),
+        };
         seen(self) != before
+    }
+
+    /// Returns what it has done.
+    fn helped(&self, id: &Untrusted, tail: &Tail, since: Option<Timestamp>) -> Helped {
+        let doing = Doing { edits_since: tail.edits_since(), ..tail.draft().doing() };
+        let runs = self.runs() && since.is_none_or(|since| tail.written_at() >= since);
+        let running = runs.then(|| SubAgent {
+            id: id.clone(),
+            task: self.note.as_ref().and_then(|note| note.task.clone()),
+            call: doing.calls.last().cloned(),
+            since: tail.began_at(),
+        });
+        Helped { id: id.clone(), running, doing, skipped: tail.draft().skipped }
     }
 
     /// Returns whether it has not finished, as far as is known.
@@ -159,16 +161,6 @@ impl Agent {
 /// Returns the ID in the name of a sub-agent's transcript.
 fn id_of(name: &str) -> Option<Untrusted> {
     name.strip_prefix("agent-")?.strip_suffix(".jsonl").filter(|id| !id.is_empty()).map(Into::into)
-}
-
-/// Keeps who edited a file last.
-fn join_edits(all: &mut BTreeMap<Untrusted, Edit>, more: impl IntoIterator<Item = Edit>) {
-    for edit in more {
-        match all.get(&edit.path) {
-            Some(known) if known.at >= edit.at => {}
-            Some(_) | None => drop(all.insert(edit.path.clone(), edit)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,10 @@
 //!
 //! What a file holds has a name by which the commit knows it, whatever the index says.
 
+mod attributes;
+mod past;
+mod reflog;
+
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +16,13 @@ use rustix::io::Errno;
 
 use crate::core::model::{Committed, Edit, FileMeta, Repo, RepoSort, Snapshot, Untrusted, Work, Worktree};
 use crate::source::os::open::folder::Folder;
-use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::meta::{is_sure, meta_of};
-use crate::source::os::open::plain::{open_plain, read_at, small};
+use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, Held};
+use crate::source::repos::index::Index;
 use crate::source::repos::objects::{Kind, Name, name_of};
-
-/// How much of a reflog's end is read, in bytes; its lines are about 150 long.
-const END: usize = 4 << 10;
+use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
+use crate::source::work::committed::reflog::Log;
 
 /// The largest file that is compared with what git has, in bytes.
 const MOST_FILE: u64 = 4 << 20;
@@ -27,10 +30,8 @@ const MOST_FILE: u64 = 4 << 20;
 const MOST_READ: u64 = 16 << 20;
 /// The most files that are remembered.
 const MOST_FILES: usize = 8_192;
-/// The largest file of attributes that is read, in bytes.
-const MOST_ATTRIBUTES: usize = 64 << 10;
-/// The attributes by which git has something else than what the file holds.
-const FILTERS: [&str; 4] = ["filter", "ident", "working-tree-encoding", "[attr]"];
+/// The most commits that are remembered beside those that are checked out.
+const MOST_PAST: usize = 64;
 
 /// By these a folder shows that some version control keeps what it holds.
 const CONTROLLED: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".bzr", ".fslckout", "_FOSSIL_"];
@@ -42,6 +43,9 @@ pub(crate) struct Kept {
     pub(super) home: Option<PathBuf>,
     /// The commits that working trees have checked out.
     commits: HashMap<PathBuf, Commit>,
+    /// Others that they had checked out, and what was stashed there.
+    past: HashMap<Name, Commit>,
+    indexes: HashMap<PathBuf, Index>,
     files: HashMap<PathBuf, (FileMeta, Timestamp, Names)>,
 }
 
@@ -75,9 +79,20 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
             edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
         }
     }
-    kept.commits.values_mut().for_each(Commit::rest);
-    if kept.files.len() > MOST_FILES {
-        kept.files.clear();
+    kept.rest();
+}
+
+impl Kept {
+    /// Ends a look: what was found stays.
+    fn rest(&mut self) {
+        self.commits.values_mut().chain(self.past.values_mut()).for_each(Commit::rest);
+        self.indexes.values_mut().for_each(Index::rest);
+        if self.files.len() > MOST_FILES {
+            self.files.clear();
+        }
+        if self.past.len() > MOST_PAST {
+            self.past.clear();
+        }
     }
 }
 
@@ -89,6 +104,12 @@ struct Heads<'a> {
     known: HashMap<&'a Path, Option<Head>>,
     /// The commits that were asked for in this look.
     asked: HashSet<&'a Path>,
+    /// Since when commits have been there.
+    there: HashMap<Name, Option<Timestamp>>,
+    /// The logs of what was stashed.
+    stashes: HashMap<&'a Path, Result<Option<Log>, Errno>>,
+    /// The attributes and configurations that were read in this look; nothing for one that cannot be.
+    texts: HashMap<PathBuf, Option<String>>,
     /// Whether nothing between each folder and that of `folders` leads elsewhere.
     inner: HashMap<PathBuf, bool>,
     now: Timestamp,
@@ -100,15 +121,23 @@ struct Heads<'a> {
     left: u64,
 }
 
+/// Where a file lies.
+struct Place<'a, 'b> {
+    /// The top of its working tree.
+    folder: &'a Path,
+    /// Its path below that.
+    inside: &'b Path,
+    tree: (&'a Repo, &'a Worktree),
+}
+
 /// A working tree; nothing for a folder that lies in none.
 type Tree<'a> = Option<(&'a Repo, &'a Worktree)>;
 
-/// When the last commit can have been made.
-#[derive(Clone, Copy)]
+/// Where the head of a working tree has been.
+#[derive(Clone)]
 enum Head {
-    /// By then: since then the head has not moved.
-    By(Timestamp),
-    /// There is none.
+    Moved(Arc<Log>),
+    /// There is no commit.
     Never,
 }
 
@@ -125,7 +154,9 @@ impl<'a> Heads<'a> {
         let plain = plain.iter().map(|folder| (Path::new(folder.raw()), None));
         let folders = plain.chain(trees).collect();
         let (known, asked, inner) = (HashMap::new(), HashSet::new(), HashMap::new());
-        Self { folders, known, asked, inner, now, doubt, uid, kept, left: MOST_READ }
+        let (there, stashes, texts) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let left = MOST_READ;
+        Self { folders, known, asked, there, stashes, texts, inner, now, doubt, uid, kept, left }
     }
 
     fn committed(&mut self, edit: &Edit) -> Committed {
@@ -139,76 +170,93 @@ impl<'a> Heads<'a> {
         let above = path.ancestors().skip(1).filter(|_| is_straight);
         let (folder, tree) = above.into_iter().find_map(|above| self.folders.get_key_value(above))?;
         let (folder, tree) = (*folder, *tree);
-        let known = self.known.get(folder).copied();
+        let known = self.known.get(folder).cloned();
         let head = known.unwrap_or_else(|| match tree {
             Some((repo, tree)) => head_of(repo, tree, self.uid),
             None => is_uncontrolled(folder).then_some(Head::Never),
         });
-        self.known.insert(folder, head);
+        self.known.insert(folder, head.clone());
         // What has gone holds nothing, and another repository's file is not this head's.
         let meta = file_at(path).filter(|_| edit.at.is_none_or(|at| at <= self.now))?;
         let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
         if !self.is_inner(path.parent()?, folder) {
             return None;
         }
-        let is_later = match head {
+        let log = match head {
             Head::Never => return Some(Committed::No),
-            Head::By(at) if at > self.now => return None,
-            Head::By(at) => edit
-                .at
-                .zip(at.checked_add(self.doubt).ok())
-                .is_some_and(|(edited, moved)| edited.as_second() > moved.as_second()),
+            Head::Moved(log) => log,
         };
-        // Nobody has changed the file since.
-        let is_untouched = edit.at.is_some_and(|at| meta.modified_at <= at);
-        match self.compare((path, inside), &meta, (folder, tree?)) {
-            Content::Same => Some(Committed::Yes),
-            Content::Other => (is_later || is_untouched && self.has(folder, inside)).then_some(Committed::No),
+        let moved_by = log.written_at.checked_add(self.doubt).ok().filter(|_| log.written_at <= self.now)?;
+        let is_later = edit.at.is_some_and(|edited| edited.as_second() > moved_by.as_second());
+        // Nobody has changed the file since, whatever time it was given.
+        let is_untouched = edit.at.is_some_and(|at| meta.touched_at() <= at);
+        let place = Place { folder, inside, tree: tree? };
+        match self.compare(path, &meta, &place) {
+            Content::Same => self.is_staged_alike(&place).then_some(Committed::Yes),
+            Content::Other => {
+                let is_left = is_later
+                    || is_untouched && matches!(self.held(&place), Held::File(_))
+                    || self.was_left((path, &meta), edit.at?, &place, &log) == Some(true);
+                is_left.then_some(Committed::No)
+            }
             Content::Unread => (is_later && is_untouched).then_some(Committed::No),
             Content::Filtered => None,
         }
     }
 
-    /// Returns whether the commit that is checked out has any file at a path.
-    fn has(&mut self, folder: &Path, inside: &Path) -> bool {
-        let commit = self.kept.commits.get_mut(folder);
-        commit.is_some_and(|commit| matches!(commit.held(inside), Held::File(_)))
+    /// Returns what the commit that is checked out has at a place.
+    fn held(&mut self, place: &Place<'_, '_>) -> Held {
+        let commit = self.kept.commits.get_mut(place.folder);
+        commit.map_or(Held::Unread, |commit| commit.held(place.inside, self.now))
+    }
+
+    /// Returns whether the next commit would have the same at a place as the one that is checked out.
+    fn is_staged_alike(&mut self, place: &Place<'_, '_>) -> bool {
+        let own = || Index::new(&own_dir(place.tree));
+        let index = self.kept.indexes.entry(place.folder.to_path_buf()).or_insert_with(own);
+        let staged = index.held(place.inside, self.now);
+        staged.is_some_and(|staged| self.held(place) == Held::File(staged))
     }
 
     /// Compares what a file holds with the commit that is checked out.
-    fn compare(
-        &mut self,
-        (path, inside): (&Path, &Path),
-        meta: &FileMeta,
-        (folder, (repo, tree)): (&'a Path, (&Repo, &Worktree)),
-    ) -> Content {
+    fn compare(&mut self, path: &Path, meta: &FileMeta, place: &Place<'a, '_>) -> Content {
+        let (folder, common) = (place.folder, &place.tree.0.common_dir);
         if self.asked.insert(folder) {
-            let name = Commit::checked_out(&own_dir(repo, tree), &repo.common_dir);
+            let name = Commit::checked_out(&own_dir(place.tree), common);
             let known = self.kept.commits.remove(folder).filter(|commit| Some(commit.name()) == name);
-            let commit = known.or_else(|| Some(Commit::new(name?, &repo.common_dir)));
+            let commit = known.or_else(|| Some(Commit::new(name?, common)));
             self.kept.commits.extend(commit.map(|commit| (folder.to_path_buf(), commit)));
         }
         let Some(names) = self.names(path, meta) else { return Content::Unread };
-        let held = self.kept.commits.get_mut(folder).map_or(Held::Unread, |commit| commit.held(inside));
-        match held {
+        match self.held(place) {
             Held::File(name) if name == names.own => Content::Same,
             Held::File(name) if Some(name) == names.plain => Content::Filtered,
-            Held::File(_) if may_be_filtered(path, folder, &repo.common_dir) => Content::Filtered,
-            Held::File(_) if self.may_be_filtered_everywhere(path, &repo.common_dir) => Content::Filtered,
+            Held::File(_) if self.may_be_filtered(path, folder, common) => Content::Filtered,
             Held::File(_) | Held::Nothing => Content::Other,
             Held::Unread => Content::Unread,
         }
     }
 
-    /// Returns whether what a person has set for all repositories, or this one's configuration, may
-    /// filter a file.
-    fn may_be_filtered_everywhere(&self, path: &Path, common: &Path) -> bool {
-        let below = |name: &str| self.kept.home.as_ref().map(|home| home.join(name));
-        let attributes = ["/etc/gitattributes".into()].into_iter().chain(below(".config/git/attributes"));
-        let configured = ["/etc/gitconfig".into(), common.join("config"), common.join("config.worktree")];
+    /// Returns whether git may keep a file in another form than it has in its working tree, by what is
+    /// set in the repository and for all of them.
+    fn may_be_filtered(&mut self, path: &Path, top: &Path, common: &Path) -> bool {
+        let home = self.kept.home.clone();
+        let below = |name: &str| home.as_ref().map(|home| home.join(name));
+        let above = path.ancestors().skip(1).take_while(|above| above.starts_with(top));
+        let attributes = above.map(|above| above.join(".gitattributes"));
+        let attributes = attributes.chain([common.join("info/attributes"), "/etc/gitattributes".into()]);
+        let configured = [common.join("config"), common.join("config.worktree"), "/etc/gitconfig".into()];
         let own = below(".gitconfig").into_iter().chain(below(".config/git/config"));
-        any_line(attributes, |line| names_filter(line, path))
-            || any_line(configured.into_iter().chain(own), names_more)
+        self.any_line(attributes.chain(below(".config/git/attributes")), |line| names_filter(line, path))
+            || self.any_line(configured.into_iter().chain(own), names_more)
+    }
+
+    /// Returns whether a line of any of these files is so, or one of them cannot be read.
+    fn any_line(&mut self, mut files: impl Iterator<Item = PathBuf>, is_so: impl Fn(&str) -> bool) -> bool {
+        files.any(|file| {
+            let text = self.texts.entry(file).or_insert_with_key(|file| text_of(file));
+            text.as_ref().is_none_or(|text| text.lines().any(&is_so))
+        })
     }
 
     /// Names what a file holds; nothing where too much would have to be read.
@@ -255,47 +303,13 @@ fn file_at(path: &Path) -> Option<FileMeta> {
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
 }
 
-/// Returns whether git may keep a file in another form than it has in its working tree.
-fn may_be_filtered(path: &Path, top: &Path, common: &Path) -> bool {
-    let above = path.ancestors().skip(1).take_while(|above| above.starts_with(top));
-    let own = above.map(|above| above.join(".gitattributes"));
-    any_line(own.chain([common.join("info/attributes")]), |line| names_filter(line, path))
-}
-
-/// Returns whether a line of any of these files is so, or one of them cannot be read.
-fn any_line(files: impl IntoIterator<Item = PathBuf>, is_so: impl Fn(&str) -> bool) -> bool {
-    files.into_iter().any(|file| match small(&file, MOST_ATTRIBUTES) {
-        Ok(text) => String::from_utf8_lossy(&text).lines().any(&is_so),
-        Err(error) => error != Errno::NOENT && error != Errno::NOTDIR,
-    })
-}
-
-/// Returns whether a line of git's configuration names more attributes, or another file that may.
-fn names_more(line: &str) -> bool {
-    let line = line.trim_start().to_ascii_lowercase();
-    line.starts_with("attributesfile")
-        || line.starts_with("[include")
-        || line.starts_with("[core") && line.contains("attributesfile")
-}
-
 /// Returns whether no version control is at work in a folder or above it, as far as a name can tell.
 fn is_uncontrolled(folder: &Path) -> bool {
     folder.ancestors().all(|above| CONTROLLED.iter().all(|name| is_absent(&above.join(name))))
 }
 
-/// Returns whether a line of attributes may filter a file. Of its patterns only `*.end` is understood.
-fn names_filter(line: &str, path: &Path) -> bool {
-    let is_filter = FILTERS.iter().any(|filter| line.contains(filter)) && !line.trim().starts_with('#');
-    let end = line.split_whitespace().next().and_then(|pattern| pattern.strip_prefix("*."));
-    let end = end.filter(|end| end.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    // To git `.env` has an end, too.
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let fits = |end: &str| name.ends_with(&format!(".{}", end.to_ascii_lowercase()));
-    is_filter && end.is_none_or(fits)
-}
-
 /// Returns the folder in which git keeps what is a working tree's own.
-fn own_dir(repo: &Repo, tree: &Worktree) -> PathBuf {
+fn own_dir((repo, tree): (&Repo, &Worktree)) -> PathBuf {
     match tree.id.as_str() {
         "" => repo.common_dir.clone(),
         id => repo.common_dir.join("worktrees").join(id),
@@ -307,46 +321,17 @@ fn is_absent(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Returns when a working tree's head moved last, by its reflog.
+/// Returns where a working tree's head has been, by its reflog.
 fn head_of(repo: &Repo, tree: &Worktree, uid: u32) -> Option<Head> {
-    let own = own_dir(repo, tree);
     // Jujutsu commits what it finds without moving git's head.
     if !is_absent(&tree.path.join(".jj")) {
         return None;
     }
-    let log = own.join("logs/HEAD");
-    match open_plain(&log) {
-        Ok((fd, meta)) => {
-            let is_ours = meta.links == 1 && meta.ownership.uid == uid;
-            if !is_ours || !medium_at(&log).is_this_machines() {
-                return None;
-            }
-            let from = meta.size.saturating_sub(END as u64);
-            let end = read_at(&fd, from, END, 0).ok()?;
-            let is_whole = from + end.len() as u64 == meta.size;
-            let moved_at = last_move(&end, from == 0).filter(|_| is_whole)?;
-            // A line bears the committer's date, which anybody can set, and lines can be deleted.
-            Some(Head::By(moved_at.max(meta.modified_at)))
-        }
+    match Log::read(&own_dir((repo, tree)).join("logs/HEAD"), uid) {
+        Ok(log) => Some(Head::Moved(Arc::new(log?))),
         Err(Errno::NOENT) => is_unborn(repo, tree).then_some(Head::Never),
         Err(_) => None,
     }
-}
-
-/// Returns the moment of a reflog's last line: `old new Name <mail> seconds zone`, a tab, a message.
-fn last_move(end: &[u8], has_all: bool) -> Option<Timestamp> {
-    let lines = end.strip_suffix(b"\n")?;
-    let start = lines.iter().rposition(|byte| *byte == b'\n');
-    let line = match start {
-        Some(start) => lines.get(start + 1..)?,
-        None if has_all => lines,
-        None => return None,
-    };
-    let who = line.split(|byte| *byte == b'\t').next()?;
-    let at = who.rsplit(|byte| *byte == b'>').next()?;
-    let (seconds, zone) = str::from_utf8(at).ok()?.trim_start().split_once(' ')?;
-    let has_zone = zone.starts_with(['+', '-']);
-    Timestamp::from_second(seconds.parse().ok().filter(|_| has_zone)?).ok()
 }
 
 /// Returns whether a repository is certain to have no commit yet: no branch, loose or packed. That

@@ -16,21 +16,35 @@ use crate::source::work::wanted::Session;
 /// The most folders that are searched for a session whose folder is not known.
 const MOST: usize = 2_000;
 
-/// Returns the file of a session that works in a folder: where it should be, and else `everywhere`.
+/// Returns the file of a session that works in a folder: where it should be, and else `everywhere`;
+/// where there is none, what has its name and is no plain file.
 pub(crate) fn file_of(
     session: &Session,
     cwd: Option<&Untrusted>,
     scope: &Scope,
     everywhere: bool,
 ) -> Option<PathBuf> {
+    let of = |fits| named(session, cwd, scope, (everywhere, fits));
+    of(is_plain).or_else(|| of(is_odd))
+}
+
+/// Whether what stands at a path will do.
+type Fits = fn(&Path) -> bool;
+
+fn named(
+    session: &Session,
+    cwd: Option<&Untrusted>,
+    scope: &Scope,
+    (everywhere, fits): (bool, Fits),
+) -> Option<PathBuf> {
     let (format, session) = (session.format, session.id.raw());
     let name = format!("{session}.jsonl");
     let homes = |base| scope.homes.of(base).map(|home| home.path.as_path());
     let found = match format {
         Format::ClaudeCode => homes(Base::ClaudeConfig)
-            .find_map(|config| below(&config.join("projects"), cwd, "", &name, everywhere)),
+            .find_map(|config| below(&config.join("projects"), cwd, "", &name, (everywhere, fits))),
         Format::Qwen => homes(Base::Home)
-            .find_map(|home| below(&home.join(".qwen/projects"), cwd, "chats", &name, everywhere)),
+            .find_map(|home| below(&home.join(".qwen/projects"), cwd, "chats", &name, (everywhere, fits))),
         Format::Gemini | Format::Codex if !everywhere => None,
         Format::Gemini => {
             let end = format!("-{}.jsonl", session.get(..8)?);
@@ -45,7 +59,7 @@ pub(crate) fn file_of(
         }
         Format::Copilot => homes(Base::Home)
             .map(|home| home.join(".copilot/session-state").join(session).join("events.jsonl"))
-            .find(|path| is_there(path)),
+            .find(|path| fits(path)),
         Format::Maia
         | Format::Observability
         | Format::Entire
@@ -66,16 +80,20 @@ fn below(
     cwd: Option<&Untrusted>,
     inner: &str,
     name: &str,
-    everywhere: bool,
+    (everywhere, fits): (bool, Fits),
 ) -> Option<PathBuf> {
     let at = |project: PathBuf| project.join(inner).join(name);
-    let own = cwd.map(|cwd| at(projects.join(slug(cwd.raw())))).filter(|path| is_there(path));
+    let own = cwd.map(|cwd| at(projects.join(slug(cwd.raw())))).filter(|path| fits(path));
     let all = || if everywhere { folders(projects) } else { Vec::new() };
-    own.or_else(|| all().into_iter().map(at).find(|path| is_there(path)))
+    own.or_else(|| all().into_iter().map(at).find(|path| fits(path)))
 }
 
-fn is_there(path: &Path) -> bool {
+fn is_plain(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+}
+
+fn is_odd(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| !meta.is_file())
 }
 
 /// Returns the folders of a folder.

@@ -21,6 +21,8 @@ pub(crate) struct Lines {
     mark: Vec<u8>,
     /// Whether that is in the middle of a line which is passed over.
     pub(crate) is_inside: bool,
+    /// Whether any whole line was read.
+    pub(crate) has_lines: bool,
 }
 
 impl Lines {
@@ -74,6 +76,7 @@ impl Lines {
         let last = text.iter().rposition(|byte| *byte == b'\n').unwrap_or_default();
         let whole = text.get(..=last).unwrap_or_default();
         let lines = whole.get(begin..).unwrap_or_default();
+        self.has_lines |= !lines.is_empty();
         lines.split(|byte| *byte == b'\n').for_each(|line| self.draft.line(adapter, line));
         self.pass(whole);
     }

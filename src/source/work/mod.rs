@@ -3,8 +3,10 @@
 mod agents;
 mod committed;
 mod find;
+mod join;
 mod lines;
 mod opencode;
+mod ports;
 mod tail;
 mod wanted;
 
@@ -15,7 +17,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{Doing, Format, Medium, Snapshot, SourceHealth, SourceState, Work};
+use crate::core::model::{
+    Doing, Format, Medium, Snapshot, SourceHealth, SourceState, UnreadWork, WhyUnread, Work,
+};
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
 use crate::source::interface::{Hints, Scope, Source};
@@ -23,6 +27,7 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::medium::medium_at;
 use crate::source::sqlite::copies::Copies;
 use crate::source::work::agents::Agents;
+use crate::source::work::ports::Listeners;
 use crate::source::work::tail::Tail;
 use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
 
@@ -34,12 +39,19 @@ pub(crate) struct Reader {
     followed: HashMap<Session, Followed>,
     /// When a file was looked for everywhere and not found.
     sought: HashMap<Session, Timestamp>,
+    /// The files that were found and not read.
+    refused: HashMap<Session, Refused>,
     opencode: opencode::Store,
+    /// Who listens on the ports that sessions could not get.
+    listeners: Listeners,
     /// What was read to tell which edits git has.
     kept: committed::Kept,
     /// How many lines and rows of all sessions could not be understood.
     skipped: u64,
 }
+
+/// A file that was found and not read.
+type Refused = (PathBuf, WhyUnread);
 
 /// A file that is followed.
 struct Followed {
@@ -60,6 +72,7 @@ impl Source for Reader {
         self.opencode.look(&wanted, scope, reading.now);
         let mut before = std::mem::take(&mut self.followed);
         let mut sought = std::mem::take(&mut self.sought);
+        let mut refused = std::mem::take(&mut self.refused);
         for one in wanted {
             let Some(adapter) = format::spec(one.session.format).and_then(|spec| spec.sessions) else {
                 continue;
@@ -67,13 +80,15 @@ impl Source for Reader {
             let known = before.remove(&one.session).and_then(|known| known.look(uid));
             let since = sought.remove(&one.session);
             let is_sought = since.filter(|since| reading.now.duration_since(*since) < SOUGHT);
-            let find = || Followed::find(&one, adapter, scope, is_sought.is_none(), uid);
-            match known.or_else(find) {
-                Some(mut followed) => {
+            let odd = refused.remove(&one.session).map(|(path, _)| path);
+            let find = || Followed::find(&one, adapter, scope, (odd, is_sought.is_none()), uid);
+            match known.map_or_else(find, Ok) {
+                Ok(mut followed) => {
                     followed.look_further(&one, uid, (&scope.fence, reading.now));
                     self.followed.insert(one.session, followed);
                 }
-                None => drop(self.sought.insert(one.session, is_sought.unwrap_or(reading.now))),
+                Err(Some(odd)) => drop(self.refused.insert(one.session, odd)),
+                Err(None) => drop(self.sought.insert(one.session, is_sought.unwrap_or(reading.now))),
             }
         }
         // A window that has gone leaves what it did.
@@ -86,21 +101,34 @@ impl Source for Reader {
         let mut work: Vec<&mut Arc<Work>> = files.chain(self.opencode.works()).collect();
         self.kept.home = Some(scope.places.home.clone());
         committed::mark(&mut work, snapshot, &mut self.kept);
+        self.listeners.mark(&mut work, &snapshot.processes, reading.now);
         let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         self.skipped = work.iter().map(|work| work.skipped).sum();
         snapshot.work = work;
+        snapshot.unread_work = self.unread();
     }
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
-        if self.skipped == 0 {
-            return Vec::new();
+        let refused = self.unread();
+        let mut told: Vec<String> = Vec::new();
+        if let Some(first) = refused.first() {
+            let more = match refused.len() {
+                1 => String::new(),
+                many => format!(", nor were {} more", many - 1),
+            };
+            told.push(format!("{} {}, so it was not read{more}", first.path.text(), first.why.words()));
         }
-        // No verdict rests on them: what else the files say is told all the same.
-        let lines = if self.skipped == 1 { "line" } else { "lines" };
-        let detail = format!("session files hold {} {lines} that could not be understood", self.skipped);
-        let state = SourceState::Ok;
-        vec![SourceHealth { id: "work".to_owned(), state, detail: detail.into() }]
+        if self.skipped > 0 {
+            let lines = if self.skipped == 1 { "line" } else { "lines" };
+            told.push(format!("session files hold {} {lines} that could not be understood", self.skipped));
+        }
+        // No verdict rests on lines: what else the files say is told all the same. What another user's
+        // window writes is expected to be that user's.
+        let is_odd = |file: &UnreadWork| file.why != WhyUnread::ForeignOwner;
+        let state = if refused.iter().any(is_odd) { SourceState::Partial } else { SourceState::Ok };
+        let health = |told: String| SourceHealth { id: "work".to_owned(), state, detail: told.into() };
+        (!told.is_empty()).then(|| health(told.join("; "))).into_iter().collect()
     }
 
     fn hints(&self, _scope: &Scope, hints: &mut Hints) {
@@ -109,9 +137,10 @@ impl Source for Reader {
             if let Some(agents) = &followed.agents {
                 agents.hints(hints);
             }
-            let Some((folder, name)) = followed.path.parent().zip(followed.path.file_name()) else {
-                continue;
-            };
+        }
+        let refused = self.refused.values().map(|(path, _)| path);
+        for path in self.followed.values().map(|followed| &followed.path).chain(refused) {
+            let Some((folder, name)) = path.parent().zip(path.file_name()) else { continue };
             hints.folders.insert(folder.to_owned());
             if let Some(name) = name.to_str() {
                 hints.names.entry(folder.to_owned()).or_default().insert(name.to_owned());
@@ -126,10 +155,31 @@ impl Reader {
         Self {
             followed: HashMap::new(),
             sought: HashMap::new(),
+            refused: HashMap::new(),
             opencode: opencode::Store::new(copies),
+            listeners: Listeners::default(),
             kept: committed::Kept::default(),
             skipped: 0,
         }
+    }
+
+    /// Returns the files that were found and not read, what is wrong with oneself's first.
+    fn unread(&self) -> Vec<UnreadWork> {
+        let unread = |(session, (path, why)): (&Session, &Refused)| UnreadWork {
+            format: session.format,
+            session: session.id.clone(),
+            path: path.clone().into(),
+            why: *why,
+        };
+        let of_agents = self.followed.iter().flat_map(|(session, followed)| {
+            let all = followed.agents.iter().flat_map(Agents::unread);
+            all.map(move |(path, why)| unread((session, &(path.to_path_buf(), why))))
+        });
+        let mut all: Vec<UnreadWork> = self.refused.iter().map(unread).collect();
+        all.extend(of_agents.chain(self.opencode.unread()));
+        let rank = |file: &UnreadWork| (file.why == WhyUnread::ForeignOwner, file.path.text().clone());
+        all.sort_by_cached_key(rank);
+        all
     }
 
     /// Reads one more piece of the file that needs the least to be read from its beginning.
@@ -142,22 +192,36 @@ impl Reader {
 }
 
 impl Followed {
-    /// Reads the file of a session for the first time.
-    fn find(one: &Wanted, adapter: Adapter, scope: &Scope, everywhere: bool, uid: u32) -> Option<Self> {
+    /// Reads the file of a session for the first time; `odd` is one that was found and could not be read.
+    ///
+    /// # Errors
+    /// What was found and not read; `None` where nothing was found.
+    fn find(
+        one: &Wanted,
+        adapter: Adapter,
+        scope: &Scope,
+        (odd, everywhere): (Option<PathBuf>, bool),
+        uid: u32,
+    ) -> Result<Self, Option<Refused>> {
         let stated = one.path.as_ref().map(|path| Path::to_path_buf(path));
         let path = stated
             .filter(|path| path.extension().is_some_and(|end| end == "jsonl") && scope.fence.reaches(path))
-            .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere))?;
-        let tail = Tail::read(&path, adapter, uid, None)?;
+            .or(odd)
+            .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere))
+            .ok_or(None)?;
+        let tail = match Tail::read(&path, adapter, uid, None) {
+            Ok(tail) => tail,
+            Err(why) => return Err(why.map(|why| (path, why))),
+        };
         let agents = (one.session.format == Format::ClaudeCode).then(|| Agents::of(&path));
         let medium = medium_at(&path);
-        Some(Self { path, medium, adapter, tail, agents, started_at: None, work: None })
+        Ok(Self { path, medium, adapter, tail, agents, started_at: None, work: None })
     }
 
     /// Reads what is new.
     fn look(self, uid: u32) -> Option<Self> {
         let before = self.tail.meta();
-        let tail = Tail::read(&self.path, self.adapter, uid, Some(self.tail))?;
+        let tail = Tail::read(&self.path, self.adapter, uid, Some(self.tail)).ok()?;
         let work = self.work.filter(|_| tail.meta() == before);
         Some(Self { tail, work, ..self })
     }

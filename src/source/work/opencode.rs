@@ -1,13 +1,15 @@
 //! What opencode's sessions do, from the rows of its one database.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::ToSql;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
-use crate::core::model::{Doing, Format, Untrusted, Work};
+use crate::core::model::{Doing, Format, SubAgent, TurnState, UnreadWork, Untrusted, WhyUnread, Work};
 use crate::format::Base;
 use crate::format::cells::Cells;
 use crate::format::opencode::{Rows, doing};
@@ -19,6 +21,7 @@ use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::files::{Files, beside};
 use crate::source::sqlite::tables::{Query, columns, long_rows};
 use crate::source::sqlite::{self, Database, ReadError};
+use crate::source::work::join::{Helped, join};
 use crate::source::work::wanted::{MOST, Wanted};
 
 /// The most messages of a session that are read, the newest, beside its newest prompt.
@@ -29,6 +32,8 @@ const PARTS: usize = 64;
 const PATCHES: usize = 2_048;
 /// The most items of a list of things to do.
 const TODOS: usize = 256;
+/// The most sub-sessions of a session that are read, the newest.
+const AGENTS: usize = 16;
 /// The longest document that is read, in characters, without what is left out of it.
 const LONGEST: usize = 256 << 10;
 
@@ -44,8 +49,16 @@ const PART: [Cell; 4] =
     [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", DOCUMENT)];
 const TODO: [Cell; 3] = [("content", "content"), ("status", "status"), ("position", "position")];
 const NEWEST: &str = "ORDER BY time_created DESC, id DESC";
+/// The sessions below one, the newest first; a circle ends.
+const BELOW: &str = "session WHERE id <> ?1 AND id IN (WITH RECURSIVE below(id) AS ( \
+                     SELECT id FROM session WHERE parent_id = ?1 UNION \
+                     SELECT session.id FROM session JOIN below ON session.parent_id = below.id) \
+                     SELECT id FROM below) ORDER BY time_updated DESC, id DESC";
 /// What is read of a session's row, where there is such a column.
 const SESSION: [&str; 5] = ["title", "version", "directory", "time_compacting", "time_updated"];
+
+/// The sessions that are asked for, and when the window of each started.
+type Sessions = BTreeMap<Untrusted, Option<Timestamp>>;
 
 /// The databases of all homes, as they were last read.
 pub(crate) struct Store {
@@ -57,8 +70,10 @@ pub(crate) struct Store {
 struct Kept {
     /// The files that were read, and when.
     read: Option<(Files, Timestamp)>,
-    sessions: BTreeSet<Untrusted>,
+    sessions: Sessions,
     work: BTreeMap<Untrusted, Arc<Work>>,
+    /// The sessions that it could not be asked for when it was asked last, and why.
+    unread: Option<(Vec<Untrusted>, WhyUnread)>,
 }
 
 impl Store {
@@ -70,7 +85,7 @@ impl Store {
     /// Reads what these sessions do, where the databases have changed.
     pub(crate) fn look(&mut self, wanted: &[Wanted], scope: &Scope, now: Timestamp) {
         let own = wanted.iter().filter(|one| one.session.format == Format::OpenCode);
-        let sessions: BTreeSet<Untrusted> = own.map(|one| one.session.id.clone()).collect();
+        let sessions: Sessions = own.map(|one| (one.session.id.clone(), one.started_at)).collect();
         if sessions.is_empty() {
             return;
         }
@@ -90,6 +105,22 @@ impl Store {
         self.kept.values_mut().flat_map(|kept| kept.work.values_mut())
     }
 
+    /// Returns the databases that could not be read, for each session that was asked for.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = UnreadWork> {
+        let of = |(path, kept): (&PathBuf, &Kept)| {
+            let (sessions, why) = kept.unread.clone()?;
+            let path = path.clone();
+            let unread = move |session| UnreadWork {
+                format: Format::OpenCode,
+                session,
+                path: path.clone().into(),
+                why,
+            };
+            Some(sessions.into_iter().map(unread))
+        };
+        self.kept.iter().filter_map(of).flatten()
+    }
+
     /// Adds what means another look when it changes.
     pub(crate) fn hints(&self, hints: &mut Hints) {
         for path in self.kept.keys() {
@@ -105,34 +136,43 @@ impl Store {
 
 impl Kept {
     /// What cannot be read now keeps what it said last, and so does a session whose window has gone.
-    fn look(
-        &mut self,
-        path: &Path,
-        files: Files,
-        sessions: &BTreeSet<Untrusted>,
-        now: Timestamp,
-        copies: &Copies,
-    ) {
+    fn look(&mut self, path: &Path, files: Files, sessions: &Sessions, now: Timestamp, copies: &Copies) {
         let is_known = |(known, at): &(Files, Timestamp)| *known == files && is_sure(*at, files.touched_at());
         if self.sessions == *sessions && self.read.as_ref().is_some_and(is_known) {
             return;
         }
         let read = || -> Result<Vec<Work>, ReadError> {
             let database = sqlite::open(path, copies)?;
-            let all = sessions.iter().map(|session| work(&database, session, path, files));
+            let all = sessions.iter().map(|(id, since)| work(&database, (id, *since), (path, files)));
             all.filter_map(Result::transpose).collect()
         };
-        if let Ok(work) = read() {
+        let read = read();
+        let why = read.as_ref().err().and_then(|error| why_unread(path, error));
+        self.unread = why.map(|why| (sessions.keys().cloned().collect(), why));
+        if let Ok(work) = read {
             self.read = Some((files, now));
             self.sessions.clone_from(sessions);
             self.work.extend(work.into_iter().map(|work| (work.session.clone(), Arc::new(work))));
-            let is_wanted = |work: &Work| sessions.contains(&work.session);
+            let is_wanted = |work: &Work| sessions.contains_key(&work.session);
             while self.work.len() > MOST.max(sessions.len()) {
                 let gone = self.work.values().filter(|work| !is_wanted(work));
                 let oldest = gone.min_by_key(|work| work.written_at).map(|work| work.session.clone());
                 self.work.retain(|session, _| Some(session) != oldest.as_ref());
             }
         }
+    }
+}
+
+/// Says what keeps a database from being read; nothing where a writer does, who is soon done.
+fn why_unread(path: &Path, error: &ReadError) -> Option<WhyUnread> {
+    match error {
+        ReadError::Locked | ReadError::Interrupted => None,
+        ReadError::Corrupt(_) => Some(WhyUnread::Damaged),
+        // Opening it to find out would cost the locks that SQLite holds on it.
+        ReadError::Failed(_) => match access(path, Access::READ_OK) {
+            Err(Errno::ACCESS | Errno::PERM) => Some(WhyUnread::NoPermission),
+            _ => Some(WhyUnread::Failed),
+        },
     }
 }
 
@@ -143,29 +183,82 @@ struct Session<'a> {
 }
 
 /// Reads one session; `None` where the database has none of this name, or is of another making.
-fn work(database: &Database, id: &Untrusted, path: &Path, files: Files) -> Result<Option<Work>, ReadError> {
+fn work(
+    database: &Database,
+    (id, since): (&Untrusted, Option<Timestamp>),
+    (path, files): (&Path, Files),
+) -> Result<Option<Work>, ReadError> {
     let session = Session { database, id };
-    let Some(row) = session.row()? else { return Ok(None) };
-    let (messages, prompt) = session.messages()?;
-    let parts = session.parts(&messages, prompt.as_deref())?;
-    let todos = session.todos()?;
-    let rows = Rows { session: Some(&row), messages: &messages, parts: &parts, todos: &todos };
-    let (told, skipped) = doing(rows);
-    let long = session.passed_over()?;
-    let written_at = row.number("time_updated").and_then(time::epoch_ms);
-    Ok(Some(Work {
+    let Some(told) = session.told()? else { return Ok(None) };
+    let mut work = Work {
         format: Format::OpenCode,
         session: id.clone(),
         path: path.to_path_buf().into(),
         medium: medium_at(path),
-        written_at: written_at.unwrap_or_else(|| files.touched_at()),
-        doing: Doing { edits_since: session.edits_since()?.max(long.first().copied().flatten()), ..told },
+        written_at: told.written_at.unwrap_or_else(|| files.touched_at()),
+        doing: told.doing,
         agents: Vec::new(),
-        skipped: skipped + long.len() as u64,
-    }))
+        skipped: told.skipped,
+    };
+    let (agents, more) = session.agents(since)?;
+    join(&mut work, agents);
+    work.doing.edits_since = work.doing.edits_since.max(more);
+    Ok(Some(work))
+}
+
+/// What the rows of one session say.
+struct Told {
+    doing: Doing,
+    skipped: u64,
+    written_at: Option<Timestamp>,
 }
 
 impl Session<'_> {
+    fn told(&self) -> Result<Option<Told>, ReadError> {
+        let Some(row) = self.row()? else { return Ok(None) };
+        let (messages, prompt) = self.messages()?;
+        let parts = self.parts(&messages, prompt.as_deref())?;
+        let todos = self.todos()?;
+        let rows = Rows { session: Some(&row), messages: &messages, parts: &parts, todos: &todos };
+        let (told, skipped) = doing(rows);
+        let long = self.passed_over()?;
+        let edits_since = self.edits_since()?.max(long.first().copied().flatten());
+        Ok(Some(Told {
+            doing: Doing { edits_since, ..told },
+            skipped: skipped + long.len() as u64,
+            written_at: row.number("time_updated").and_then(time::epoch_ms),
+        }))
+    }
+
+    /// Reads its sub-sessions, each of which a sub-agent runs, and theirs; and when the newest of those
+    /// was written that were not read.
+    fn agents(&self, since: Option<Timestamp>) -> Result<(Vec<Helped>, Option<Timestamp>), ReadError> {
+        let has = columns(self.database, "session")?;
+        if !["parent_id", "time_updated"].iter().all(|column| has.contains(*column)) {
+            return Ok((Vec::new(), None));
+        }
+        let mut rows = self.ask(&[("id", "id"), ("at", "time_updated")], BELOW, AGENTS + 1)?;
+        let more = rows.split_off(rows.len().min(AGENTS));
+        let ids = rows.iter().filter_map(|row| row.text("id")).map(Untrusted::from);
+        let agents = ids.map(|id| Session { database: self.database, id: &id }.helped(since));
+        let more = more.first().and_then(|row| row.number("at")).and_then(time::epoch_ms);
+        Ok((agents.filter_map(Result::transpose).collect::<Result<_, _>>()?, more))
+    }
+
+    /// Returns what the sub-agent has done that runs it. One that was last heard of before the window
+    /// started runs no more.
+    fn helped(&self, since: Option<Timestamp>) -> Result<Option<Helped>, ReadError> {
+        let Some(Told { doing, skipped, written_at }) = self.told()? else { return Ok(None) };
+        let is_heard = since.is_none_or(|since| written_at.is_some_and(|at| at >= since));
+        let running = (doing.turn.state == TurnState::Working && is_heard).then(|| SubAgent {
+            id: self.id.clone(),
+            task: doing.title.clone(),
+            call: doing.calls.last().cloned(),
+            since: doing.turn.since,
+        });
+        Ok(Some(Helped { id: self.id.clone(), running, doing, skipped }))
+    }
+
     fn row(&self) -> Result<Option<Cells>, ReadError> {
         let has = columns(self.database, "session")?;
         let is_known = |table| columns(self.database, table).map(|has| has.contains("data"));
@@ -254,4 +347,5 @@ impl Session<'_> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write their own files")]
 mod tests;

@@ -1,12 +1,13 @@
 //! A file of lines that only grows: its end first, then what is appended, and what stands before the
-//! end a piece at a time where edits are told there alone.
+//! end a piece at a time where edits are reported there alone.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use jiff::Timestamp;
+use rustix::io::Errno;
 
-use crate::core::model::FileMeta;
+use crate::core::model::{FileMeta, WhyUnread};
 use crate::format::work::{Adapter, Draft};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::open_plain;
@@ -32,22 +33,31 @@ pub(crate) struct Tail {
 impl Tail {
     /// Reads what is new since `before`, or the end of the file. A link, another user's file and one
     /// with several names are not read.
-    pub(crate) fn read(path: &Path, adapter: Adapter, uid: u32, before: Option<Self>) -> Option<Self> {
+    ///
+    /// # Errors
+    /// Why it was not read; `None` where there is none.
+    pub(crate) fn read(
+        path: &Path,
+        adapter: Adapter,
+        uid: u32,
+        before: Option<Self>,
+    ) -> Result<Self, Option<WhyUnread>> {
         let before = match before {
-            Some(same) if look_at(path) == Some(same.meta) => return Some(same),
+            Some(same) if look_at(path) == Some(same.meta) => return Ok(same),
             before => before,
         };
-        let (fd, meta) = open_plain(path).ok()?;
-        if meta.links != 1 || meta.ownership.uid != uid {
-            return None;
+        let (fd, meta) = open_plain(path).map_err(refusal)?;
+        if meta.ownership.uid != uid {
+            return Err(Some(WhyUnread::ForeignOwner));
         }
-        match before.filter(|before| before.has_grown(&fd, &meta)) {
-            Some(mut tail) => {
-                tail.end.go_on(&fd, meta.size, adapter)?;
-                Some(Self { meta, ..tail })
-            }
+        if meta.links != 1 {
+            return Err((meta.links > 0).then_some(WhyUnread::SeveralNames));
+        }
+        let read = match before.filter(|before| before.has_grown(&fd, &meta)) {
+            Some(mut tail) => tail.end.go_on(&fd, meta.size, adapter).map(|()| Self { meta, ..tail }),
             None => Self::end(&fd, meta, adapter),
-        }
+        };
+        read.ok_or(Some(WhyUnread::Failed))
     }
 
     /// Returns whether it is the file that it was, with more at its end.
@@ -66,7 +76,7 @@ impl Tail {
             end.go_on(fd, meta.size, adapter)?;
             if from == 0 || span >= MOST || (adapter.is_settled)(&end.draft) {
                 // All of it is one line.
-                end.draft.skipped += u64::from(end.is_inside);
+                end.draft.skipped += u64::from(end.is_inside || (from > 0 && !end.has_lines));
                 return Some(Self { meta, is_whole: from == 0, end, slow: None });
             }
             span = (span * 4).min(MOST);
@@ -119,6 +129,18 @@ impl Tail {
         let draft = &self.end.draft;
         let has_all = self.is_whole || draft.has_all_edits;
         if has_all { None } else { draft.first_at.or(Some(self.meta.modified_at)) }
+    }
+}
+
+/// Returns why the system opened no plain file; nothing where there is none.
+pub(crate) fn refusal(error: Errno) -> Option<WhyUnread> {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => None,
+        Errno::LOOP => Some(WhyUnread::Link),
+        // A socket cannot be opened (open(2)).
+        Errno::INVAL | Errno::NXIO => Some(WhyUnread::NoPlainFile),
+        Errno::ACCESS | Errno::PERM => Some(WhyUnread::NoPermission),
+        _ => Some(WhyUnread::Failed),
     }
 }
 

@@ -80,7 +80,7 @@ impl Disk for System {
 
     fn reaches(&self, from: &Folder, to: &Folder) -> Result<bool, Errno> {
         // No file system has names of this length, so nothing can be moved; that the two are of
-        // different mounts is told before any name is looked up (rename(2)).
+        // different mounts is reported before any name is looked up (rename(2)).
         let name = "x".repeat(NO_NAME);
         match renameat(from, &*name, to, &*name) {
             Err(Errno::XDEV) => Ok(false),

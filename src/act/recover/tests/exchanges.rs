@@ -48,7 +48,7 @@ fn check_back(scene: &Scene) {
     assert_eq!(scene.read(scene.folder.path(), BACK), None);
 }
 
-/// Checks that it is told what became of the file, and where the old content is to be had.
+/// Checks that it is reported what became of the file, and where the old content is to be had.
 #[track_caller]
 fn check_told(scene: &Scene, since: &str) {
     let (place, stays) = (scene.place("claim").display().to_string(), parked(scene).display().to_string());

@@ -1,4 +1,4 @@
-//! Rows of LEO's database: how they are called, and whether they are as they were.
+//! Rows of LEO's database: what they are called, and whether they are unchanged.
 
 use crate::core::model::row::is_in;
 use crate::core::model::text::shown;

@@ -35,15 +35,15 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
 
 type Changes = Vec<(Kind, Subject)>;
 
-/// What is told of things that come, change and go.
+/// What is reported of things that come, change and go.
 #[derive(Clone, Copy)]
 struct Sort<'a, T> {
     key: fn(&T) -> &Key,
     /// Whether one says something else than before.
     has_changed: fn(&T, &T) -> bool,
-    /// What is told of one that is there, and of what it was before.
+    /// What is reported of one that is there, and of what it was before.
     subject: fn(Option<&T>, &T) -> Subject,
-    /// What is told of one that is there no more.
+    /// What is reported of one that is there no more.
     gone: &'a dyn Fn(&T) -> Subject,
     events: [Kind; 3],
 }

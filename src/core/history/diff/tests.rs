@@ -24,6 +24,8 @@ fn report() -> Report {
         needs: Vec::new(),
         broken: Vec::new(),
         ended: Vec::new(),
+        left_overs: Vec::new(),
+        left_trees: Vec::new(),
     }
 }
 
@@ -46,11 +48,14 @@ fn window(pid: u32) -> WindowView {
         activity: None,
         waiting: None,
         work: None,
+        unread: None,
         name: None,
         tty: None,
         pane: None,
         cwd: None,
         repo: None,
+        processes: Vec::new(),
+        more_processes: 0,
         cpu_percent: None,
         memory_bytes: None,
         records: Vec::new(),
@@ -69,7 +74,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
         state: VerdictState::Unknown,
         reason: Reason::NoPid,
         in_other_namespace: false,
-        evidence: Vec::new(),
+        evidence: [].into(),
     };
     let record = RecordView {
         key: Key::typed("r-1"),

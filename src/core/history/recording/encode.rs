@@ -80,8 +80,10 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     all.add("homes", &snapshot.homes)?;
     all.add("session-files", &snapshot.session_files)?;
     all.add("work", &snapshot.work)?;
+    all.add("unread-work", &snapshot.unread_work)?;
     all.add("tombstones", &snapshot.tombstones)?;
     all.add("plain-folders", &snapshot.plain_folders)?;
+    all.add("traces", &snapshot.traces)?;
     all.add("sources", &snapshot.sources)?;
     all.add("seen", &snapshot.seen_agents)?;
     // Before the records, so that these are read by the rule of their format.

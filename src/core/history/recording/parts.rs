@@ -81,7 +81,9 @@ impl<'a> Parts<'a> {
             session_files: self.part("session-files")?,
             tombstones: self.part("tombstones")?,
             plain_folders: self.part("plain-folders")?,
+            traces: self.part("traces")?,
             work: self.part("work")?,
+            unread_work: self.part("unread-work")?,
             sources: self.part("sources")?,
             seen_agents: self.part("seen")?,
         }))

@@ -1,7 +1,8 @@
 //! Records of earlier versions, which stated in names for people what rules decide by today.
 
 use crate::core::model::{
-    ClaudeCode, Entire, GitLock, Leo, LeoRow, ObraRow, Record, RecordDetail, RecordKind, Untrusted,
+    ClaudeCode, ClaudeStatus, Entire, GitLock, Leo, LeoRow, ObraRow, Record, RecordDetail, RecordKind,
+    Untrusted,
 };
 
 /// Gives a record of an earlier version the detail that its format reads today.
@@ -49,11 +50,11 @@ fn detail(record: &Record) -> RecordDetail {
 fn claude_code(record: &Record) -> Option<ClaudeCode> {
     let time = |name: &str| fact(record, name).and_then(|at| at.raw().parse().ok());
     Some(match record.variant {
-        "registry" => ClaudeCode::Session {
-            status: fact(record, "status"),
-            waiting_for: fact(record, "waiting for"),
-            updated_at: time("updated (no sign of life)"),
-        },
+        "registry" => {
+            let (status, waiting_for) = (fact(record, "status"), fact(record, "waiting for"));
+            let updated_at = time("updated (no sign of life)");
+            ClaudeCode::Session(ClaudeStatus { status, waiting_for, updated_at, is_background: false }.into())
+        }
         "task" => ClaudeCode::Task { owner: fact(record, "owner") },
         "team" => ClaudeCode::Team { in_panes: fact(record, "in panes") },
         "daemon lock" => ClaudeCode::Daemon,

@@ -146,8 +146,7 @@ fn may_be(holder: &Holder, process: &Process) -> bool {
 /// Returns whether claimtop has seen this very process: a number alone may be another's, in
 /// another namespace.
 pub(crate) fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
-    let seen = &world.snapshot.seen_agents;
-    seen.iter().any(|agent| agent.id.pid == pid && holder.start_ticks == Some(agent.id.start_ticks))
+    world.seen(pid).iter().any(|agent| holder.start_ticks == Some(agent.id.start_ticks))
 }
 
 /// How much later than an agent's start a file was certainly written: a tick of 10 ms and the
@@ -172,9 +171,9 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
         is_after(start, record.written_at) && last_at.duration_since(record.written_at) >= doubt
     };
     let is_its_own = |start: u64| record.started_at.is_none_or(|began| is_after(start, began));
-    let by_us = world.snapshot.seen_agents.iter().find(|agent| {
+    let by_us = world.seen(pid).iter().find(|agent| {
         let start = agent.id.start_ticks;
-        agent.id.pid == pid && was_there(start, agent.last_seen_at) && is_its_own(start)
+        was_there(start, agent.last_seen_at) && is_its_own(start)
     });
     if let Some(agent) = by_us {
         trail.add(

@@ -37,7 +37,7 @@ impl Answer {
             state: self.0,
             reason: self.1,
             in_other_namespace: trail.in_other_namespace,
-            evidence: trail.facts,
+            evidence: trail.facts.into(),
         }
     }
 }

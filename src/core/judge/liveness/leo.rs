@@ -24,7 +24,7 @@ pub(crate) fn judge(asked: &Record, world: &World<'_>, trail: &mut Trail) -> Ans
         (VerdictState::Alive, _) => by_processes,
         // Whoever can be seen is gone, and still something says that it lives: nobody knows.
         (VerdictState::Dead, Some(_)) => Answer(VerdictState::Unknown, Reason::SignOfLife),
-        // So is the process that the row names, while its heartbeat is fresh: both are told.
+        // So is the process that the row names, while its heartbeat is fresh: both are reported.
         (VerdictState::Unknown, Some(_)) if trail.helper_gone.is_some() => {
             Answer(VerdictState::Unknown, Reason::SignOfLife)
         }

@@ -3,7 +3,7 @@
 use crate::core::judge::liveness::answer::{Answer, Trail, dead, unknown};
 use crate::core::judge::tombstone::may_be;
 use crate::core::judge::world::World;
-use crate::core::model::{Holder, ProcessId, Reason, Role};
+use crate::core::model::{Holder, Process, ProcessId, Reason, Role};
 
 /// Judges an agent that has a tombstone: dead as it was first proven, however little this look can
 /// see; unknown where a process lives that may be it after all.
@@ -15,14 +15,10 @@ pub(crate) fn by_tombstone(
 ) -> Option<Answer> {
     let start_ticks = holder.start_ticks.filter(|_| holder.role == Role::Agent)?;
     let stone = world.snapshot.tombstone(ProcessId { pid, start_ticks })?;
-    let table = &world.snapshot.processes;
-    let own = table.get(pid);
+    let own = world.snapshot.processes.get(pid);
     // Whoever is there and could not be read may be it, by this number or by that in a container.
-    let is_doubtful = |listed: &u32| match table.get(*listed) {
-        Some(process) => !process.is_placed() && may_be(process, start_ticks),
-        None => true,
-    };
-    if table.listed.iter().any(is_doubtful) {
+    let may_be_it = |process: &Option<&Process>| process.is_none_or(|process| may_be(process, start_ticks));
+    if world.unread.iter().any(may_be_it) {
         return None;
     }
     trail.facts.push(stone.evidence());

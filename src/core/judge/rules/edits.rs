@@ -7,6 +7,7 @@ use crate::core::judge::edited::{self, certain_work};
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::sharing::has_our_names;
+use crate::core::model::work::UNSEEN;
 use crate::core::model::{Code, Edit, Evidence, Finding, Remedy, Untrusted, WindowView};
 
 /// The most files of one finding that are evidence.
@@ -73,8 +74,7 @@ fn tell(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Findi
     for (mine, its) in both.iter().take(MOST_TOLD) {
         evidence.extend([(one, *mine), (other, *its)].into_iter().filter_map(edit_evidence));
     }
-    let unseen = "edits by shell commands are not seen";
-    evidence.push(Evidence::new("known edits", unseen, "the agents' own session files"));
+    evidence.push(Evidence::new("known edits", UNSEEN, "the agents' own session files"));
     let subjects = [one.key.clone(), other.key.clone()];
     Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }

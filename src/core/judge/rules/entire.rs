@@ -6,12 +6,12 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::rules::facts::{Facts, listed};
+use crate::core::judge::rules::facts::{Facts, grouped, listed};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::staleness::is_loss_near;
 use crate::core::model::{
-    Code, Evidence, Finding, Format, Judged, Key, KeyKind, Location, Reason, RecordKind, RecordView, Remedy,
-    Repo, Sentence, Snapshot, SourceState, Untrusted,
+    Code, Evidence, Finding, Format, Judged, Key, KeyKind, Reason, RecordKind, RecordView, Remedy, Repo,
+    Sentence, Snapshot, SourceState, Untrusted,
 };
 
 /// Where git keeps entire's branches.
@@ -43,14 +43,6 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     }
 }
 
-/// Puts together what is of one repository, by its common directory.
-fn grouped<'a, T>(all: impl Iterator<Item = (&'a Path, T)>) -> BTreeMap<&'a Path, Vec<T>> {
-    all.fold(BTreeMap::new(), |mut groups, (folder, one)| {
-        groups.entry(folder).or_default().push(one);
-        groups
-    })
-}
-
 /// A session's state, and the repository that it lies in.
 struct State<'a> {
     judged: &'a Judged,
@@ -60,9 +52,8 @@ struct State<'a> {
 impl<'a> State<'a> {
     fn of(judged: &'a Judged, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
         let is_state = judged.record.format == Format::Entire && judged.record.kind == RecordKind::Session;
-        let Location::File(path) = &judged.record.location else { return None };
-        let common_dir = path.parent().and_then(Path::parent).filter(|_| is_state)?;
-        Some(Self { judged, repo: repos.get(common_dir)? })
+        let path = judged.record.location.path().filter(|_| is_state)?;
+        Some(Self { judged, repo: repos.get(path.parent()?.parent()?)? })
     }
 
     /// Returns the branch of its checkpoints, such as `entire/3397a23-e3b0c4`.

@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::path::Path;
 
 use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, ClaimView, Evidence, Format, Judged, Key, Location, Record, RecordKind, Untrusted, WindowView,
+    Binding, ClaimView, Evidence, Format, Generation, Judged, Key, LeftOver, LeftTree, Location, Record,
+    RecordKind, Untrusted, WindowView,
 };
 
 /// What rules look at.
@@ -19,19 +21,23 @@ pub(crate) struct Facts<'a> {
     pub(crate) records: &'a [Judged],
     /// The claims as shown.
     pub(crate) claims: &'a [ClaimView],
+    pub(crate) left_overs: &'a [LeftOver],
+    pub(crate) left_trees: &'a [LeftTree],
     /// Who may use what the dead have left.
     pub(crate) successors: Successors<'a>,
     /// Where to find records fast.
     pub(crate) index: Index<'a>,
 }
 
-/// Finds records by key, and session records by what they tie to a window.
+/// Finds windows, records and claims by key, and records by what they tie to a window.
 pub(crate) struct Index<'a> {
-    pub(crate) by_key: Vec<&'a Judged>,
-    /// The session records, in the order of their systems and context IDs.
-    pub(crate) sessions: Vec<&'a Judged>,
-    pub(crate) of_session: Vec<&'a Judged>,
-    pub(crate) windows: HashMap<u32, &'a WindowView>,
+    records: HashMap<&'a Key, &'a Judged>,
+    /// The claims that a dead holder alone does not keep: only those are between windows.
+    claims: HashMap<&'a Key, &'a ClaimView>,
+    windows: HashMap<&'a Key, &'a WindowView>,
+    windows_by_pid: HashMap<u32, &'a WindowView>,
+    /// The session records by their systems and those context IDs that some record asks for.
+    by_context: HashMap<(Format, &'a Untrusted), Vec<&'a Judged>>,
     /// The PIDs that the entries of Claude Code's registry name.
     pub(crate) registered: HashSet<u32>,
     /// What the entire CLI runs in each folder, dead or not.
@@ -39,24 +45,24 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Indexes all judged records and windows.
-    pub(crate) fn new(judged: &'a [Judged], windows: &'a [WindowView]) -> Self {
-        let is_session = |one: &&Judged| one.record.kind == RecordKind::Session;
-        let mut by_key: Vec<_> = judged.iter().collect();
-        let mut sessions: Vec<_> = judged.iter().filter(is_session).collect();
-        let mut of_session: Vec<_> = judged.iter().filter(|one| one.record.session_id.is_some()).collect();
-        by_key.sort_by_key(|one| &one.key);
-        sessions.sort_by_key(|one| context(one));
-        of_session.sort_by_key(|one| one.record.session_id.as_ref());
-        let windows = windows.iter().map(|window| (window.pid, window)).collect();
-        let registered = judged.iter().filter(|one| is_entry(one)).filter_map(|one| one.pid()).collect();
-        let mut entire: HashMap<&Path, Vec<&Judged>> = HashMap::new();
-        for one in judged.iter().filter(|one| one.record.format == Format::Entire && !one.record.has_ended) {
-            if let Some(folder) = one.record.cwd.as_deref() {
-                entire.entry(folder).or_default().push(one);
-            }
+    /// Indexes all that was judged.
+    pub(crate) fn new(windows: &'a [WindowView], judged: &'a [Judged], claims: &'a [ClaimView]) -> Self {
+        let context = |one: &'a Judged| Some((one.format, one.context_id.as_ref()?));
+        let asks = |one: &&Judged| one.kind == RecordKind::Companion || one.generation == Generation::Legacy;
+        let asked: HashSet<_> = judged.iter().filter(asks).filter_map(context).collect();
+        let sessions = judged.iter().filter(|one| one.kind == RecordKind::Session);
+        let contexts = sessions.filter_map(|one| Some((context(one)?, one)));
+        let held = claims.iter().filter(|claim| !claim.is_dead());
+        let of_entire = judged.iter().filter(|one| one.format == Format::Entire && !one.has_ended);
+        Self {
+            records: judged.iter().map(|one| (&one.key, one)).collect(),
+            claims: held.map(|claim| (&claim.key, claim)).collect(),
+            windows: windows.iter().map(|window| (&window.key, window)).collect(),
+            windows_by_pid: windows.iter().map(|window| (window.pid, window)).collect(),
+            by_context: grouped(contexts.filter(|(context, _)| asked.contains(context))),
+            registered: judged.iter().filter(|one| is_entry(one)).filter_map(|one| one.pid()).collect(),
+            entire: grouped(of_entire.filter_map(|one| Some((one.cwd.as_deref()?, one)))),
         }
-        Self { by_key, sessions, of_session, windows, registered, entire }
     }
 
     /// Returns what the entire CLI runs in a folder, dead or not.
@@ -64,31 +70,38 @@ impl<'a> Index<'a> {
         self.entire.get(folder).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn of_key(&self, key: &Key) -> Option<&'a Judged> {
-        equal(&self.by_key, |one| one.key.cmp(key)).last().copied()
+    pub(crate) fn record(&self, key: &Key) -> Option<&'a Judged> {
+        self.records.get(key).copied()
     }
 
-    pub(crate) fn of_session(&self, session: &Untrusted) -> &[&'a Judged] {
-        equal(&self.of_session, |one| one.record.session_id.as_ref().cmp(&Some(session)))
+    /// Returns a claim of somebody who may live.
+    pub(crate) fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
+        self.claims.get(key).copied()
     }
 
-    /// Returns the session records of one system with one context ID.
-    pub(crate) fn sessions(&self, format: Format, context: &Untrusted) -> &[&'a Judged] {
-        equal(&self.sessions, |one| {
-            crate::core::judge::rules::facts::context(one).cmp(&(format, Some(context)))
-        })
+    pub(crate) fn window(&self, key: &Key) -> Option<&'a WindowView> {
+        self.windows.get(key).copied()
     }
+
+    /// Returns the session records of one system with the context ID of a companion, or of a record in
+    /// an old form.
+    pub(crate) fn sessions(&self, format: Format, context: &'a Untrusted) -> &[&'a Judged] {
+        self.by_context.get(&(format, context)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Puts together what has the same key, in its order.
+pub(crate) fn grouped<K: Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> HashMap<K, Vec<T>> {
+    all.fold(HashMap::new(), |mut groups, (key, one)| {
+        groups.entry(key).or_default().push(one);
+        groups
+    })
 }
 
 /// Returns whether a record is an entry of Claude Code's registry.
 pub(crate) fn is_entry(record: &Record) -> bool {
     let binding = record.holder.as_ref().map(|holder| holder.binding);
     record.format == Format::ClaudeCode && binding == Some(Binding::Registry)
-}
-
-/// Returns what ties a session record to a window.
-pub(crate) fn context(judged: &Judged) -> (Format, Option<&Untrusted>) {
-    (judged.record.format, judged.record.context_id.as_ref())
 }
 
 /// Returns the run of those in a sorted list that compare equal.
@@ -128,8 +141,14 @@ pub(crate) fn listed(names: &[String]) -> String {
 }
 
 impl<'a> Facts<'a> {
+    /// Returns every record of a session.
+    pub(crate) fn of_session(&self, session: &Untrusted) -> impl Iterator<Item = &'a Judged> {
+        let records = self.world.records_of(session).iter();
+        records.filter_map(|record| self.index.record(&record.key()))
+    }
+
     pub(crate) fn window(&self, pid: u32) -> Option<&'a WindowView> {
-        self.index.windows.get(&pid).copied()
+        self.index.windows_by_pid.get(&pid).copied()
     }
 }
 

@@ -9,26 +9,20 @@ use crate::core::model::{
 
 /// Finds what reading itself showed.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    found.extend(of_records(facts));
-    found.extend(facts.records.iter().filter_map(of_pid));
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.broken.iter().map(of_broken));
     found.extend(snapshot.sources.iter().filter_map(of_source));
     found.extend(partial(facts));
 }
 
-/// Problems inside records; legacy forms are told by their own family.
-fn of_records(facts: &Facts<'_>) -> impl Iterator<Item = Finding> {
-    let problems = facts
-        .records
-        .iter()
-        .flat_map(|judged| judged.record.problems.iter().map(move |problem| (judged, problem)));
-    problems.filter(|(_, problem)| problem.code != Code::LegacyRecord).map(
-        |(judged, Problem { code, message })| {
-            let message = Sentence::about(judged.path(), message.clone());
-            Finding::new(*code, [judged.key.clone()], message, [judged.evidence()], remedy(*code))
-        },
-    )
+/// Finds what reading one record showed; legacy forms are reported by their own family.
+pub(crate) fn of_record(judged: &Judged, found: &mut Found<'_>) {
+    let problems = judged.record.problems.iter().filter(|problem| problem.code != Code::LegacyRecord);
+    found.extend(problems.map(|Problem { code, message }| {
+        let message = Sentence::about(judged.path(), message.clone());
+        Finding::new(*code, [judged.key.clone()], message, [judged.evidence()], remedy(*code))
+    }));
+    found.extend(of_pid(judged));
 }
 
 /// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.

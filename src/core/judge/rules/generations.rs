@@ -7,11 +7,11 @@ use crate::core::model::{
 };
 
 /// Finds records in old forms.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    let legacy = facts.records.iter().filter(|judged| {
-        judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
-    });
-    found.extend(legacy.map(|judged| tell(judged, facts)).chain(split(facts)));
+pub(crate) fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
+    if judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session {
+        found.push(tell(judged, facts));
+        found.extend(split(judged, facts));
+    }
 }
 
 fn tell(judged: &Judged, facts: &Facts<'_>) -> Finding {
@@ -69,17 +69,12 @@ fn may_inherit(window: &WindowView, facts: &Facts<'_>) -> bool {
 }
 
 /// A legacy and a current record of one context: only the current one is read.
-fn split<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
-    let old = facts.records.iter().filter(|judged| {
-        judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session
-    });
-    old.filter_map(move |old| {
-        let id = old.record.context_id.as_ref()?;
-        let same = facts.index.sessions(old.record.format, id);
-        let new = same.iter().find(|new| new.record.generation == Generation::Current)?;
-        let message = format!("context {id} has an old and a current record; only the current one is read");
-        let evidence = [old.evidence(), new.evidence()];
-        let subjects = [old.key.clone(), new.key.clone()];
-        Some(Finding::new(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
-    })
+fn split<'a>(old: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
+    let id = old.record.context_id.as_ref()?;
+    let same = facts.index.sessions(old.record.format, id);
+    let new = same.iter().find(|new| new.record.generation == Generation::Current)?;
+    let message = format!("context {id} has an old and a current record; only the current one is read");
+    let evidence = [old.evidence(), new.evidence()];
+    let subjects = [old.key.clone(), new.key.clone()];
+    Some(Finding::new(Code::SplitGenerations, subjects, message, evidence, Remedy::Park))
 }

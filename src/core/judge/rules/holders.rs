@@ -12,9 +12,8 @@ use crate::core::model::{
 };
 
 /// Finds what is wrong with single holders.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    dead(facts, found);
-    for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
+pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+    if is_holding(judged) {
         found.extend(wrong_pid(judged, facts));
         found.extend(suspended(judged, facts));
         found.extend(quiet(judged, facts));
@@ -32,7 +31,7 @@ fn is_holding(judged: &Judged) -> bool {
 }
 
 /// Tells every dead holder once: the records of one session of one system belong together.
-fn dead(facts: &Facts<'_>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         match (dead_code(judged), &judged.record.session_id) {

@@ -15,9 +15,14 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(shared_session(facts));
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));
-    found.extend(facts.records.iter().filter_map(|judged| inherited(judged, facts)));
     found.extend(unstable(facts));
-    found.extend(split(facts));
+}
+
+/// Finds what is wrong with the identity that one record gives.
+pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+    found.extend(inherited(judged, facts));
+    found.extend(split_marker(judged, facts));
+    found.extend(split_pointer(judged, facts));
 }
 
 /// Two live processes, one session ID: both append to one transcript.
@@ -216,14 +221,6 @@ fn tell_unstable(window: &WindowView, records: &[&Judged]) -> Finding {
     let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
     let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence()).collect();
     Finding::new(Code::UnstableContextId, subjects, message, evidence, Remedy::None)
-}
-
-/// Pointer, marker, registry and record that disagree about who a window is.
-fn split(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> =
-        facts.records.iter().filter_map(|judged| split_marker(judged, facts)).collect();
-    found.extend(facts.records.iter().filter_map(|judged| split_pointer(judged, facts)));
-    found
 }
 
 /// A marker that gives a live window another session than its own registry does.

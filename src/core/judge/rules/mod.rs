@@ -8,9 +8,11 @@ pub(crate) mod found;
 pub(crate) mod generations;
 pub(crate) mod holders;
 pub(crate) mod identity;
+pub(crate) mod left_overs;
 pub(crate) mod leo;
 pub(crate) mod obra;
 pub(crate) mod places;
+pub(crate) mod ports;
 pub(crate) mod registry;
 pub(crate) mod sharing;
 pub(crate) mod staleness;
@@ -21,7 +23,7 @@ use std::sync::Arc;
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::found::Found;
-use crate::core::model::Finding;
+use crate::core::model::{Finding, Judged};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
@@ -32,18 +34,30 @@ const FAMILIES: [Family; 13] = [
     places::findings,
     holders::findings,
     registry::findings,
-    generations::findings,
     staleness::findings,
     files::findings,
-    tasks::findings,
     entire::findings,
     obra::findings,
     leo::findings,
+    left_overs::findings,
+    ports::findings,
 ];
+
+/// Finds what one record alone shows, by all families: thousands of records are fetched but once.
+fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
+    identity::of_record(judged, facts, found);
+    sharing::of_record(judged, facts, found);
+    holders::of_record(judged, facts, found);
+    generations::of_record(judged, facts, found);
+    staleness::of_record(judged, facts, found);
+    files::of_record(judged, found);
+    tasks::of_record(judged, facts, found);
+}
 
 /// Finds everything, worst first, in a stable order.
 pub(crate) fn findings(facts: &Facts<'_>, earlier: &[Arc<Finding>]) -> Vec<Arc<Finding>> {
     let mut found = Found::beside(earlier);
+    facts.records.iter().for_each(|judged| of_record(judged, facts, &mut found));
     FAMILIES.iter().for_each(|family| family(facts, &mut found));
     let Found { mut all, .. } = found;
     staleness::leave_out_users(&mut all);

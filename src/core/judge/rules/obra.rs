@@ -1,6 +1,6 @@
 //! Findings about Obra's database: stranded tasks, concurrent orchestrators, a writer that is stuck.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
@@ -20,27 +20,28 @@ const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let rows: Vec<&Judged> =
         facts.records.iter().filter(|judged| judged.record.format == Format::Obra).collect();
-    found.extend(rows.iter().filter_map(|task| stranded(task, &rows)));
+    let holds = |row: &&&Judged| row.record.kind != RecordKind::Metadata && !row.record.has_ended;
+    let held: HashSet<Task<'_>> = rows.iter().filter(holds).filter_map(|row| task_of(row)).collect();
+    found.extend(rows.iter().filter_map(|task| stranded(task, &held)));
     found.extend(concurrent(&rows, facts));
     found.extend(facts.world.snapshot.databases.iter().filter_map(|database| stuck(database, facts)));
 }
 
+/// A database and a task in it.
+type Task<'a> = (&'a Untrusted, &'a Untrusted);
+
 /// Returns the database of a row and the task that it is, or is about.
-fn task_of(judged: &Judged) -> Option<(&Untrusted, &Untrusted)> {
+fn task_of(judged: &Judged) -> Option<Task<'_>> {
     let Location::Row(row) = &judged.record.location else { return None };
     Some((&row.database, judged.record.detail.obra()?.task.as_ref()?))
 }
 
 /// A task that was begun, of which no session is open, and whose queue died with its process.
-fn stranded(task: &Judged, rows: &[&Judged]) -> Option<Finding> {
+fn stranded(task: &Judged, held: &HashSet<Task<'_>>) -> Option<Finding> {
     if task.record.kind != RecordKind::Metadata || task.verdict.state != VerdictState::Dead {
         return None;
     }
-    let own = task_of(task)?;
-    let holds = |row: &&&Judged| {
-        row.record.kind != RecordKind::Metadata && !row.record.has_ended && task_of(row) == Some(own)
-    };
-    if rows.iter().any(|row| holds(&row)) {
+    if held.contains(&task_of(task)?) {
         return None;
     }
     let status = task.record.detail.obra().and_then(|row| row.status.as_ref());
@@ -73,7 +74,7 @@ fn tell_concurrent(folder: &Path, runs: &[&Judged], facts: &Facts<'_>) -> Option
         Location::File(_) => None,
     });
     let pids: BTreeSet<u32> = databases.flat_map(orchestrators).collect();
-    // Two windows that hold one project are told by the rule for all formats.
+    // Two windows that hold one project are reported by the rule for all formats.
     let windows: BTreeSet<u32> = runs.iter().filter_map(|run| run.window_pid).collect();
     if runs.len() < 2 || pids.len() < 2 || windows.len() > 1 {
         return None;

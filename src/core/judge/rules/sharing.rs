@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::core::judge::claim::{contested, thing};
+use crate::core::judge::claim::thing;
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::identity::distinct;
 use crate::core::model::{
-    Code, Evidence, Finding, Format, Judged, RecordKind, Remedy, Resource, ResourceKind, Untrusted,
-    VerdictState, WindowView,
+    ClaimStatus, ClaimView, Code, Evidence, Finding, Format, Judged, RecordKind, Remedy, Resource,
+    ResourceKind, Untrusted, VerdictState, WindowView,
 };
 
 /// Finds windows that are in each other's way.
@@ -17,9 +17,13 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(same_worktree(facts));
     found.extend(same_folder(facts));
     found.extend(overlapping_files(facts));
-    found.extend(facts.records.iter().filter_map(|judged| overwritten(judged, facts)));
-    found.extend(facts.records.iter().filter_map(|judged| dead_identity(judged, facts)));
     found.extend(contested_claims(facts));
+}
+
+/// Finds windows that use one slot, or that of the dead.
+pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+    found.extend(overwritten(judged, facts));
+    found.extend(dead_identity(judged, facts));
 }
 
 /// Two live windows in one working tree.
@@ -226,22 +230,26 @@ pub(crate) fn project_of(window: &WindowView) -> Option<String> {
     folder.raw().rsplit('/').next().map(str::to_owned)
 }
 
-/// Two live holders of one exclusive resource. A session shared by two processes is told as
+/// Two live holders of one exclusive resource. A session shared by two processes is reported as
 /// that, not once more here.
 fn contested_claims(facts: &Facts<'_>) -> Vec<Finding> {
-    contested(facts.records)
-        .into_iter()
-        .filter(|resource| resource.kind != ResourceKind::Session)
-        .filter_map(|resource| tell_contested(&resource, facts))
-        .collect()
+    let contested = facts.claims.iter().filter(|claim| claim.status == ClaimStatus::Contested);
+    let mut held: BTreeMap<Resource, Vec<&ClaimView>> = contested
+        .filter(|claim| claim.resource.kind != ResourceKind::Session)
+        .map(|claim| (thing(&claim.resource), Vec::new()))
+        .collect();
+    if held.is_empty() {
+        return Vec::new();
+    }
+    for claim in facts.claims.iter().filter(|claim| claim.window.is_some()) {
+        if let Some(claims) = held.get_mut(&thing(&claim.resource)) {
+            claims.push(claim);
+        }
+    }
+    held.iter().filter_map(|(resource, claims)| tell_contested(resource, claims, facts)).collect()
 }
 
-fn tell_contested(resource: &Resource, facts: &Facts<'_>) -> Option<Finding> {
-    let claims: Vec<_> = facts
-        .claims
-        .iter()
-        .filter(|claim| thing(&claim.resource) == *resource && claim.window.is_some())
-        .collect();
+fn tell_contested(resource: &Resource, claims: &[&ClaimView], facts: &Facts<'_>) -> Option<Finding> {
     let holders: Vec<&Judged> = claims.iter().map(|claim| &claim.record).collect();
     let windows = distinct(holders.iter().filter_map(|judged| judged.window_pid));
     let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();

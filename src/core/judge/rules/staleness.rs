@@ -13,19 +13,23 @@ use jiff::{SignedDuration, Timestamp};
 
 /// From how many records of helpers' PIDs on a system counts as flooded.
 const FLOOD: usize = 20;
-/// How long before a live window's record is deleted that is told.
+/// How long before a live window's record is deleted that is reported.
 const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
-/// How long before unsaved work is deleted that is told.
+/// How long before unsaved work is deleted that is reported.
 const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    found.extend(facts.records.iter().filter_map(|judged| stale(judged, facts)));
-    found.extend(facts.records.iter().filter_map(|judged| deletion_ahead(judged, facts)));
     found.extend(expired(facts));
     found.extend(flood(facts));
-    found.extend(facts.records.iter().filter_map(|judged| orphan(judged, facts)));
     found.extend(no_record(facts));
+}
+
+/// Finds a record that is past its time, soon deleted, or left alone.
+pub(crate) fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
+    found.extend(stale(judged, facts));
+    found.extend(deletion_ahead(judged, facts));
+    found.extend(orphan(judged, facts));
 }
 
 /// A record past its own system's limit whose holder is not known to live.
@@ -69,7 +73,7 @@ fn deletion_ahead(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::DeletionAhead, judged, says, judged.all_evidence(), Remedy::None))
 }
 
-/// Returns whether unsaved work of a record is told to be deleted soon.
+/// Returns whether unsaved work of a record is reported to be deleted soon.
 pub(crate) fn is_loss_near(deletion: &Deletion, now: Timestamp) -> bool {
     is_within(deletion, UNSAVED_SOON, now)
 }

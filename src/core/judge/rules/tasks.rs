@@ -7,10 +7,10 @@ use crate::core::model::text::is_uuid;
 use crate::core::model::{Code, Finding, Judged, LetGo, Remedy, ResourceKind, VerdictState};
 
 /// Finds tasks that whoever took them will not finish.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    found.extend(
-        facts.records.iter().filter(|judged| is_task(judged)).filter_map(|judged| stranded(judged, facts)),
-    );
+pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+    if is_task(judged) {
+        found.extend(stranded(judged, facts));
+    }
 }
 
 fn is_task(judged: &Judged) -> bool {

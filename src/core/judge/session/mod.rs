@@ -1,7 +1,7 @@
 //! Which session a window runs: by the strongest evidence there is, and how strong that is.
 //!
 //! Only an exact session drives anything: it is the one that [`crate::core::judge::world::World::session_of`]
-//! knows or that the agent's own lock names. By a strong one it is also told whose edits collide, which
+//! knows or that the agent's own lock names. By a strong one it is also reported whose edits collide, which
 //! nothing is done about; a guess is shown and used for nothing else.
 
 pub(crate) mod arguments;

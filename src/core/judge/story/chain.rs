@@ -39,7 +39,7 @@ impl Chain {
     }
 
     /// Puts the events in order and ends the story with what it comes to. An event without a
-    /// time stays behind the one it was told after.
+    /// time stays behind the one it was reported after.
     pub(crate) fn end(self, ending: Ending, conclusion: Event) -> Option<Story> {
         let mut last = None;
         let mut dated: Vec<(Option<Timestamp>, Event)> = Vec::with_capacity(self.events.len() + 1);

@@ -7,9 +7,10 @@ use crate::core::judge::rules::edits::{edit_evidence, shared};
 use crate::core::judge::rules::facts::window_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
+use crate::core::model::work::UNSEEN;
 use crate::core::model::{Cause, Edit, Story, WindowView};
 
-/// The most files that are told, those edited last.
+/// The most files that are reported, those edited last.
 const MOST: usize = 4;
 
 /// Two windows that have edited the same files.
@@ -28,7 +29,7 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     let (first, last) = (window_name(earlier), window_name(later));
     let told = format!(
         "{last} wrote {} last, without a commit in between: whether that took in or undid what {first} had \
-         written is not known",
+         written is not known; {UNSEEN}",
         mine.path
     );
     let tree = scene.facts.world.worktree_of(Path::new(mine.path.raw()));

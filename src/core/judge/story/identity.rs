@@ -68,9 +68,8 @@ impl Scene<'_> {
     /// Returns LEO's session file of a record's session.
     fn file_of(&self, judged: &Judged) -> Option<&Judged> {
         let session = judged.record.session_id.as_ref()?;
-        let of_session = self.facts.index.of_session(session).iter().copied();
+        let mut of_session = self.facts.of_session(session);
         of_session
-            .into_iter()
             .find(|other| other.record.format == Format::Leo && other.record.kind == RecordKind::Session)
     }
 }

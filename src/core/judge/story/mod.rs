@@ -8,27 +8,27 @@ pub(crate) mod edits;
 pub(crate) mod identity;
 pub(crate) mod owners;
 pub(crate) mod places;
+pub(crate) mod ports;
 pub(crate) mod registry;
 pub(crate) mod scene;
 
 use std::sync::Arc;
 
 use crate::core::judge::rules::facts::Facts;
-use crate::core::judge::story::scene::Stage;
+use crate::core::judge::story::scene::Scene;
 use crate::core::model::{Code, Finding, Story};
 
 pub(crate) fn tell(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
-    let stage = Stage::new(facts);
     for finding in findings {
-        if let Some(story) = story(finding, &stage) {
+        if let Some(story) = story(finding, facts) {
             Arc::make_mut(finding).story = Some(Box::new(story));
         }
     }
 }
 
 /// Tells the story of one finding; a finding about a single thing's own state has none.
-fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
-    let scene = || stage.scene(finding);
+fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
+    let scene = || Scene::of(finding, facts);
     match finding.code {
         Code::SharedSessionId => identity::shared_session(&scene()),
         Code::SharedContextId => identity::shared_context(&scene()),
@@ -41,6 +41,7 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         Code::SameFolder => places::same_folder(&scene()),
         Code::OverlappingFiles => places::overlapping(&scene()).or_else(|| edits::overlapping(&scene())),
         Code::ContestedClaim => places::contested(&scene()).or_else(|| places::shared_branch(&scene())),
+        Code::ContestedPort => ports::contested(&scene()),
         Code::RecycledPid => owners::recycled(&scene()),
         Code::WrongPid => owners::wrong_pid(&scene()),
         Code::UnknownSession => owners::unknown_session(&scene()),
@@ -71,6 +72,9 @@ fn story(finding: &Finding, stage: &Stage<'_>) -> Option<Story> {
         | Code::BadTimestamp
         | Code::RecordFlood
         | Code::OrphanCompanion
+        | Code::LeftOverProcess
+        | Code::LeftOverPort
+        | Code::LeftOverWorktree
         | Code::SourceFailed
         | Code::PartialScan
         | Code::QuietHolder

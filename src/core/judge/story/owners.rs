@@ -25,7 +25,7 @@ fn split_pointer(scene: &Scene<'_>, pointer: &Judged) -> Option<Story> {
         scene.tell_write(&mut chain, marker, &format!(", naming {}", session_name(marker)));
     }
     scene.tell_write(&mut chain, pointer, &format!(", naming session {session}"));
-    let others = scene.facts.index.of_session(session).iter().copied();
+    let others = scene.facts.of_session(session);
     let of_session: Vec<&Judged> = others.filter(|judged| judged.key != pointer.key).collect();
     let has_file = of_session.iter().any(|judged| {
         judged.record.kind == RecordKind::Session && judged.verdict.state != VerdictState::Dead
@@ -117,7 +117,7 @@ pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
         format!("let {} go{}", file_name(judged), carried(judged)),
         format!("a start of PID {pid} that is the recorded one, or a write of the record after it"),
     );
-    chain.end(ending, so(told, judged.verdict.evidence.as_slice()))
+    chain.end(ending, so(told, &*judged.verdict.evidence))
 }
 
 /// A PID that is gone while the session lives elsewhere.
@@ -130,9 +130,9 @@ pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     let window = scene.facts.window(lives_in)?;
     scene.tell_start(&mut chain, window);
     let is_own = judged.record.holder.as_ref().is_some_and(|holder| holder.binding >= Binding::Owner);
-    let of_session = judged.record.session_id.as_ref().map(|session| scene.facts.index.of_session(session));
+    let of_session = judged.record.session_id.as_ref().map(|session| scene.facts.of_session(session));
     let mut markers = of_session.into_iter().flatten().filter(|other| other.record.pid() == Some(lives_in));
-    let is_handed_on = markers.any(|marker| is_of_new_session(marker))
+    let is_handed_on = markers.any(is_of_new_session)
         && window.started_at.is_some_and(|start| scene.facts.world.is_after(start, began_at(judged)));
     let (cause, told) = if is_handed_on {
         let told = format!(

@@ -1,46 +1,10 @@
 //! What a story is told from: the windows, records and claims that a finding is about.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 
-use crate::core::judge::rules::facts::{Facts, equal, file_name, window_evidence, window_name};
+use crate::core::judge::rules::facts::{Facts, file_name, window_evidence, window_name};
 use crate::core::judge::story::chain::Chain;
-use crate::core::model::{ClaimView, Evidence, Finding, Judged, Key, Process, VerdictState, WindowView};
-
-/// All that stories can be told from, with ways in.
-pub(crate) struct Stage<'a> {
-    facts: &'a Facts<'a>,
-    windows: HashMap<&'a Key, &'a WindowView>,
-    /// In the order of their keys.
-    claims: Vec<&'a ClaimView>,
-}
-
-impl<'a> Stage<'a> {
-    pub(crate) fn new(facts: &'a Facts<'a>) -> Self {
-        let mut claims: Vec<&ClaimView> = facts.claims.iter().collect();
-        claims.sort_by_key(|claim| &claim.key);
-        Self { facts, windows: facts.windows.iter().map(|window| (&window.key, window)).collect(), claims }
-    }
-
-    fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
-        equal(&self.claims, |claim| claim.key.cmp(key)).last().copied()
-    }
-
-    /// Calls up what a finding is about, in the order in which it began.
-    pub(crate) fn scene(&'a self, finding: &'a Finding) -> Scene<'a> {
-        let subjects = || finding.subjects.iter();
-        let mut windows: Vec<&WindowView> =
-            subjects().filter_map(|key| self.windows.get(key).copied()).collect();
-        windows.sort_by_key(|window| (window.start_ticks, window.pid));
-        let claims: Vec<&ClaimView> = subjects().filter_map(|key| self.claim(key)).collect();
-        let of_subjects = subjects().filter_map(|key| self.facts.index.of_key(key));
-        let mut records: Vec<&Judged> = of_subjects.chain(claims.iter().map(|claim| &claim.record)).collect();
-        records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
-        records.dedup_by(|a, b| a.key == b.key);
-        Scene { facts: self.facts, windows, records, claims }
-    }
-}
+use crate::core::model::{ClaimView, Evidence, Finding, Judged, KeyKind, Process, VerdictState, WindowView};
 
 /// When a record's session began, as far as is known.
 pub(crate) fn began_at(judged: &Judged) -> Timestamp {
@@ -58,6 +22,20 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
+    /// Calls up what a finding is about, in the order in which it began.
+    pub(crate) fn of(finding: &'a Finding, facts: &'a Facts<'a>) -> Self {
+        let (of, index) =
+            (|kind| finding.subjects.iter().filter(move |key| key.kind() == Some(kind)), &facts.index);
+        let mut windows: Vec<&WindowView> = of(KeyKind::Window).filter_map(|key| index.window(key)).collect();
+        windows.sort_by_key(|window| (window.start_ticks, window.pid));
+        let claims: Vec<&ClaimView> = of(KeyKind::Claim).filter_map(|key| index.claim(key)).collect();
+        let of_subjects = of(KeyKind::Record).filter_map(|key| index.record(key));
+        let mut records: Vec<&Judged> = of_subjects.chain(claims.iter().map(|claim| &claim.record)).collect();
+        records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
+        records.dedup_by(|a, b| a.key == b.key);
+        Scene { facts, windows, records, claims }
+    }
+
     pub(crate) fn process(&self, pid: u32) -> Option<&'a Process> {
         self.facts.world.snapshot.processes.get(pid)
     }
@@ -123,7 +101,7 @@ impl<'a> Scene<'a> {
             "the process that PID {pid} meant ended after this sign of it, the last ({})",
             judged.verdict.reason.name()
         );
-        chain.concluded(Some(sign_at), told, judged.verdict.evidence.as_slice());
+        chain.concluded(Some(sign_at), told, &*judged.verdict.evidence);
     }
 }
 

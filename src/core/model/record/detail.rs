@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::Untrusted;
+use crate::core::model::{ProcessId, Untrusted};
 
 /// What only the records of one system state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,14 +39,7 @@ pub enum RecordDetail {
 #[serde(rename_all = "kebab-case")]
 pub enum ClaudeCode {
     /// An entry of the registry of sessions.
-    Session {
-        /// What the session does, such as `waiting`.
-        status: Option<Untrusted>,
-        /// What it waits for.
-        waiting_for: Option<Untrusted>,
-        /// When it last said so, which is no sign of life.
-        updated_at: Option<Timestamp>,
-    },
+    Session(Box<ClaudeStatus>),
     /// A task of a list.
     Task {
         /// The name of whoever took it.
@@ -59,8 +52,44 @@ pub enum ClaudeCode {
     },
     /// The lock of the daemon.
     Daemon,
+    /// The sessions that the daemon runs in the background.
+    Roster {
+        /// The daemon's PID.
+        daemon: Option<u32>,
+        /// All of its sessions.
+        sessions: Vec<BackgroundSession>,
+        /// Whether each could be understood.
+        is_whole: bool,
+    },
     /// An editor that Claude Code talks to.
     Editor,
+}
+
+/// A session that Claude Code's daemon runs in the background.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundSession {
+    /// The process that runs it.
+    pub process: Option<ProcessId>,
+    /// The process that keeps its terminal.
+    pub host: Option<ProcessId>,
+    /// Its ID.
+    pub id: Option<Untrusted>,
+    /// The session whose work it goes on with.
+    pub from: Option<Untrusted>,
+}
+
+/// What an entry of Claude Code's registry states.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaudeStatus {
+    /// What the session does, such as `waiting`.
+    pub status: Option<Untrusted>,
+    /// What it waits for.
+    pub waiting_for: Option<Untrusted>,
+    /// When it last said so, which is no sign of life.
+    pub updated_at: Option<Timestamp>,
+    /// Whether the daemon runs it in the background.
+    #[serde(default)]
+    pub is_background: bool,
 }
 
 /// What a record of the entire CLI states: a session's state, or its entry in the live registry.
@@ -179,6 +208,11 @@ impl RecordDetail {
         if let Self::Leo(Leo::File { terminal }) = self { terminal.as_ref() } else { None }
     }
 
+    /// Returns what an entry of Claude Code's registry states.
+    pub(crate) fn claude_status(&self) -> Option<&ClaudeStatus> {
+        if let Self::ClaudeCode(ClaudeCode::Session(session)) = self { Some(session) } else { None }
+    }
+
     /// Returns what a row of Obra's database states.
     pub(crate) fn obra(&self) -> Option<&ObraRow> {
         if let Self::Obra(row) = self { Some(row) } else { None }
@@ -191,11 +225,18 @@ impl RecordDetail {
             Self::None | Self::Git(_) | Self::RateLimit => (Vec::new(), Vec::new()),
             Self::Taken { owner, is_shared: _ } => (Vec::new(), vec![owner.as_mut()]),
             Self::ClaudeCode(record) => match record {
-                ClaudeCode::Session { status, waiting_for, updated_at: _ } => {
+                ClaudeCode::Session(session) => {
+                    let ClaudeStatus { status, waiting_for, updated_at: _, is_background: _ } =
+                        &mut **session;
                     (vec![status.as_mut()], vec![waiting_for.as_mut()])
                 }
                 ClaudeCode::Task { owner } => (Vec::new(), vec![owner.as_mut()]),
                 ClaudeCode::Team { in_panes } => (Vec::new(), vec![in_panes.as_mut()]),
+                ClaudeCode::Roster { daemon: _, sessions, is_whole: _ } => {
+                    let ids =
+                        sessions.iter_mut().flat_map(|session| [session.id.as_mut(), session.from.as_mut()]);
+                    (Vec::new(), ids.collect())
+                }
                 ClaudeCode::Daemon | ClaudeCode::Editor => (Vec::new(), Vec::new()),
             },
             Self::Entire(entire) => {

@@ -13,14 +13,16 @@ pub(crate) mod medium;
 pub(crate) mod ownership;
 pub(crate) mod problem;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::fixed;
+use crate::core::model::fixed::{self, NamedTexts};
 use crate::core::model::secret::{has_secret, hidden, hide};
 use crate::core::model::{
-    Deletion, Evidence, Expiry, FilePath, Format, Generation, Holder, Location, Medium, Ownership, Problem,
-    RecordDetail, RecordKind, Sign, StatedClaim, Texts, Untrusted, Word,
+    Deletion, Evidence, Expiry, FilePath, Format, Generation, Holder, Key, KeyKind, Location, Medium,
+    Ownership, Problem, RecordDetail, RecordKind, Sign, StatedClaim, Texts, Untrusted, Word,
 };
 
 /// One session record.
@@ -77,7 +79,7 @@ pub struct Record {
     pub detail: RecordDetail,
     /// Further facts for the evidence view, name and value, which no rule reads.
     #[serde(deserialize_with = "fixed::facts")]
-    pub facts: Vec<(&'static str, Untrusted)>,
+    pub facts: NamedTexts,
     /// Who owns the file, with which permission bits, and on what kind of file system it lies.
     pub ownership: Ownership,
 }
@@ -114,14 +116,41 @@ impl Record {
             has_unsaved_work: false,
             problems: Vec::new(),
             detail: RecordDetail::None,
-            facts: Vec::new(),
+            facts: Arc::default(),
             ownership,
         }
+    }
+
+    /// Names it for as long as its file or row has its name.
+    pub fn key(&self) -> Key {
+        Key::derive(KeyKind::Record, &[self.format.name(), self.location.text().raw()])
     }
 
     /// Returns on what kind of file system it lies.
     pub fn medium(&self) -> Medium {
         self.ownership.medium
+    }
+
+    /// Adds one more fact for people.
+    pub(crate) fn add_fact(&mut self, name: Word, value: impl Into<Untrusted>) {
+        self.facts = self.facts.iter().cloned().chain([(name, value.into())]).collect();
+    }
+
+    /// Takes from another record what both say alike: thousands of neighbours do.
+    pub(crate) fn share_with(&mut self, other: &Self) {
+        if self.facts == other.facts {
+            self.facts.clone_from(&other.facts);
+        }
+        for (problem, known) in self.problems.iter_mut().zip(&other.problems) {
+            if problem == known {
+                problem.clone_from(known);
+            }
+        }
+        for (claim, known) in self.claims.iter_mut().zip(&other.claims) {
+            if claim.surfaces == known.surfaces {
+                claim.surfaces.clone_from(&known.surfaces);
+            }
+        }
     }
 
     /// Takes what looks like a secret out of what is shown: title, detail, facts and problems.
@@ -130,7 +159,7 @@ impl Record {
         let Texts { words, names } = self.detail.texts_mut();
         words.into_iter().chain(names).for_each(hide);
         if self.facts.iter().any(|(_, value)| has_secret(value.raw())) {
-            self.facts.iter_mut().for_each(|(_, value)| hide(value));
+            Arc::make_mut(&mut self.facts).iter_mut().for_each(|(_, value)| hide(value));
         }
         if self.problems.iter().any(|problem| has_secret(&problem.message)) {
             self.problems.iter_mut().for_each(|problem| problem.message = (*hidden(&problem.message)).into());
@@ -147,5 +176,38 @@ impl Record {
     /// Returns the PID that it states, if that can be one.
     pub fn pid(&self) -> Option<u32> {
         self.holder.as_ref()?.pid.as_ref()?.valid()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::{Code, ResourceKind};
+
+    fn record(mode: u16) -> Record {
+        let location = Location::File("/f/session.json".into());
+        let kind = (Format::Maia, RecordKind::Session);
+        let problem = Problem::new(Code::WideMode, format!("mode {mode:04o}, wider than its system means"));
+        Record {
+            problems: vec![problem],
+            claims: vec![StatedClaim::new(ResourceKind::AgentRole, "a", "file", None)],
+            facts: [("mode", mode.to_string().into())].into(),
+            ..Record::blank(kind, location, Ownership::new(1000, mode), Timestamp::UNIX_EPOCH)
+        }
+    }
+
+    #[test]
+    fn neighbours_share_what_they_say_alike_and_nothing_else() {
+        let text = |record: &Record| record.problems[0].message.as_ptr();
+        let (first, alone) = (record(0o644), record(0o755));
+        for mode in [0o644, 0o755] {
+            let mut second = record(mode);
+            second.share_with(&first);
+            assert_eq!(second, record(mode));
+            assert_eq!(text(&second) == text(&first), mode == 0o644);
+            assert_eq!(Arc::ptr_eq(&second.facts, &first.facts), mode == 0o644);
+            assert_eq!(second.claims[0].surfaces.as_ptr(), first.claims[0].surfaces.as_ptr());
+        }
+        assert_ne!(text(&alone), text(&first));
     }
 }

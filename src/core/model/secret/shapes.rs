@@ -35,6 +35,9 @@ const TOKENS: [(&str, usize); 28] = [
     ("dop_v1_", 16),
 ];
 
+/// How long the name is at least that a token begins with; only that of `ya29.` is shorter.
+const SHORTEST: usize = 10;
+
 /// Between these a private key stands.
 const PEM: (&str, &str) = ("-----BEGIN", "PRIVATE KEY-----");
 
@@ -46,7 +49,12 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let span = url(rest).or_else(|| pem(rest)).or_else(|| at_name(text, at));
+        let name = rest.get(..run(rest)).unwrap_or_default();
+        let span = match rest.as_bytes().first() {
+            Some(b':') => url(rest),
+            Some(_) if !name.is_empty() => pem(rest).or_else(|| at_name(text, at, name)),
+            Some(_) | None => None,
+        };
         match span {
             Some((start, end)) if end > start => {
                 if rest.get(start..end) != Some(HIDDEN) {
@@ -54,24 +62,20 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
                 }
                 at += end;
             }
-            Some(_) | None => at += step(rest),
+            Some(_) | None => at += name.len().max(rest.chars().next().map_or(1, char::len_utf8)),
         }
     }
     found
 }
 
-/// Returns how far the next place is at which something can begin.
-fn step(rest: &str) -> usize {
-    run(rest).max(rest.chars().next().map_or(1, char::len_utf8))
-}
-
-fn is_name_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+/// Returns whether a byte can stand in a name; no part of a longer character does.
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
 /// Returns how long the name is that a text begins with.
 fn run(rest: &str) -> usize {
-    rest.find(|c| !is_name_char(c)).unwrap_or(rest.len())
+    rest.bytes().position(|byte| !is_of_name(byte)).unwrap_or(rest.len())
 }
 
 /// Finds a password, or a token in place of a user, where a text begins with `://`.
@@ -104,15 +108,17 @@ fn pem(rest: &str) -> Option<Span> {
 }
 
 /// Finds what stands where a name begins.
-fn at_name(text: &str, at: usize) -> Option<Span> {
+fn at_name(text: &str, at: usize, name: &str) -> Option<Span> {
     let rest = text.get(at..)?;
-    let before = text.get(..at)?.chars().next_back();
-    if !rest.starts_with(is_name_char) || before.is_some_and(is_name_char) {
+    let before = text.get(..at)?.bytes().next_back();
+    if before.is_some_and(is_of_name) {
         return None;
     }
-    let name = rest.get(..run(rest))?;
     let found = token(rest, name).or_else(|| bearer(rest, name)).or_else(|| value(rest, name));
-    found.or_else(|| user(rest, name)).or_else(|| short_option(text.get(..at)?, rest, name))
+    if found.is_some() || !name.starts_with('-') {
+        return found;
+    }
+    user(rest, name).or_else(|| short_option(text.get(..at)?, rest, name))
 }
 
 /// Returns the word that a text begins with, as a shell would end it.
@@ -151,6 +157,9 @@ fn short_option(before: &str, rest: &str, name: &str) -> Option<Span> {
 
 /// Finds a token by its shape; how it begins is left.
 fn token(rest: &str, name: &str) -> Option<Span> {
+    if name.len() < SHORTEST && name != "ya29" {
+        return None;
+    }
     let first = rest.bytes().next();
     let begins_alike = |(start, _): &&(&str, usize)| start.bytes().next() == first;
     if let Some(keep) = TOKENS.iter().filter(begins_alike).find_map(|(start, least)| {
@@ -172,7 +181,7 @@ fn token(rest: &str, name: &str) -> Option<Span> {
     }
     // A JSON object in base64, and a second part: a JWT (RFC 7519).
     if name.starts_with("eyJ") && name.len() >= 10 {
-        let end = rest.find(|c| !is_name_char(c) && c != '.').unwrap_or(rest.len());
+        let end = rest.bytes().position(|byte| !is_of_name(byte) && byte != b'.').unwrap_or(rest.len());
         return rest.get(name.len()..end).filter(|more| more.len() > 4).map(|_| (3, end));
     }
     None
@@ -225,4 +234,18 @@ fn may_be_secret(value: &str) -> bool {
     !value.is_empty()
         && !value.starts_with(['$', '<', '{', '['])
         && !matches!(value.to_ascii_lowercase().as_str(), "null" | "none" | "true" | "false" | "undefined")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_token_is_found_from_its_least_length_on() {
+        for (start, least) in TOKENS {
+            let of = |length| format!("{start}{}", "a".repeat(length));
+            assert_eq!(spans(&of(least)).len(), 1, "{start}");
+            assert_eq!(spans(&of(least - 1)), [], "{start}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::format::leo::database::source::is_session;
 use crate::format::leo::work::{MIRROR, surface};
 
 /// Lets the rows of a database that was read whole speak for the session files beside them: a
-/// file's "unknown" becomes what the row says, and what a file names and its row does not is told.
+/// file's "unknown" becomes what the row says, and what a file names and its row does not is reported.
 pub fn join(records: &mut [Arc<Record>]) {
     let rows: HashMap<Untrusted, Vec<Untrusted>> =
         records.iter().filter(|record| is_session(record)).filter_map(named).collect();
@@ -19,7 +19,7 @@ pub fn join(records: &mut [Arc<Record>]) {
         let claims = record.claims.iter().filter_map(|claim| left(claim, named)).collect();
         let mut joined = Record::clone(record);
         joined.claims = claims;
-        // The row has the newer heartbeat, and is told when it is old.
+        // The row has the newer heartbeat, and is reported when it is old.
         joined.expiry = None;
         *record = Arc::new(joined);
     }

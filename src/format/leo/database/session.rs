@@ -6,8 +6,8 @@ use super::item::{claim, surfaces};
 use super::release::is_ours;
 use super::tables::{SESSIONS, Tables, mirrored};
 use crate::core::model::{
-    Binding, Code, Expiry, Holder, HolderNames, Leo, LeoRow, Problem, Record, RecordDetail, RecordKind, Role,
-    Sign, SignOfLife, StatedClaim, StatedPid, Untrusted, WorkItem,
+    Binding, Code, Expiry, Holder, HolderNames, Leo, LeoRow, NamedTexts, Problem, Record, RecordDetail,
+    RecordKind, Role, Sign, SignOfLife, StatedClaim, StatedPid, Untrusted, WorkItem,
 };
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object};
@@ -173,7 +173,7 @@ fn weakness(record: &Record) -> Option<Problem> {
     Some(Problem::new(Code::WeakTerminalId, message))
 }
 
-/// After how long a session that cannot be found is told: 15 min, LEO's own limit.
+/// After how long a session that cannot be found is reported: 15 min, LEO's own limit.
 const HEADLESS_AFTER: SignedDuration = SignedDuration::from_mins(15);
 
 /// Tells an active session that holds work, and of which nobody could say which window it is.
@@ -235,12 +235,7 @@ fn shown(row: &Cells, column: &str) -> Option<Untrusted> {
     Some(crate::format::excerpt::excerpt(row.text(column).filter(is_set)?, 80))
 }
 
-fn facts(
-    row: &Cells,
-    session: &str,
-    metadata: Option<&Object<'_>>,
-    tables: &Tables,
-) -> Vec<(&'static str, Untrusted)> {
+fn facts(row: &Cells, session: &str, metadata: Option<&Object<'_>>, tables: &Tables) -> NamedTexts {
     let own = SHOWN.iter().filter_map(|(name, column)| Some((*name, shown(row, column)?)));
     let ours = is_ours(row).then(|| ("released by", "claimtop; the heartbeat is the release's own".into()));
     let meta = metadata.map(|object| facts::of(object, &METADATA)).unwrap_or_default();

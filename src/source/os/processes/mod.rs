@@ -8,19 +8,23 @@ pub(crate) mod linux;
 pub(crate) mod other;
 pub(crate) mod own;
 pub(crate) mod system;
+pub(crate) mod traced;
 pub(crate) mod usage;
 pub(crate) mod wanted;
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use crate::core::judge::agent::{Candidates, Signatures};
 use crate::core::judge::stand_in;
-use crate::core::model::{ProcessId, ProcessTable};
+use crate::core::model::{
+    Hindrance, Household, InputEnd, Load, Member, Port, ProcessId, ProcessTable, Untrusted,
+};
 use crate::format::Base;
 use crate::source::os::processes::homes::Homes;
+use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::usage::Usage;
 use crate::source::os::processes::wanted::{Depth, Wanted};
 
@@ -115,6 +119,59 @@ pub(crate) fn pidfd_inode(id: ProcessId) -> Option<u64> {
 /// Returns the paths of the files that a process has open; none where it may not be looked at.
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)
+}
+
+/// Returns the traces that these processes bear, as far as they are this user's and their home is one of
+/// these.
+pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, Traced)> {
+    system::traces(those, uid, homes)
+}
+
+/// Returns the tick before which whoever has settled on a program by now has begun.
+pub(crate) fn settled_tick() -> u64 {
+    system::settled_tick()
+}
+
+/// Returns what these processes are in the middle of; none is there of whom that cannot be read.
+pub(crate) fn hindrances(those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
+    system::hindrances(those)
+}
+
+/// Returns the arguments of a process as they are now, without the secrets in them; none where they may
+/// not be read.
+pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
+    system::arguments(pid)
+}
+
+/// Returns what these processes cost, as far as it may be read.
+pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
+    system::loads(those)
+}
+
+/// Measures a window's own process and those below it, parents before their children.
+pub(crate) fn measured(of: &Household) -> Vec<Member> {
+    system::measured(of)
+}
+
+/// Returns the TCP ports that each of these processes listens on, as far as that may be read.
+pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
+    system::ports(those)
+}
+
+/// Returns the sockets that listen on each of these ports, as far as that may be read.
+pub(crate) fn listeners(wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
+    system::listeners(wanted)
+}
+
+/// Returns which of these processes has each of these sockets open, as far as that may be read.
+pub(crate) fn owners(those: &[ProcessId], sockets: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
+    system::owners(those, sockets)
+}
+
+/// Returns who is at the other end of the standard input of these processes of this user's, where that can
+/// be told.
+pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, InputEnd> {
+    system::inputs(those, uid)
 }
 
 /// Returns how many ticks of [`crate::core::model::ProcessId::start_ticks`] a second has.

@@ -1,13 +1,17 @@
 //! Other systems, through sysinfo: weaker facts, so that absence proves nothing there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use crate::core::judge::agent::Candidates;
 use crate::core::model::process::{MAX_DEPTH, ancestry};
 use crate::core::model::secret::hide_in_arguments;
-use crate::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
+use crate::core::model::{
+    Details, Hindrance, Household, InnerPids, InputEnd, Load, Member, Port, Process, ProcessId, ProcessState,
+    ProcessTable, Untrusted,
+};
+use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::wanted::{Depth, Wanted};
 
 /// sysinfo tells starts in whole seconds.
@@ -18,6 +22,60 @@ pub(crate) fn ticks_per_second() -> u64 {
 /// They cannot be told.
 pub(crate) fn open_files(_pid: u32) -> Vec<std::path::PathBuf> {
     Vec::new()
+}
+
+/// They are not read.
+pub(crate) fn traces(
+    _those: &[ProcessId],
+    _uid: u32,
+    _homes: &[&std::path::Path],
+) -> Vec<(ProcessId, Traced)> {
+    Vec::new()
+}
+
+/// Nobody is.
+pub(crate) fn settled_tick() -> u64 {
+    0
+}
+
+/// No traces need them.
+pub(crate) fn arguments(_pid: u32) -> Vec<Untrusted> {
+    Vec::new()
+}
+
+/// Nor what they cost.
+pub(crate) fn loads(_those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
+    Vec::new()
+}
+
+/// Nor what a window's cost.
+pub(crate) fn measured(_of: &Household) -> Vec<Member> {
+    Vec::new()
+}
+
+/// Nor what they do.
+pub(crate) fn hindrances(_those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
+    BTreeMap::new()
+}
+
+/// Nor whom they wait for.
+pub(crate) fn ports(_those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
+    BTreeMap::new()
+}
+
+/// Nor who waits there.
+pub(crate) fn listeners(_wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
+    BTreeMap::new()
+}
+
+/// Nor whose that is.
+pub(crate) fn owners(_those: &[ProcessId], _sockets: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
+    BTreeMap::new()
+}
+
+/// Nor who has asked them.
+pub(crate) fn inputs(_those: &[ProcessId], _uid: u32) -> BTreeMap<ProcessId, InputEnd> {
+    BTreeMap::new()
 }
 
 /// What a process takes for the file system, which cannot be told.

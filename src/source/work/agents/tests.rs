@@ -3,7 +3,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use tempfile::TempDir;
 
-use crate::core::model::{Committed, Doing, Format, Medium};
+use crate::core::model::{Committed, Doing, Edit, Format, Medium};
 use crate::format::{fixture, spec};
 
 use super::*;
@@ -38,6 +38,7 @@ impl Session {
             path: (*path).into(),
             at: at.parse().ok(),
             by: None,
+            also: Vec::new(),
             committed: Committed::Unknown,
         };
         let mut work = Work {
@@ -106,6 +107,21 @@ fn who_edited_a_file_last_is_told() {
 }
 
 #[test]
+fn every_sub_agent_that_edited_a_file_is_told() {
+    let mut session = Session::new();
+    session
+        .write("agent-a1.jsonl", &(edited("/a", 1) + &edited("/a", 2) + &edited("/b", 9) + &edited("/c", 1)));
+    session.write("agent-a2.jsonl", &(edited("/b", 3) + &edited("/c", 2)));
+    let work = session.look(&[("/c", "2026-11-22T11:00:05Z")], None);
+    let editors = |edit: &Edit| edit.sub_agents().map(|id| id.raw().to_owned()).collect::<Vec<_>>();
+    let told: Vec<(&str, Vec<String>)> =
+        work.doing.edits.iter().map(|edit| (edit.path.raw(), editors(edit))).collect();
+    let both = vec!["a1".to_owned(), "a2".to_owned()];
+    assert_eq!(told, [("/a", vec!["a1".to_owned()]), ("/b", both.clone()), ("/c", both)]);
+    assert_eq!(work.doing.edits[2].by, None, "the session itself was the last");
+}
+
+#[test]
 fn only_the_newest_are_followed() {
     let mut session = Session::new();
     for at in 0..MOST + 3 {
@@ -148,4 +164,18 @@ fn a_real_one_has_finished_and_its_edits_are_known() {
     session.write("agent-ac5ebff653b06c46b.meta.json", &note.replace("\"finished\": true", "\"x\": 1"));
     let work = session.look(&[], None);
     assert_eq!(work.agents.first().and_then(|agent| agent.task.clone()), Some("Sub job".into()));
+}
+
+#[test]
+fn a_transcript_that_is_not_read_is_told() {
+    let mut session = Session::new();
+    session.write("agent-a1.jsonl", "");
+    let folder = session.folder.path().join("session/subagents");
+    std::os::unix::fs::symlink(folder.join("agent-a1.jsonl"), folder.join("agent-a2.jsonl")).unwrap();
+    session.look(&[], None);
+    let unread: Vec<_> = session.agents.unread().collect();
+    assert_eq!(unread, [(folder.join("agent-a2.jsonl").as_path(), WhyUnread::Link)]);
+    std::fs::remove_file(folder.join("agent-a2.jsonl")).unwrap();
+    session.look(&[], None);
+    assert_eq!(session.agents.unread().count(), 0);
 }

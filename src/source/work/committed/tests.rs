@@ -1,4 +1,4 @@
-//! What is told of edits is what git says.
+//! What is reported of edits is what git says.
 
 use super::*;
 
@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::source::os::clock;
 
-const MOVED: i64 = 1_700_000_000;
+/// When the head moved: later than the kernel has changed any of these files.
+const MOVED: i64 = 4_000_000_000;
 
 /// A repository, made by hand, with a linked working tree and a file in each.
 struct Stage {
@@ -24,7 +25,7 @@ impl Stage {
             id: id.to_owned(),
             branch: Some("main".into()),
             exists: true,
-            locked: None,
+            ..Worktree::default()
         };
         let worktrees = vec![tree("shop", ""), tree("shop-pay", "pay")];
         let repo = Repo { common_dir: root.join("shop/.git"), worktrees, ..Repo::default() };
@@ -69,6 +70,7 @@ impl Stage {
             path: Untrusted::from_path(&self.at(path)),
             at: Some(Timestamp::from_second(MOVED + seconds).unwrap()),
             by: None,
+            also: Vec::new(),
             committed: Committed::Unknown,
         };
         Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default()).committed(&edit)
@@ -207,6 +209,8 @@ struct Real {
     /// When each file was edited last.
     edited: BTreeMap<&'static str, Timestamp>,
     kept: Kept,
+    /// How much later it is looked at.
+    later: SignedDuration,
 }
 
 const FILES: [&str; 4] = ["a.txt", "src/b.txt", "src/deep/c.txt", "src/deep/d.md"];
@@ -215,7 +219,8 @@ const TEXTS: [&str; 5] = ["one\n", "two\n", "one\r\ntwo\r\n", "one\ntwo\n", "$Id
 impl Real {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let real = Self { folder, edited: BTreeMap::new(), kept: Kept::default() };
+        let real =
+            Self { folder, edited: BTreeMap::new(), kept: Kept::default(), later: SignedDuration::ZERO };
         real.git(&["init", "-q", "-b", "main"]);
         real
     }
@@ -225,6 +230,11 @@ impl Real {
     }
 
     fn git(&self, arguments: &[&str]) -> Vec<u8> {
+        self.git_at(arguments, clock::now())
+    }
+
+    /// Runs git with a date for what it commits.
+    fn git_at(&self, arguments: &[&str], at: Timestamp) -> Vec<u8> {
         let root = self.root();
         let names = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
         let output = std::process::Command::new("git")
@@ -235,6 +245,7 @@ impl Real {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", &root)
             .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_COMMITTER_DATE", format!("{} +0000", at.as_second()))
             .envs(names.map(|name| (name, "ann")))
             .output()
             .unwrap();
@@ -275,6 +286,10 @@ impl Real {
         }
     }
 
+    fn now(&self) -> Timestamp {
+        clock::now() + self.later
+    }
+
     fn told(&mut self, file: &str, at: Timestamp) -> Committed {
         let root = self.root();
         let tree = Worktree {
@@ -282,15 +297,15 @@ impl Real {
             id: String::new(),
             branch: Some("main".into()),
             exists: true,
-            locked: None,
+            ..Worktree::default()
         };
         let repos = [Repo { common_dir: root.join(".git"), worktrees: vec![tree], ..Repo::default() }];
         let path = Untrusted::from_path(&root.join(file));
-        let edit = Edit { path, at: Some(at), by: None, committed: Committed::Unknown };
+        let edit = Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown };
         let uid = rustix::process::geteuid().as_raw();
-        let told = Heads::new((&repos, &[]), (clock::now(), SignedDuration::ZERO), uid, &mut self.kept)
+        let told = Heads::new((&repos, &[]), (self.now(), SignedDuration::ZERO), uid, &mut self.kept)
             .committed(&edit);
-        self.kept.commits.values_mut().for_each(Commit::rest);
+        self.kept.rest();
         told
     }
 
@@ -305,7 +320,10 @@ impl Real {
                 continue;
             };
             let of_head = self.git(&["cat-file", "blob", &format!("HEAD:{file}")]);
+            let has = |tree: &str| self.git(&["rev-parse", "-q", "--verify", &format!("{tree}:{file}")]);
+            let is_staged = has("HEAD") == has("");
             let is_in_head = !self.git(&["ls-tree", "HEAD", "--", file]).is_empty() && of_head == text;
+            let is_in_head = is_in_head && is_staged;
             match told {
                 Committed::Yes => assert!(is_in_head, "{file} is in no commit, after {story:?}"),
                 Committed::No => assert!(!status.is_empty(), "{file} is committed, after {story:?}"),
@@ -336,6 +354,130 @@ proptest::proptest! {
             }
         }
     }
+}
+
+/// What two windows have edited, one after the other, and what is done then.
+#[track_caller]
+fn check_left(steps: &[&[&str]], expected: Committed) {
+    let mut real = Real::new();
+    real.write("a.txt", "one\n");
+    real.write("src/b.txt", "one\n");
+    real.git(&["add", "-A"]);
+    let before = clock::now() - SignedDuration::from_secs(100);
+    real.git_at(&["commit", "-q", "-m", "one"], before);
+    let edits = ["one\ntwo\n", "one\ntwo\nthree\n"].map(|text| {
+        real.write("a.txt", text);
+        real.edited["a.txt"]
+    });
+    for step in steps {
+        match step {
+            ["by hand", file] => std::fs::write(real.root().join(file), "by hand\n").unwrap(),
+            ["before", arguments @ ..] => drop(real.git_at(arguments, before)),
+            arguments => drop(real.git(arguments)),
+        }
+    }
+    for at in edits {
+        assert_eq!(real.told("a.txt", at), expected, "after {steps:?}");
+    }
+}
+
+#[test]
+fn what_no_commit_has_had_since_is_in_none() {
+    for steps in [
+        &[&["stash", "-q"][..], &["stash", "pop", "-q"]][..],
+        &[&["stash", "-q"], &["stash", "apply", "-q"]],
+        &[&["add", "-A"], &["reset", "-q"]],
+        &[&["commit", "-aqm", "two"], &["reset", "-q", "--soft", "HEAD~1"]],
+        &[&["commit", "-aqm", "two"], &["reset", "-q", "HEAD~1"]],
+        &[
+            &["commit", "-aqm", "two"],
+            &["commit", "-q", "--amend", "-m", "three"],
+            &["reset", "-q", "HEAD~1"],
+        ],
+        &[&["by hand", "src/b.txt"], &["commit", "-qm", "other", "src/b.txt"]],
+        &[&["checkout", "-qb", "topic"], &["commit", "--allow-empty", "-qm", "none"]],
+        &[
+            &["by hand", "src/b.txt"],
+            &["stash", "push", "-q", "src/b.txt"],
+            &["commit", "--allow-empty", "-qm", "none"],
+        ],
+    ] {
+        check_left(steps, Committed::No);
+    }
+}
+
+#[test]
+fn what_somebody_else_may_have_done_since_is_not_told() {
+    for steps in [
+        &[&["commit", "-aqm", "two"][..], &["by hand", "a.txt"]][..],
+        &[&["commit", "-aqm", "two"], &["reset", "-q", "--hard", "HEAD~1"], &["by hand", "a.txt"]],
+        &[&["commit", "-aqm", "two"], &["revert", "--no-edit", "HEAD"], &["by hand", "a.txt"]],
+        &[
+            &["checkout", "-qb", "topic"],
+            &["commit", "-aqm", "two"],
+            &["checkout", "-q", "main"],
+            &["by hand", "a.txt"],
+        ],
+        &[&["stash", "-q"], &["by hand", "a.txt"]],
+        // A commit that bears an earlier date.
+        &[&["before", "commit", "-aqm", "two"], &["by hand", "a.txt"], &["reset", "-q"]],
+        &[
+            &["commit", "--allow-empty", "-qm", "none"],
+            &["commit", "-aqm", "two"],
+            &["by hand", "a.txt"],
+            &["reflog", "delete", "HEAD@{0}"],
+            &["reset", "-q"],
+        ],
+    ] {
+        check_left(steps, Committed::Unknown);
+    }
+}
+
+#[test]
+fn what_is_only_staged_is_in_no_commit() {
+    let staged = [&["add", "-A"][..], &["restore", "-s", "HEAD", "-W", "a.txt"]];
+    check_left(&staged, Committed::Unknown);
+    check_left(&[staged[0], staged[1], &["restore", "-S", "a.txt"]], Committed::Yes);
+    check_left(&[&["commit", "-aqm", "two"]], Committed::Yes);
+    // As a plain index has it, others are not read.
+    for how in [["update-index", "--index-version", "4"], ["update-index", "--split-index", "-q"]] {
+        check_left(&[&["commit", "-aqm", "two"], &how], Committed::Unknown);
+    }
+    check_left(&[&["commit", "-aqm", "two"], &["update-index", "--index-version", "2"]], Committed::Yes);
+    check_left(&[&["commit", "-aqm", "two"], &["rm", "-q", "--cached", "a.txt"]], Committed::Unknown);
+}
+
+#[test]
+fn a_file_whose_time_was_set_back_is_not_untouched() {
+    let stage = Stage::new();
+    stage.log("shop/.git/logs/HEAD", &line(MOVED));
+    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::No);
+    let real = clock::now().as_second();
+    stage.log("shop/.git/logs/HEAD", &line(real - 1_000));
+    let back = |path: &str, seconds: i64| {
+        let to = SystemTime::UNIX_EPOCH + Duration::from_secs((real + seconds).unsigned_abs());
+        std::fs::File::options().write(true).open(stage.at(path)).unwrap().set_modified(to).unwrap();
+    };
+    back("shop/.git/logs/HEAD", -1_000);
+    back("shop/src/a.rs", -900);
+    assert_eq!(stage.ask("shop/src/a.rs", real - 800 - MOVED), Committed::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", real + 800 - MOVED), Committed::No);
+}
+
+#[test]
+fn a_commit_that_could_not_be_read_is_tried_again() {
+    let mut real = Real::new();
+    real.write("a.txt", "one\n");
+    let at = real.edited["a.txt"];
+    real.git(&["add", "-A"]);
+    real.git(&["commit", "-q", "-m", "one"]);
+    let [objects, away] = ["objects", "away"].map(|name| real.root().join(".git").join(name));
+    std::fs::rename(&objects, &away).unwrap();
+    assert_eq!(real.told("a.txt", at), Committed::Unknown);
+    std::fs::rename(&away, &objects).unwrap();
+    assert_eq!(real.told("a.txt", at), Committed::Unknown, "not at once");
+    real.later = SignedDuration::from_secs(11);
+    assert_eq!(real.told("a.txt", at), Committed::Yes);
 }
 
 #[test]

@@ -22,6 +22,8 @@ struct Opencode {
     folder: TempDir,
     store: Connection,
     kept: Kept,
+    /// When its window started.
+    since: Option<Timestamp>,
 }
 
 impl Opencode {
@@ -31,24 +33,44 @@ impl Opencode {
         store.execute_batch(SCHEMA).unwrap();
         let row = "INSERT INTO session VALUES (?1, NULL, '/src', 'Fix it', '1.18.33', 0, 9000, NULL)";
         store.execute(row, [ID]).unwrap();
-        Self { folder, store, kept: Kept::default() }
+        Self { folder, store, kept: Kept::default(), since: None }
     }
 
     fn message(&self, id: &str, at: i64, data: &Value) {
+        self.message_of(ID, id, at, data);
+    }
+
+    fn message_of(&self, session: &str, id: &str, at: i64, data: &Value) {
         let row = "INSERT OR REPLACE INTO message VALUES (?1, ?2, ?3, ?3, ?4)";
-        self.store.execute(row, params![id, ID, at, data.to_string()]).unwrap();
+        self.store.execute(row, params![id, session, at, data.to_string()]).unwrap();
     }
 
     fn part(&self, id: &str, message: &str, at: i64, data: &str) {
+        self.part_of(ID, (id, message), at, data);
+    }
+
+    fn part_of(&self, session: &str, (id, message): (&str, &str), at: i64, data: &str) {
         let row = "INSERT OR REPLACE INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
-        self.store.execute(row, params![id, message, ID, at, data]).unwrap();
+        self.store.execute(row, params![id, message, session, at, data]).unwrap();
+    }
+
+    /// Adds a sub-session that runs a command, and has edited a file.
+    fn sub_session(&self, id: &str, parent: &str, file: &str) {
+        let row = "INSERT INTO session VALUES (?1, ?2, '/src', ?3, '1.18.33', 0, 9500, NULL)";
+        self.store.execute(row, [id, parent, &format!("Count {id}")]).unwrap();
+        let own = |name: &str| format!("{id}-{name}");
+        self.message_of(id, &own("m1"), 3_000, &json!({ "role": "user" }));
+        self.part_of(id, (&own("p1"), &own("m1")), 3_000, r#"{"type":"text","text":"Count lines"}"#);
+        self.message_of(id, &own("m2"), 3_100, &json!({ "role": "assistant" }));
+        self.part_of(id, (&own("p2"), &own("m2")), 3_200, &patch(file));
+        self.part_of(id, (&own("p3"), &own("m2")), 3_300, &bash("running").to_string());
     }
 
     fn look(&mut self) -> Work {
         let path = self.folder.path().join("opencode.db");
         let copies = Copies::below(&self.folder.path().join("copies"));
         let files = Files::of(&path).unwrap();
-        let sessions = [ID.into(), "ses_none".into()].into();
+        let sessions = [(ID.into(), self.since), ("ses_none".into(), None)].into();
         self.kept.look(&path, files, &sessions, files.touched_at(), &copies);
         assert_eq!(self.kept.work.len(), 1);
         (*self.kept.work[&ID.into()]).clone()
@@ -119,6 +141,61 @@ fn a_long_session_is_read_in_bounds_and_says_since_when() {
 }
 
 #[test]
+fn each_sub_session_that_runs_is_a_sub_agent_and_all_their_edits_count() {
+    let mut own = busy();
+    own.part("p3", "m2", 2_200, &patch("a.rs"));
+    own.sub_session("ses_a", ID, "a.rs");
+    own.sub_session("ses_b", "ses_a", "b.rs");
+    own.sub_session("ses_elsewhere", "ses_none", "no.rs");
+    let work = own.look();
+    let [below, agent] = work.agents.as_slice() else { panic!("{:?}", work.agents) };
+    assert_eq!((agent.id.raw(), below.id.raw()), ("ses_a", "ses_b"));
+    assert_eq!(agent.task, Some("Count ses_a".into()));
+    assert_eq!(agent.call.as_ref().map(|call| call.tool.raw()), Some("bash"));
+    assert_eq!(agent.since, time::epoch_ms(3_000));
+    let edits = work.doing.edits.iter().map(|edit| (edit.path.raw(), edit.by.as_ref().map(Untrusted::raw)));
+    assert_eq!(edits.collect::<Vec<_>>(), [("/src/a.rs", Some("ses_a")), ("/src/b.rs", Some("ses_b"))]);
+    // Its own answer, and what it waits for, are not theirs.
+    assert_eq!(
+        (work.doing.prompt.map(|it| it.text), work.written_at),
+        (Some("Fix it".into()), time::epoch_ms(9_000).unwrap())
+    );
+
+    own.message_of(
+        "ses_a",
+        "ses_a-m2",
+        3_100,
+        &json!({ "role": "assistant", "time": { "completed": 4_000 } }),
+    );
+    let work = own.look();
+    assert_eq!(
+        work.agents.iter().map(|agent| agent.id.raw()).collect::<Vec<_>>(),
+        ["ses_b"],
+        "one has finished"
+    );
+    assert_eq!(work.doing.edits.len(), 2);
+    own.since = time::epoch_ms(9_501);
+    assert_eq!(own.look().agents, [], "they were those of the window before");
+}
+
+#[test]
+fn sub_sessions_in_a_circle_or_too_many_are_read_in_bounds() {
+    let mut own = busy();
+    own.sub_session("ses_a", "ses_b", "a.rs");
+    own.sub_session("ses_b", "ses_a", "b.rs");
+    assert_eq!(own.look().agents, []);
+    own.store.execute("UPDATE session SET parent_id = ?1 WHERE id = 'ses_a'", [ID]).unwrap();
+    own.store.execute("UPDATE session SET parent_id = 'ses_b' WHERE id = ?1", [ID]).unwrap();
+    own.store.execute("UPDATE session SET parent_id = 'ses_a' WHERE id = 'ses_b'", []).unwrap();
+    assert_eq!(own.look().agents.len(), 2);
+    for at in 0..AGENTS {
+        own.sub_session(&format!("ses_{at}"), ID, &format!("{at}.rs"));
+    }
+    let work = own.look();
+    assert_eq!((work.agents.len(), work.doing.edits_since), (AGENTS, time::epoch_ms(9_500)));
+}
+
+#[test]
 fn a_patch_that_is_too_long_is_said_to_be_left_out() {
     let mut own = busy();
     own.part("p3", "m2", 2_200, &patch("a.rs"));
@@ -157,4 +234,21 @@ fn real_rows_say_what_their_session_did() {
     let edits: Vec<&str> = doing.edits.iter().map(|edit| edit.path.raw()).collect();
     assert_eq!(edits, ["/home/dev/src/epsilon/b.txt", "/home/dev/src/epsilon/c.txt"]);
     assert_eq!((doing.model, doing.context.map(|fill| fill.tokens)), (Some("m1".into()), Some(21_000)));
+}
+
+#[test]
+fn a_database_that_cannot_be_read_keeps_what_it_said_and_says_why() {
+    let mut opencode = Opencode::new();
+    opencode.look();
+    assert_eq!(opencode.kept.unread, None);
+    let path = opencode.folder.path().join("opencode.db");
+    let sessions: Sessions = [(ID.into(), None)].into();
+    // With the last who has it open its log goes.
+    opencode.store = Connection::open_in_memory().unwrap();
+    std::fs::write(&path, "no database at all, and long enough to be taken for one").unwrap();
+    let files = Files::of(&path).unwrap();
+    let copies = Copies::below(&opencode.folder.path().join("copies"));
+    opencode.kept.look(&path, files, &sessions, files.touched_at(), &copies);
+    assert_eq!(opencode.kept.unread, Some((vec![ID.into()], WhyUnread::Damaged)));
+    assert!(opencode.kept.work.contains_key(&ID.into()));
 }

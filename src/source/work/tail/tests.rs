@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use tempfile::TempDir;
 
-use crate::core::model::{Doing, Format, TurnState};
+use crate::core::model::{Doing, Format, TurnState, WhyUnread};
 use crate::format;
 
 use super::*;
@@ -48,7 +48,7 @@ impl Followed {
     }
 
     fn look(&mut self) -> &Tail {
-        self.tail = Tail::read(&self.path, self.adapter, self.uid, self.tail.take());
+        self.tail = Tail::read(&self.path, self.adapter, self.uid, self.tail.take()).ok();
         self.tail.as_ref().unwrap()
     }
 
@@ -57,8 +57,9 @@ impl Followed {
         paths(&self.look().draft().doing())
     }
 
-    fn is_read(&self) -> bool {
-        Tail::read(&self.path, self.adapter, self.uid, None).is_some()
+    #[track_caller]
+    fn check_refused(&self, why: Option<WhyUnread>) {
+        assert_eq!(Tail::read(&self.path, self.adapter, self.uid, None).err(), Some(why));
     }
 }
 
@@ -163,21 +164,28 @@ fn a_file_whose_end_is_one_long_line_is_followed() {
 #[test]
 fn what_is_no_plain_file_of_the_user_is_not_read() {
     let mut file = Followed::new(claude(), edit("a").as_bytes());
-    assert!(file.is_read());
-    assert!(Tail::read(&file.path, claude(), file.uid + 1, None).is_none(), "another user's");
+    file.look();
+    file.uid += 1;
+    file.check_refused(Some(WhyUnread::ForeignOwner));
+    file.uid -= 1;
     let beside = file.folder.path().join("beside");
     std::fs::hard_link(&file.path, &beside).unwrap();
-    assert!(!file.is_read(), "it has two names");
+    file.check_refused(Some(WhyUnread::SeveralNames));
     file.look_refused();
     std::fs::remove_file(&file.path).unwrap();
     symlink(&beside, &file.path).unwrap();
-    assert!(!file.is_read(), "a link");
+    file.check_refused(Some(WhyUnread::Link));
     std::fs::remove_file(&file.path).unwrap();
     mkfifoat(CWD, &file.path, Mode::RUSR | Mode::WUSR).unwrap();
-    assert!(!file.is_read(), "a FIFO");
+    file.check_refused(Some(WhyUnread::NoPlainFile));
     std::fs::remove_file(&file.path).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(&file.path).unwrap();
+    file.check_refused(Some(WhyUnread::NoPlainFile));
+    drop(socket);
+    std::fs::remove_file(&file.path).unwrap();
+    file.check_refused(None);
     std::fs::create_dir(&file.path).unwrap();
-    assert!(!file.is_read(), "a folder");
+    file.check_refused(Some(WhyUnread::NoPlainFile));
 }
 
 impl Followed {
@@ -189,7 +197,8 @@ impl Followed {
         self.look();
         std::fs::rename(&self.path, &beside).unwrap();
         symlink(&beside, &self.path).unwrap();
-        assert!(Tail::read(&self.path, self.adapter, self.uid, self.tail.take()).is_none());
+        let read = Tail::read(&self.path, self.adapter, self.uid, self.tail.take());
+        assert_eq!(read.err(), Some(Some(WhyUnread::Link)));
         std::fs::remove_file(&self.path).unwrap();
         std::fs::rename(&beside, &self.path).unwrap();
         std::fs::hard_link(&self.path, &beside).unwrap();

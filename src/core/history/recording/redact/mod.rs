@@ -19,10 +19,11 @@ pub(crate) use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
-    BoundSession, BrokenFile, Call, Database, Details, Doing, Domain, Edit, FilePath, Holder, HolderNames,
-    HomeFolder, Host, Key, KeyKind, Location, NotedWait, Notes, Problem, Process, ProcessTable, Record,
-    RecordDetail, Repo, Resource, Row, SessionFile, Snapshot, SourceHealth, StatedClaim, StatedPid, SubAgent,
-    Texts, Tie, Tombstone, Untrusted, Waiting, Wants, Work, WorkItem, Worktree,
+    BoundSession, BrokenFile, Call, Database, Details, Doing, Domain, Edit, FilePath, Hindrance, Holder,
+    HolderNames, HomeFolder, Host, Key, Location, NamedTexts, NotedWait, Notes, Origin, Problem, Process,
+    ProcessTable, Record, RecordDetail, Repo, Resource, Row, SessionFile, Snapshot, SourceHealth,
+    StatedClaim, StatedPid, SubAgent, Texts, Tie, Tombstone, Trace, UnreadWork, Untrusted, Waiting, Wants,
+    Work, WorkItem, Worktree,
 };
 
 /// The facts whose values are a system's own words or numbers.
@@ -64,7 +65,9 @@ impl Redactor {
             session_files,
             tombstones,
             plain_folders,
+            traces,
             work,
+            unread_work,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -80,8 +83,13 @@ impl Redactor {
         session_files.iter_mut().for_each(|file| self.session_file(file));
         *tombstones = tombstones.iter().map(|stone| self.tombstone(stone.clone())).collect();
         plain_folders.iter_mut().for_each(|folder| self.untrusted(folder));
+        traces.iter_mut().for_each(|trace| self.trace(trace));
         sources.iter_mut().for_each(|source| self.source(source));
         work.iter_mut().for_each(|work| self.work(Arc::make_mut(work)));
+        for UnreadWork { format: _, session, path, why: _ } in unread_work {
+            self.untrusted(session);
+            self.file(path);
+        }
         look
     }
 
@@ -147,6 +155,31 @@ impl Redactor {
         exe.iter_mut().chain(cwd).chain(argv).chain(env.values_mut()).for_each(|text| self.untrusted(text));
     }
 
+    fn trace(&mut self, trace: &mut Trace) {
+        let Trace {
+            id: _,
+            group: _,
+            argv,
+            cwd,
+            origin,
+            tasks,
+            memory: _,
+            cpu_time: _,
+            ports: _,
+            input: _,
+            server,
+            hindrance,
+        } = trace;
+        argv.iter_mut().chain(cwd).chain(tasks).chain(server).for_each(|text| self.untrusted(text));
+        if let Some(Origin { agent: _, pid: _, session, multiplexer: _, is_unit: _ }) = origin {
+            session.iter_mut().for_each(|session| self.untrusted(session));
+        }
+        match hindrance {
+            Some(Hindrance::Locking(path)) => self.untrusted(path),
+            Some(Hindrance::Nothing | Hindrance::Traced(_) | Hindrance::Waiting) | None => {}
+        }
+    }
+
     fn repo(&mut self, repo: &mut Repo) {
         let Repo { common_dir, sort: _, worktrees, entire_refs, users: _ } = repo;
         *common_dir = self.path(common_dir);
@@ -155,7 +188,7 @@ impl Redactor {
     }
 
     fn tree(&mut self, tree: &mut Worktree) {
-        let Worktree { path, id, branch, exists: _, locked } = tree;
+        let Worktree { path, id, branch, exists: _, locked, is_gone: _, made: _ } = tree;
         *path = self.path(path);
         self.string(id);
         branch.iter_mut().chain(locked).for_each(|text| self.untrusted(text));
@@ -244,7 +277,7 @@ impl Redactor {
         names.into_iter().for_each(|name| self.untrusted(name));
     }
 
-    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> Vec<(&'static str, Untrusted)> {
+    fn facts(&mut self, facts: &[(&'static str, Untrusted)]) -> NamedTexts {
         let redacted = |(name, value): &(&'static str, Untrusted)| {
             let is_plain = PLAIN_FACTS.contains(name);
             let value = if is_plain { self.0.fact(value.raw()) } else { self.0.text(value.raw()) };
@@ -300,6 +333,7 @@ impl Redactor {
             todo,
             edits,
             edits_since: _,
+            taken_ports: _,
             model: _,
             context: _,
             version: _,
@@ -309,9 +343,9 @@ impl Redactor {
         *prompt = None;
         title.iter_mut().chain(todo).chain(cwd).for_each(|text| self.untrusted(text));
         calls.iter_mut().for_each(|call| self.call(call));
-        for Edit { path, at: _, by, committed: _ } in edits {
+        for Edit { path, at: _, by, also, committed: _ } in edits {
             self.untrusted(path);
-            by.iter_mut().for_each(|by| self.untrusted(by));
+            by.iter_mut().chain(also).for_each(|by| self.untrusted(by));
         }
         for SubAgent { id, task, call, since: _ } in agents {
             self.untrusted(id);
@@ -420,7 +454,7 @@ impl Redactor {
 }
 
 fn record_key(record: &Record) -> Key {
-    Key::derive(KeyKind::Record, &[record.format.name(), record.location.text().raw()])
+    record.key()
 }
 
 /// Leaves out a sentence that can quote a file.

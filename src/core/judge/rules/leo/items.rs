@@ -26,7 +26,7 @@ pub(crate) fn findings(book: &Book<'_>) -> Vec<Finding> {
 fn finished(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     let holders: Vec<&Judged> =
         item.mirrors.iter().chain(&item.owner).filter_map(|session| book.session(session)).collect();
-    let own = || book.facts.records.iter().find(|judged| Some(&judged.key) == item.record.as_ref());
+    let own = || item.record.as_ref().and_then(|key| book.facts.index.record(key));
     let first = holders.first().copied().or_else(own)?;
     let message = format!(
         "{} is {} and still claimed by {}: nobody can work on it, and its session can claim nothing else",
@@ -81,7 +81,7 @@ fn reason(session: &Judged) -> Option<&Untrusted> {
 }
 
 /// Two live sessions, one item: one is named by the item, the other one names it. Two windows of
-/// this machine are told by the rule for all formats.
+/// this machine are reported by the rule for all formats.
 fn contested(item: &WorkItem, mirrors: &Judged, owns: &Judged, book: &Book<'_>) -> Option<Finding> {
     if mirrors.window_pid.zip(owns.window_pid).is_some_and(|(one, other)| one != other) {
         return None;
@@ -139,7 +139,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     Some(Finding::new(code, vec![subject], message, evidence, Remedy::Release))
 }
 
-/// Returns whether another living session works on the item: that is told as a contest.
+/// Returns whether another living session works on the item: that is reported as a contest.
 fn is_stolen(item: &WorkItem, owns: &Judged, book: &Book<'_>) -> bool {
     is_alive(owns) && item.mirrors.iter().any(|session| book.session(session).is_some_and(is_alive))
 }
@@ -148,7 +148,7 @@ fn of_claim(record: &Key, item: &WorkItem, book: &Book<'_>) -> Key {
     book.claim(record, item).map_or_else(|| record.clone(), |claim| claim.key.clone())
 }
 
-/// Returns whether a session holds more than this item: that is told as one thing.
+/// Returns whether a session holds more than this item: that is reported as one thing.
 fn is_part_of_more(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> bool {
     book.held(session).iter().any(|other| other.key != item.key)
 }

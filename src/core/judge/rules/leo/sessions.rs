@@ -10,13 +10,13 @@ use crate::core::model::{
     Code, Evidence, Finding, Judged, Remedy, SignOfLife, Untrusted, VerdictState, WorkItem,
 };
 
-/// How long a session may tick without using a tool before it is told: 60 min, LEO's own limit.
+/// How long a session may tick without using a tool before it is reported: 60 min, LEO's own limit.
 const FROZEN_AFTER: SignedDuration = SignedDuration::from_mins(60);
 
 /// How close together heartbeats of one host stop where it is no death: 10 min, LEO's own rule.
 const FREEZE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 
-/// For how long such a stop is told: 45 min, LEO's own rule.
+/// For how long such a stop is reported: 45 min, LEO's own rule.
 const FREEZE_TOLD_FOR: SignedDuration = SignedDuration::from_mins(45);
 
 /// Finds what is wrong with single sessions, and with all of a host together.
@@ -70,7 +70,7 @@ fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
         judged.record.title,
         silent_for.as_mins()
     );
-    let evidence = judged.verdict.evidence.as_slice();
+    let evidence = judged.verdict.evidence.clone();
     Some(Finding::new(Code::QuietHolder, [judged.key.clone()], message, evidence, Remedy::None))
 }
 

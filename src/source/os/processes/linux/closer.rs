@@ -75,7 +75,7 @@ fn is_torn(process: &Process) -> bool {
 /// Opens the pidfd, reads, and then asks the pidfd: if its process has not exited, all that was
 /// read in between belongs to it.
 fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
-    let pidfd = if proc.is_own { pidfd::open(pid).ok() } else { None };
+    let pidfd = if proc.is_own() { pidfd::open(pid).ok() } else { None };
     let folder = match proc.folder(pid) {
         Ok(folder) => folder,
         Err(error) if is_gone(error) => return Closer::Gone,

@@ -15,7 +15,7 @@ const MOUNTS: usize = 8 << 20;
 /// Returns why the list may lack processes; `None` when it cannot. What cannot be found out is a
 /// reason too.
 pub(crate) fn doubt(proc: &Proc) -> Option<String> {
-    if !proc.is_own {
+    if !proc.is_own() {
         return Some("/proc shows another pid namespace".to_owned());
     }
     if sees_everything() {

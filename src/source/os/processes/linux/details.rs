@@ -14,6 +14,7 @@ use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
 use crate::core::model::secret::{hide, hide_in_arguments};
 use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};
+use crate::source::os::processes::linux::status;
 
 /// The environment variables that are read beside those of [`crate::core::model::place`]; no other one is kept.
 const VARIABLES: [&str; 6] =
@@ -22,8 +23,6 @@ const VARIABLES: [&str; 6] =
 const ARGUMENTS: usize = 128 << 10;
 /// The most bytes of environment that are read.
 const ENVIRONMENT: usize = 2 << 20;
-/// The most bytes of `status` that are read; it has about 1.5 KiB.
-const STATUS: usize = 16 << 10;
 
 /// Reads all details but CPU and memory use. User, PIDs and environment are taken from `kept` where
 /// the process still runs the same program with the same arguments.
@@ -33,7 +32,7 @@ pub(crate) fn read(folder: &OwnedFd, kept: Option<Details>) -> Details {
     let lasting = match kept.filter(|kept| kept.exe == exe && kept.argv == argv) {
         Some(kept) => kept,
         None => {
-            let (uid, ns_pids) = status(folder);
+            let (uid, ns_pids) = user_and_pids(folder);
             let (has_other_clock, env) = (has_other_clock(folder), environment(folder, "environ"));
             Details { exe, argv, uid, ns_pids, has_other_clock, env, ..Details::default() }
         }
@@ -130,8 +129,8 @@ fn variables(text: &[u8]) -> BTreeMap<String, Untrusted> {
 /// Reads the PIDs in each namespace.
 pub(crate) fn ns_pids(at: BorrowedFd<'_>, path: &str) -> Reading<Vec<u32>> {
     let mut text = Vec::new();
-    match slurp(at, path, &mut text, STATUS) {
-        Ok(()) => Reading::Read(user_and_pids(&text).1),
+    match slurp(at, path, &mut text, status::MOST) {
+        Ok(()) => Reading::Read(status::ns_pids(&text)),
         Err(error) if is_gone(error) => Reading::Gone,
         Err(_) => Reading::Unreadable,
     }
@@ -140,32 +139,20 @@ pub(crate) fn ns_pids(at: BorrowedFd<'_>, path: &str) -> Reading<Vec<u32>> {
 /// Reads the PID of the process that a number stands for, its own or one of its threads'.
 pub(crate) fn process_of(at: BorrowedFd<'_>, path: &str) -> Reading<Option<u32>> {
     let mut text = Vec::new();
-    match slurp(at, path, &mut text, STATUS) {
-        Ok(()) => Reading::Read(numbers(&text, b"Tgid:").first().copied()),
+    match slurp(at, path, &mut text, status::MOST) {
+        Ok(()) => Reading::Read(status::process(&text)),
         Err(error) if is_gone(error) => Reading::Gone,
         Err(_) => Reading::Unreadable,
     }
 }
 
 /// Reads the effective user and the PIDs in each namespace.
-fn status(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
+fn user_and_pids(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
     let mut text = Vec::new();
-    match slurp(at, "status", &mut text, STATUS) {
-        Ok(()) => user_and_pids(&text),
+    match slurp(at, "status", &mut text, status::MOST) {
+        Ok(()) => (status::user(&text), status::ns_pids(&text)),
         Err(_) => (None, Vec::new()),
     }
-}
-
-/// Returns the numbers of one line.
-fn numbers(text: &[u8], name: &[u8]) -> Vec<u32> {
-    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
-    let line = line.and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
-    line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
-}
-
-fn user_and_pids(text: &[u8]) -> (Option<u32>, Vec<u32>) {
-    // Real, effective, saved and file system user.
-    (numbers(text, b"Uid:").get(1).copied(), numbers(text, b"NSpid:"))
 }
 
 #[cfg(test)]
@@ -195,11 +182,5 @@ mod tests {
         let found = variables(text);
         let found: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.raw())).collect();
         assert_eq!(found, [("TMUX", "/tmp/t,1,0"), ("TMUX_PANE", "%3")]);
-    }
-
-    #[test]
-    fn the_effective_user_and_every_namespace_are_read() {
-        let text = b"Name:\tUid: 7 7\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t9899\t1\n";
-        assert_eq!(user_and_pids(text), (Some(1001), vec![9899, 1]));
     }
 }

@@ -4,36 +4,51 @@ pub(crate) mod chain;
 pub(crate) mod closer;
 pub(crate) mod completeness;
 pub(crate) mod details;
+pub(crate) mod diag;
 pub(crate) mod folders;
+pub(crate) mod hindrance;
+pub(crate) mod household;
+pub(crate) mod input;
 pub(crate) mod known;
+pub(crate) mod links;
+pub(crate) mod load;
 pub(crate) mod namespace;
 pub(crate) mod pidfd;
+pub(crate) mod print;
 pub(crate) mod proc;
 pub(crate) mod stat;
+pub(crate) mod status;
+pub(crate) mod tcp;
 pub(crate) mod threads;
 pub(crate) mod ticks;
+pub(crate) mod trace;
 pub(crate) mod tty;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{CString, OsStr};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
 
 pub(crate) use self::chain::chain;
 pub(crate) use self::folders::{View, view_of};
+pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, of as pidfd_of};
 pub(crate) use self::ticks::ticks_per_second;
 use crate::core::judge::agent::Candidates;
 use crate::core::model::process::ancestry;
-use crate::core::model::{InnerPids, Process, ProcessTable};
+use crate::core::model::{
+    Hindrance, Household, InnerPids, InputEnd, Load, Member, Port, Process, ProcessId, ProcessTable,
+    Untrusted,
+};
 use crate::source::os::processes::linux::closer::{Closer, Kept};
 use crate::source::os::processes::linux::known::{Known, KnownProcess};
 use crate::source::os::processes::linux::namespace::inner_pids;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
 use crate::source::os::processes::linux::stat::Line;
+use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::wanted::{Depth, Wanted};
 
 /// Returns the paths of the files that a process has open (proc(5), `fd`).
@@ -45,6 +60,74 @@ pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     let targets = entries.filter_map(|entry| target(entry.ok()?));
     let is_path = |target: &CString| target.as_bytes().starts_with(b"/");
     targets.filter(is_path).map(|target| OsStr::from_bytes(target.as_bytes()).into()).collect()
+}
+
+/// Returns the traces of these processes, as far as they are this user's and their home is one of these.
+pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, Traced)> {
+    if those.is_empty() {
+        return Vec::new();
+    }
+    let Ok(mut proc) = Proc::open() else { return Vec::new() };
+    let traced = |id| match trace::read(&mut proc, id, uid, homes) {
+        Reading::Read(trace) => Traced::Read(Box::new(trace)),
+        Reading::Unreadable => Traced::Unread,
+        Reading::Gone => Traced::Gone,
+    };
+    those.iter().copied().zip(those.iter().copied().map(traced)).collect()
+}
+
+/// Returns the arguments of a process as they are now.
+pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
+    details::argv(CWD, &format!("/proc/{pid}/cmdline"))
+}
+
+/// Measures a window's own process and those below it, parents before their children.
+pub(crate) fn measured(of: &Household) -> Vec<Member> {
+    household::measured(of)
+}
+
+/// Returns what these processes cost.
+pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
+    if those.is_empty() {
+        return Vec::new();
+    }
+    let Ok(mut proc) = Proc::open() else { return Vec::new() };
+    those.iter().map(|id| (*id, load::read(&mut proc, *id))).collect()
+}
+
+/// Returns what these processes are in the middle of, as far as that can be read.
+pub(crate) fn hindrances(those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
+    if those.is_empty() {
+        return BTreeMap::new();
+    }
+    let Ok(mut proc) = Proc::open() else { return BTreeMap::new() };
+    those.iter().filter_map(|id| Some((*id, hindrance::read_settled(&mut proc, *id)?))).collect()
+}
+
+/// Returns the TCP ports that each of these processes listens on.
+pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
+    if those.is_empty() {
+        return BTreeMap::new();
+    }
+    Proc::open().map(|mut proc| tcp::ports(&mut proc, those)).unwrap_or_default()
+}
+
+/// Returns the sockets that listen on each of these ports, by their inodes.
+pub(crate) fn listeners(wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
+    tcp::listeners(wanted)
+}
+
+/// Returns which of these processes has each of these sockets open.
+pub(crate) fn owners(those: &[ProcessId], inodes: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
+    Proc::open().map(|mut proc| tcp::owners(&mut proc, those, inodes)).unwrap_or_default()
+}
+
+/// Returns who is at the other end of the standard input of these processes, where that can be told.
+pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, InputEnd> {
+    if those.is_empty() {
+        return BTreeMap::new();
+    }
+    Proc::open().map(|mut proc| input::inputs(&mut proc, those, uid)).unwrap_or_default()
 }
 
 /// What one scan leaves for the next.

@@ -24,7 +24,7 @@ pub(crate) fn inner_pids(proc: &mut Proc, line: &Line, earlier: Option<&KnownPro
     if let Some(known) = earlier.and_then(|earlier| earlier.inner_pids(id)) {
         return Reading::Read(known);
     }
-    if proc.is_own && is_ours(proc, id.pid) {
+    if proc.is_own() && is_ours(proc, id.pid) {
         return Reading::Read(InnerPids::Read([].into()));
     }
     match ns_pids(proc.as_fd(), &format!("{}/status", id.pid)) {

@@ -1,5 +1,6 @@
 //! The `/proc` folder: listing it, and reading its files into one reused buffer.
 
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -7,20 +8,20 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat};
 use rustix::io::{Errno, read, retry_on_intr};
 
+use crate::core::model::ProcessId;
 use crate::source::os::open::error::words;
-use crate::source::os::processes::linux::stat;
 use crate::source::os::processes::linux::stat::Line;
+use crate::source::os::processes::linux::{stat, status};
 
 /// How much of `/proc` one `getdents64` may return, in bytes.
 const LISTING: usize = 32 << 10;
 /// Enough for every `stat` file: 52 numbers and a name of 15 bytes (proc(5)).
-const STAT: usize = 2 << 10;
+pub(crate) const STAT: usize = 2 << 10;
 
 /// An open `/proc` and the buffers for reading it.
 pub(crate) struct Proc {
     fd: OwnedFd,
-    /// Whether it shows our own PID namespace: only there a pidfd is of the process that it shows.
-    pub(crate) is_own: bool,
+    is_own: OnceCell<bool>,
     path: String,
     text: Vec<u8>,
 }
@@ -41,9 +42,22 @@ impl Proc {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = openat(CWD, "/proc", flags, Mode::empty())
             .map_err(|error| format!("failed to open /proc: {}", words(error)))?;
-        let shown = readlinkat(&fd, "self", Vec::new()).ok();
-        let is_own = shown.is_some_and(|shown| shown.as_bytes() == std::process::id().to_string().as_bytes());
-        Ok(Self { fd, is_own, path: String::with_capacity(32), text: Vec::with_capacity(STAT) })
+        let (path, text) = (String::with_capacity(32), Vec::with_capacity(STAT));
+        Ok(Self { fd, is_own: OnceCell::new(), path, text })
+    }
+
+    /// Returns whether it shows our own PID namespace: only there a number means to the kernel whom it
+    /// shows, as for a pidfd. In one above we have several numbers, of which the first can equal our own
+    /// by chance.
+    pub(crate) fn is_own(&self) -> bool {
+        *self.is_own.get_or_init(|| {
+            let shown = readlinkat(&self.fd, "self", Vec::new());
+            let own = std::process::id().to_string();
+            let mut text = Vec::new();
+            shown.is_ok_and(|shown| shown.as_bytes() == own.as_bytes())
+                && slurp(self.fd.as_fd(), "self/status", &mut text, status::MOST).is_ok()
+                && status::ns_pids(&text).len() <= 1
+        })
     }
 
     /// Lists every PID with the inode of its folder, and says what went wrong if the list may be
@@ -79,6 +93,17 @@ impl Proc {
         let _ = write!(self.path, "{pid}");
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         openat(&self.fd, self.path.as_str(), flags, Mode::empty())
+    }
+
+    /// Opens the folder of this very process; nothing where it has gone.
+    pub(crate) fn folder_of(&mut self, id: ProcessId) -> Option<OwnedFd> {
+        let folder = self.folder(id.pid).ok()?;
+        let mut text = Vec::new();
+        let outcome = slurp(folder.as_fd(), "stat", &mut text, STAT);
+        match understood(id.pid, outcome.map(|()| text.as_slice())) {
+            Reading::Read(line) if line.process.id == id => Some(folder),
+            Reading::Read(_) | Reading::Unreadable | Reading::Gone => None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod field {
     pub(crate) const SESSION: usize = 3;
     pub(crate) const TTY: usize = 4;
     pub(crate) const FLAGS: usize = 6;
+    pub(crate) const USER_TIME: usize = 11;
     pub(crate) const THREADS: usize = 17;
     pub(crate) const START: usize = 19;
     pub(crate) const STACK: usize = 25;
@@ -25,6 +26,8 @@ const KERNELS: u64 = 0x0020_0000;
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) process: Process,
+    /// Its process group.
+    pub(crate) group: u32,
     /// Whether it is a thread of the kernel, which never becomes a program.
     pub(crate) is_kernels: bool,
     /// Whether it is what a shell, or a terminal itself, has started on a terminal: it leads its
@@ -64,11 +67,20 @@ pub(crate) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         inner: InnerPids::default(),
         details: None,
     };
-    let is_job = process.tty.is_some() && size(field::GROUP) == Some(u64::from(pid));
+    let group = u32::try_from(number(field::GROUP)?).unwrap_or_default();
+    let is_job = process.tty.is_some() && group == pid;
     let address = |index: usize| size(index).filter(|address| *address != 0);
     let layout =
         || Some(Layout([address(field::STACK)?, address(field::ARGUMENTS)?, address(field::ENVIRONMENT)?]));
-    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, is_job, layout: layout() })
+    Some(Line { process, group, is_kernels: size(field::FLAGS)? & KERNELS != 0, is_job, layout: layout() })
+}
+
+/// Returns the CPU time that a process has used, its own and the kernel's for it, in ticks.
+pub(crate) fn cpu_ticks(text: &[u8]) -> Option<u64> {
+    let close = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace().skip(field::USER_TIME).map(|field| field.parse::<u64>());
+    fields.next()?.ok()?.checked_add(fields.next()?.ok()?)
 }
 
 /// Translates the state letter; new kernels may have letters that are not known here, and all
@@ -105,6 +117,13 @@ mod tests {
         check("tmux: server", "S", "1", ProcessState::Running);
         check("a\nb (c", "D", "1", ProcessState::Running);
         check("", "I", "1", ProcessState::Running);
+    }
+
+    #[test]
+    fn the_time_in_the_program_and_in_the_kernel_are_added() {
+        let line = "77 (a) 1 2) S 1200 77 77 34817 77 4194304 1 2 3 4 500 60 7 8 20 0 1 0 686753 1 2 3";
+        assert_eq!(cpu_ticks(line.as_bytes()), Some(560));
+        assert_eq!(cpu_ticks(b"77 (x) S 1 2"), None);
     }
 
     #[test]

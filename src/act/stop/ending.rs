@@ -1,0 +1,241 @@
+//! Ends processes: takes hold of all of them first, makes sure that they are those that were confirmed,
+//! and only then signals one after the other.
+
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use crate::act::error::ActionError;
+use crate::act::stop::newcomer::refusal;
+use crate::act::stop::processes::{Held, Processes, hindered_now, print_of};
+use crate::core::model::{ProcessId, ProcessPrint, Signal};
+use crate::source::os::clock;
+
+/// How often is looked for processes that were started meanwhile, before the first signal and while it is
+/// waited.
+const ROUNDS: usize = 8;
+const PACE: Duration = Duration::from_millis(500);
+/// How many processes one ending takes on at most.
+const MOST: usize = 512;
+
+/// What became of the processes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) ended: Vec<ProcessPrint>,
+    pub(crate) stayed: Vec<ProcessPrint>,
+    /// What else there is to say.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Ends the confirmed processes, of which the first is above all others, and what they have started since.
+/// That one of the others has exited changes nothing: there is nobody to signal.
+///
+/// # Errors
+/// Something is not as it was confirmed; nothing was signalled.
+pub(crate) fn end(
+    processes: &dyn Processes,
+    confirmed: &[ProcessPrint],
+    signal: Signal,
+) -> Result<Ending, ActionError> {
+    let mut group = Group::held(processes, confirmed, signal)?;
+    group.check()?;
+    for _ in 0..ROUNDS {
+        if group.adopt()? == 0 {
+            break;
+        }
+    }
+    group.check()?;
+    group.signal_all()?;
+    let until = clock::steady() + processes.patience();
+    loop {
+        // Nothing can be taken back any more: whoever is not to be ended is left alone.
+        if let Err(trouble) = group.adopt() {
+            group.note(format!("left alone: {trouble}"));
+        }
+        group.signal_all()?;
+        let left = until.saturating_duration_since(clock::steady());
+        match group.members.iter().find(|member| member.lives()) {
+            Some(member) if !left.is_zero() => member.held.wait(left.min(PACE)),
+            Some(_) | None => break,
+        }
+    }
+    Ok(group.ending())
+}
+
+struct Group<'a> {
+    processes: &'a dyn Processes,
+    signal: Signal,
+    members: Vec<Member>,
+    has_begun: bool,
+    notes: Vec<String>,
+}
+
+struct Member {
+    print: ProcessPrint,
+    held: Box<dyn Held>,
+    /// Whether it has had its signal, or is left alone.
+    is_done: bool,
+}
+
+impl Member {
+    /// Returns whether it may still live.
+    fn lives(&self) -> bool {
+        self.held.has_exited() != Some(true)
+    }
+}
+
+impl<'a> Group<'a> {
+    /// Takes hold of every confirmed process.
+    fn held(
+        processes: &'a dyn Processes,
+        confirmed: &[ProcessPrint],
+        signal: Signal,
+    ) -> Result<Self, ActionError> {
+        let mut members = Vec::with_capacity(confirmed.len());
+        for (at, print) in confirmed.iter().enumerate() {
+            match processes.hold(print.id.pid)? {
+                Some(held) => members.push(Member { print: print.clone(), held, is_done: false }),
+                None if at == 0 => return Err(gone(print.id.pid)),
+                None => {}
+            }
+        }
+        Ok(Self { processes, signal, members, has_begun: false, notes: Vec::new() })
+    }
+
+    /// Makes sure that each is the confirmed one. Whoever lives after it was read had its number while it
+    /// was, so it was what is held that was read.
+    fn check(&self) -> Result<(), ActionError> {
+        for (at, Member { print, held, .. }) in self.members.iter().enumerate() {
+            let pid = print.id.pid;
+            let found = self.processes.print(pid);
+            let hindered = hindered_now(self.processes, &**held, print);
+            match held.has_exited() {
+                Some(false) => {}
+                Some(true) if at == 0 => return Err(gone(pid)),
+                Some(true) => continue,
+                None => return Err(ActionError::Changed(format!("whether PID {pid} lives cannot be told"))),
+            }
+            if found.as_ref().is_none_or(|found| !print.is_still(found) || found.parent != print.parent) {
+                return Err(other(pid));
+            }
+            hindered.map_or(Ok(()), |why| Err(ActionError::Changed(why)))?;
+        }
+        Ok(())
+    }
+
+    /// Takes on what was started below a member since, and returns how many.
+    fn adopt(&mut self) -> Result<usize, ActionError> {
+        let all = self.processes.parents()?;
+        let mut taken = 0;
+        loop {
+            let before = taken;
+            for (id, parent) in &all {
+                if self.is_new(*id, *parent)
+                    && let Some(member) = self.newcomer(*id, *parent)?
+                {
+                    match refusal(self.processes, &member.print) {
+                        // Of whoever has exited nothing is known.
+                        Some(_) if !member.lives() => {}
+                        Some(why) => return Err(ActionError::Changed(why)),
+                        None => {
+                            self.members.push(member);
+                            taken += 1;
+                        }
+                    }
+                }
+            }
+            if taken == before || self.members.len() > MOST {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// Returns whether a process is not known yet and was seen below a member. A member that lives has had
+    /// its number all the while, so nobody else was meant by it.
+    fn is_new(&self, id: ProcessId, parent: u32) -> bool {
+        self.members.iter().all(|member| member.print.id != id)
+            && self.members.iter().any(|member| member.print.id.pid == parent && member.lives())
+    }
+
+    /// Takes hold of it; `None` where it has exited, or is no longer below that member.
+    fn newcomer(&self, id: ProcessId, parent: u32) -> Result<Option<Member>, ActionError> {
+        let Some(held) = self.processes.hold(id.pid)? else { return Ok(None) };
+        let print = print_of(self.processes, &*held, id);
+        if held.has_exited() != Some(false) {
+            return Ok(None);
+        }
+        let Some(print) = print else {
+            return Err(ActionError::Changed(format!("PID {} has started and cannot be told", id.pid)));
+        };
+        // Its parent may have gone meanwhile.
+        let is_below = print.parent == parent && self.is_new(id, parent);
+        Ok(is_below.then_some(Member { print, held, is_done: false }))
+    }
+
+    /// Signals whoever has not been: asked to end the deepest first, so that nobody is missed by those who
+    /// wait for it; killed the topmost first, so that it starts nothing more.
+    fn signal_all(&mut self) -> Result<(), ActionError> {
+        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(self.members.get(*at).map(|member| self.depth(member))));
+        if self.signal == Signal::Kill {
+            order.reverse();
+        }
+        for at in order {
+            let Some(member) = self.members.get_mut(at).filter(|member| !member.is_done) else { continue };
+            member.is_done = true;
+            match signalled(self.processes, member, self.signal) {
+                Ok(was_sent) => self.has_begun |= was_sent,
+                Err(trouble) if !self.has_begun => return Err(trouble),
+                Err(trouble) => self.note(format!("left alone: {trouble}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how many members are above one.
+    fn depth(&self, member: &Member) -> usize {
+        let parent =
+            |member: &Member| self.members.iter().find(|other| other.print.id.pid == member.print.parent);
+        std::iter::successors(parent(member), |above| parent(above)).take(MOST).count()
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn ending(self) -> Ending {
+        let (stayed, ended): (Vec<_>, Vec<_>) = self.members.into_iter().partition(Member::lives);
+        let prints = |members: Vec<Member>| members.into_iter().map(|member| member.print).collect();
+        Ending { ended: prints(ended), stayed: prints(stayed), notes: self.notes }
+    }
+}
+
+/// Signals a process if it still is what it was, and returns whether it was there to be signalled.
+fn signalled(processes: &dyn Processes, member: &Member, signal: Signal) -> Result<bool, ActionError> {
+    let pid = member.print.id.pid;
+    // Of one that is about to exit nothing can be read either.
+    let found = print_of(processes, &*member.held, member.print.id);
+    let hindered = hindered_now(processes, &*member.held, &member.print);
+    if !member.lives() {
+        return Ok(false);
+    }
+    if found.is_none_or(|found| !member.print.is_still(&found)) {
+        return Err(other(pid));
+    }
+    hindered.map_or(Ok(()), |why| Err(ActionError::Changed(why)))?;
+    match member.held.signal(signal) {
+        Ok(()) => Ok(true),
+        Err(Errno::SRCH) => Ok(false),
+        Err(errno) => Err(ActionError::Failed { what: format!("signal PID {pid}"), errno }),
+    }
+}
+
+fn other(pid: u32) -> ActionError {
+    ActionError::Changed(format!("PID {pid} is not what it was"))
+}
+
+fn gone(pid: u32) -> ActionError {
+    ActionError::Changed(format!("PID {pid} has exited"))
+}

@@ -1,0 +1,100 @@
+//! Ending processes: those that a person saw and confirmed, and nobody else.
+//!
+//! A PID alone is never signalled. A pidfd stays with one process; so one of each is opened first, and what
+//! the PID means is read through `/proc` *after* that: if it is what was confirmed, and still lives then, it
+//! is what the pidfd stays with.
+
+pub(crate) mod ending;
+mod newcomer;
+pub(crate) mod processes;
+#[cfg_attr(not(target_os = "linux"), path = "stub.rs")]
+pub(crate) mod system;
+mod tree;
+
+use std::collections::BTreeSet;
+
+use crate::act::error::ActionError;
+use crate::act::stop::ending::{Ending, end};
+use crate::act::stop::processes::Processes;
+pub(crate) use crate::act::stop::tree::prepare;
+use crate::core::history::journal::Outcome;
+use crate::core::model::{Ended, ProcessPrint, Signal};
+
+/// Ends what was confirmed, and what it has started since.
+///
+/// # Errors
+/// Something is not as it was confirmed; nothing was signalled.
+pub(crate) fn carry_out(
+    processes: &dyn Processes,
+    confirmed: &[ProcessPrint],
+    signal: Signal,
+    ports: &BTreeSet<u16>,
+) -> Result<Outcome, ActionError> {
+    let outcome = end(processes, confirmed, signal).map(|ending| told(ending, signal))?;
+    let read_back = Some(outcome.ended).filter(|ended| *ended == Ended::Done);
+    let said = read_back.and_then(|_| freed(ports, processes.listening().as_ref()));
+    Ok(Outcome {
+        detail: [Some(outcome.detail), said].into_iter().flatten().collect::<Vec<_>>().join("; "),
+        ..outcome
+    })
+}
+
+/// Says whether the ports that were listened on are free.
+fn freed(ports: &BTreeSet<u16>, listening: Option<&BTreeSet<u16>>) -> Option<String> {
+    let listed = |ports: &BTreeSet<u16>| {
+        let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+        format!("port {}", ports.join(" and "))
+    };
+    if ports.is_empty() {
+        return None;
+    }
+    let Some(listening) = listening else {
+        return Some(format!("whether {} is free could not be read", listed(ports)));
+    };
+    let taken: BTreeSet<u16> = ports.intersection(listening).copied().collect();
+    Some(match taken.is_empty() {
+        true => format!("{} is free", listed(ports)),
+        false => format!("somebody else listens on {}", listed(&taken)),
+    })
+}
+
+/// Says what became of the processes.
+fn told(ending: Ending, signal: Signal) -> Outcome {
+    let Ending { ended, stayed, notes } = ending;
+    let mut detail = match ended.len() {
+        0 => Vec::new(),
+        1 => vec!["1 process has ended".to_owned()],
+        number => vec![format!("{number} processes have ended")],
+    };
+    detail.extend(stayed.iter().map(|print| format!("PID {} ({}) stays", print.id.pid, print.command)));
+    if !stayed.is_empty() && signal == Signal::Term {
+        detail.push("stop it once more, and it is killed".to_owned());
+    }
+    let is_all = stayed.is_empty();
+    detail.extend(notes);
+    let ended = if is_all { Ended::Done } else { Ended::Partly };
+    Outcome { ended, detail: detail.join("; ") }
+}
+
+/// Says how an ending that was cut off has left the processes; nobody is signalled.
+pub(crate) fn found(processes: &dyn Processes, meant: &[ProcessPrint]) -> Outcome {
+    let lives = |print: &&ProcessPrint| {
+        let now = processes.print(print.id.pid);
+        now.is_some_and(|now| now.id == print.id)
+    };
+    let left: Vec<String> =
+        meant.iter().filter(lives).map(|print| format!("PID {} ({})", print.id.pid, print.command)).collect();
+    match left.len() {
+        0 => Outcome {
+            ended: Ended::Done,
+            detail: "it was cut off; none of the processes is there any more".to_owned(),
+        },
+        some => Outcome {
+            ended: if some == meant.len() { Ended::Failed } else { Ended::Partly },
+            detail: format!("it was cut off; still there: {}", left.join(", ")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! What is never ended along with something else.
+
+use crate::act::stop::processes::{Agent, Processes};
+use crate::core::judge::agent::Role;
+use crate::core::judge::never_ended::kept;
+use crate::core::model::{ProcessPrint, Report, WindowView};
+
+/// Says why a process that runs below one that is ended is not ended with it.
+pub(super) fn refusal(machine: &dyn Processes, print: &ProcessPrint) -> Option<String> {
+    let is_none = || machine.agent(print.id) == Agent::No;
+    let agent = || format!("PID {} ({}) is an agent, or may be one", print.id.pid, print.name);
+    let kept = kept(print.name.raw()).map(|why| format!("PID {} ({}) {why}", print.id.pid, print.name));
+    kept.or_else(|| (!is_none()).then(agent))
+}
+
+/// Says the same of what runs below a window: parts of its own agent do.
+pub(super) fn refusal_below(
+    machine: &dyn Processes,
+    report: &Report,
+    window: &WindowView,
+    print: &ProcessPrint,
+) -> Option<String> {
+    let because = |why: &str| Some(format!("PID {} ({}) below it {why}", print.id.pid, print.name));
+    if report.windows.iter().any(|other| other.pid == print.id.pid) {
+        return because("is a window of its own: end that first");
+    }
+    match machine.agent(print.id) {
+        Agent::Is(_, Role::Daemon) => because("serves other windows too"),
+        Agent::Is(name, _) if name != window.agent => because("is another agent: end that first"),
+        Agent::No | Agent::Maybe | Agent::Is(..) => keeper(print),
+    }
+}
+
+/// Says that a process keeps terminals for others, who would end with it.
+fn keeper(print: &ProcessPrint) -> Option<String> {
+    const KEEPERS: [&str; 7] = ["screen", "SCREEN", "zellij", "sshd", "mosh-server", "dtach", "abduco"];
+    let name = print.name.raw();
+    let is_keeper = name.starts_with("tmux") || KEEPERS.contains(&name);
+    is_keeper.then(|| format!("PID {} ({name}) keeps terminals for others", print.id.pid))
+}

@@ -1,0 +1,108 @@
+//! The calls that an ending makes on processes. Tests put changes between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use crate::act::error::ActionError;
+use crate::core::judge::agent::Role;
+use crate::core::judge::never_ended::hindered;
+use crate::core::model::{Hindrance, Load, Port, ProcessId, ProcessPrint, Signal};
+
+/// The processes of this machine.
+pub trait Processes: Send + Sync {
+    /// Returns our own PID.
+    fn own_pid(&self) -> u32;
+
+    /// Returns every process with its parent.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    fn parents(&self) -> Result<Vec<(ProcessId, u32)>, ActionError>;
+
+    /// Reads what a process is; `None` where it has exited, or could not be told from others.
+    fn print(&self, pid: u32) -> Option<ProcessPrint>;
+
+    /// Returns what kind of agent a process is.
+    fn agent(&self, id: ProcessId) -> Agent;
+
+    /// Returns what a process is in the middle of; `None` where that could not be read.
+    fn hindrance(&self, id: ProcessId) -> Option<Hindrance>;
+
+    /// Returns the ports that each of these listens on; none is there of whom that cannot be told.
+    fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>>;
+
+    /// Returns what each of these costs, as far as that can be told.
+    fn loads(&self, _those: &[ProcessId]) -> BTreeMap<ProcessId, Load> {
+        BTreeMap::new()
+    }
+
+    /// Returns every port that somebody listens on; `None` where that cannot be told.
+    fn listening(&self) -> Option<BTreeSet<u16>>;
+
+    /// Takes hold of a process, so that nothing can be mistaken for it any more; `None` where there is
+    /// none.
+    ///
+    /// # Errors
+    /// The system cannot do that.
+    fn hold(&self, pid: u32) -> Result<Option<Box<dyn Held>>, ActionError>;
+
+    /// Returns how long those who were signalled have to end.
+    fn patience(&self) -> Duration;
+}
+
+/// What kind of agent a process is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// None.
+    No,
+    /// It may be one, or cannot be told.
+    Maybe,
+    /// This one.
+    Is(String, Role),
+}
+
+/// Reads what a process is of which we have taken hold. While it becomes another program there is a moment
+/// in which it cannot be told.
+pub(crate) fn print_of(machine: &dyn Processes, held: &dyn Held, id: ProcessId) -> Option<ProcessPrint> {
+    const TRIES: usize = 20;
+    let print = |_| {
+        let print = machine.print(id.pid).filter(|print| print.id == id);
+        if print.is_none() {
+            held.wait(Duration::from_millis(2));
+        }
+        print
+    };
+    (0..TRIES).take_while(|_| held.has_exited() != Some(true)).find_map(print)
+}
+
+/// Says why a process of which we have taken hold is not ended now. Most waits in the kernel are over in a
+/// moment.
+pub(crate) fn hindered_now(machine: &dyn Processes, held: &dyn Held, print: &ProcessPrint) -> Option<String> {
+    const TRIES: usize = 20;
+    let mut hindrance = machine.hindrance(print.id);
+    for _ in 1..TRIES {
+        if hindrance != Some(Hindrance::Waiting) {
+            break;
+        }
+        held.wait(Duration::from_millis(2));
+        hindrance = machine.hindrance(print.id);
+    }
+    hindered(hindrance.as_ref()).map(|why| format!("PID {} ({}) {why}", print.id.pid, print.name))
+}
+
+/// A process of which we have taken hold.
+pub trait Held {
+    /// Returns whether it has exited; `None` where that cannot be told.
+    fn has_exited(&self) -> Option<bool>;
+
+    /// Waits until it has exited, at most for so long.
+    fn wait(&self, at_most: Duration);
+
+    /// Signals it, and nobody else.
+    ///
+    /// # Errors
+    /// The system refuses, or it has exited (`ESRCH`).
+    fn signal(&self, signal: Signal) -> Result<(), Errno>;
+}

@@ -1,0 +1,65 @@
+//! `leftovers`: what windows have left running, whose it was and how sure that is.
+
+mod schema;
+mod sizes;
+mod trees;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use self::schema::SCHEMA;
+use crate::cli::args::View;
+use crate::cli::failure::Outcome;
+use crate::cli::output::{Shape, print};
+use crate::cli::settings::Settings;
+use crate::cli::{list, look};
+use crate::core::model::{LeftOver, LeftTree, json};
+use crate::observe::Observer;
+use crate::source::git::Asker;
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema: &'static str,
+    taken_at: Timestamp,
+    left_overs: &'a [LeftOver],
+    left_trees: &'a [LeftTree],
+}
+
+/// What is asked beside processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Nothing,
+    /// What git says of working trees.
+    Trees,
+    /// How much lies where.
+    Sizes,
+}
+
+/// Looks once and prints what windows have left running.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn run(observer: &mut Observer, settings: &Settings, asked: Asked, shape: Shape) -> Outcome {
+    let report = observer.observe();
+    let Settings { places, environment, .. } = settings;
+    match asked {
+        Asked::Nothing => {}
+        Asked::Sizes => return sizes::show(&report, places, shape),
+        Asked::Trees => {
+            let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
+            return trees::show(&report, &asker, &places.fence(), shape);
+        }
+    }
+    if let Shape::Text(_) = shape {
+        return list::show(&report, Some(View::Leftovers), shape);
+    }
+    let shown = Shown {
+        schema: SCHEMA,
+        taken_at: report.taken_at,
+        left_overs: &report.left_overs,
+        left_trees: &report.left_trees,
+    };
+    print(&format!("{}\n", json::to_string_pretty(&shown)?))?;
+    Ok(look::exit(&report))
+}

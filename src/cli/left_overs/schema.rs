@@ -1,0 +1,3 @@
+//! The name of the JSON schema of all that `leftovers` prints.
+
+pub(super) const SCHEMA: &str = "claimtop.leftovers.v1";

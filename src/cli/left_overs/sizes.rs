@@ -1,0 +1,159 @@
+//! `leftovers --sizes`: how much lies in working trees that were left, and in the folders in which
+//! agents let files pile up.
+
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::schema::SCHEMA;
+use crate::cli::columns::{Cell, Columns};
+use crate::cli::failure::Outcome;
+use crate::cli::look;
+use crate::cli::output::{Shape, print, terminal_width};
+use crate::core::model::{FolderSize, Report, Untrusted, json};
+use crate::present::age;
+use crate::present::text::{megabytes, outside};
+use crate::source::os::fence::Fence;
+use crate::source::places::Places;
+use crate::source::sizes::measure;
+
+/// How long nobody has written to a session that counts as old.
+const OLD: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// What is said below the table.
+const NOTHING_DONE: &str =
+    "\nNone of these is parked from here: no agent says that it never needs them again.\n";
+
+/// A folder in which files pile up.
+struct Growing {
+    agent: &'static str,
+    /// Whether it lies in Claude Code's folder of settings, else in the home.
+    is_claudes: bool,
+    folder: &'static str,
+    /// What would be lost with it.
+    lost: &'static str,
+    is_session: fn(&Path) -> bool,
+}
+
+const SESSIONS: &str = "the sessions could not be resumed";
+
+const GROWING: [Growing; 11] = [
+    claudes("projects", SESSIONS, |path| has_end(path, "jsonl") && path.components().count() == 2),
+    claudes("file-history", "sessions could not take their edits back", never),
+    claudes("shell-snapshots", "shells of running windows lose their settings", never),
+    claudes("session-env", "running windows may lose what their hooks have set", never),
+    claudes("todos", "to-do lists of sessions", never),
+    claudes("debug", "logs", never),
+    other("codex", ".codex/sessions", SESSIONS, |path| has_end(path, "jsonl")),
+    other("codex", ".codex/log", "logs", never),
+    other("gemini", ".gemini/tmp", SESSIONS, is_chat),
+    other("qwen", ".qwen/projects", SESSIONS, is_chat),
+    other("opencode", ".local/share/opencode", "all sessions: they are in one database", never),
+];
+
+const fn claudes(folder: &'static str, lost: &'static str, is_session: fn(&Path) -> bool) -> Growing {
+    Growing { agent: "claude-code", is_claudes: true, folder, lost, is_session }
+}
+
+const fn other(
+    agent: &'static str,
+    folder: &'static str,
+    lost: &'static str,
+    is_session: fn(&Path) -> bool,
+) -> Growing {
+    Growing { agent, is_claudes: false, folder, lost, is_session }
+}
+
+fn never(_: &Path) -> bool {
+    false
+}
+
+fn has_end(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == end)
+}
+
+fn is_chat(path: &Path) -> bool {
+    let is_in_chats = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "chats");
+    is_in_chats && (has_end(path, "jsonl") || has_end(path, "json"))
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Shown {
+    schema: &'static str,
+    taken_at: Timestamp,
+    sizes: Vec<Sized>,
+}
+
+/// One folder and how much lies in it.
+#[derive(Serialize)]
+struct Sized {
+    agent: Option<Untrusted>,
+    path: Untrusted,
+    #[serde(flatten)]
+    size: FolderSize,
+    /// What would be lost with it, in words.
+    lost: &'static str,
+}
+
+/// Prints how much lies where.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn show(report: &Report, places: &Places, shape: Shape) -> Outcome {
+    let fence = places.fence();
+    let old = report.taken_at.checked_sub(OLD).unwrap_or(Timestamp::MIN);
+    let mut sizes = growing(places, &fence, old);
+    sizes.extend(trees(report, &fence, old));
+    let shown = Shown { schema: SCHEMA, taken_at: report.taken_at, sizes };
+    let text = match shape {
+        Shape::Json => json::to_string_pretty(&shown)? + "\n",
+        Shape::Text(_) if shown.sizes.is_empty() => "No folder of an agent was found.\n".to_owned(),
+        Shape::Text(paint) => shown.told().laid_out(paint, terminal_width()) + NOTHING_DONE,
+    };
+    print(&text)?;
+    Ok(look::exit(report))
+}
+
+impl Shown {
+    fn told(&self) -> Columns {
+        let mut columns =
+            Columns::new(&["SIZE", "FILES", "OLDEST", "SESSIONS", "OVER 30 D", "FOLDER", "WOULD BE LOST"]);
+        for one in &self.sizes {
+            let FolderSize { files, sessions, old_sessions, oldest, is_more } = &one.size;
+            let least = if *is_more { "at least " } else { "" };
+            let old = || format!("{} ({})", old_sessions.count, megabytes(old_sessions.bytes));
+            columns.row([
+                Cell::new(format!("{least}{}", megabytes(files.bytes))),
+                Cell::new(files.count),
+                Cell::maybe(oldest.map(|at| age::between(self.taken_at, at))),
+                Cell::maybe(Some(sessions.count).filter(|count| *count > 0)),
+                Cell::maybe(Some(old_sessions.count).filter(|count| *count > 0).map(|_| old())),
+                Cell::new(outside(Some(&one.path))),
+                Cell::new(one.lost),
+            ]);
+        }
+        columns
+    }
+}
+
+fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<Sized> {
+    let sized = |one: &Growing| {
+        let base = if one.is_claudes { &places.claude_config } else { &places.home };
+        let path: PathBuf = base.join(one.folder);
+        let size = measure(Some(&path).filter(|path| fence.reaches(path))?, &one.is_session, old)?;
+        Some(Sized { agent: Some(one.agent.into()), path: Untrusted::from_path(&path), size, lost: one.lost })
+    };
+    GROWING.iter().filter_map(sized).collect()
+}
+
+fn trees(report: &Report, fence: &Fence, old: Timestamp) -> Vec<Sized> {
+    let sized = |tree: &crate::core::model::LeftTree| {
+        let path = Path::new(tree.path.raw());
+        let size = measure(Some(path).filter(|path| fence.reaches(path))?, &never, old)?;
+        let lost = "leftovers --trees says it";
+        Some(Sized { agent: tree.agent.clone(), path: tree.path.clone(), size, lost })
+    };
+    report.left_trees.iter().filter_map(sized).collect()
+}

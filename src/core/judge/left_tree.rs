@@ -1,0 +1,235 @@
+//! Working trees that windows leave behind, from what files say.
+//!
+//! Whoever made one is named by its lock, or by the entry of a window that worked in it. That none of
+//! these lives does not mean that nobody needs it: whoever works in it, or may, holds it.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::core::judge::git::{lock_of, tree_of};
+use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::model::process::has_exited;
+use crate::core::model::{
+    Binding, Certainty, Evidence, Format, GitLock, Judged, Key, KeyKind, LeftTree, MadeTree, Repo, RepoSort,
+    Trace, Untrusted, VerdictState, WindowView, Worktree,
+};
+
+/// The agent that makes working trees of its own.
+const CLAUDE: &str = "claude-code";
+
+/// Returns every linked working tree that an agent has made, or whose folder has gone.
+pub(crate) fn left_trees(world: &World<'_>, windows: &[WindowView], records: &[Judged]) -> Vec<LeftTree> {
+    let repos = world.snapshot.repos.iter().filter(|repo| repo.sort == RepoSort::Git);
+    let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
+    let left = trees.filter(|(_, tree)| !tree.id.is_empty() && (tree.made.is_some() || tree.is_gone));
+    left.map(|(repo, tree)| Case { world, windows, records, repo, tree }.judge()).collect()
+}
+
+/// One working tree and what is asked about it.
+struct Case<'a> {
+    world: &'a World<'a>,
+    windows: &'a [WindowView],
+    records: &'a [Judged],
+    repo: &'a Repo,
+    tree: &'a Worktree,
+}
+
+/// How sure it is, and why it is not surer.
+type Doubt = (Certainty, String);
+
+impl<'a> Case<'a> {
+    fn judge(&self) -> LeftTree {
+        let lock = self.lock();
+        let maker = self.maker(lock);
+        let (certainty, why) = match self.weigh(lock, maker) {
+            Ok(()) => (Certainty::Exact, String::new()),
+            Err(doubt) => doubt,
+        };
+        let main = self.repo.worktrees.first().filter(|main| main.id.is_empty());
+        let common = self.repo.common_dir.to_string_lossy();
+        let made = self.tree.made.as_ref();
+        let is_dead = |judged: &&Judged| judged.verdict.state == VerdictState::Dead;
+        LeftTree {
+            key: Key::derive(KeyKind::LeftTree, &[&common, &self.tree.id]),
+            path: Untrusted::from_path(&self.tree.path),
+            repository: Untrusted::from_path(main.map_or(&self.repo.common_dir, |main| &main.path)),
+            branch: self.tree.branch.clone(),
+            agent: made.map(|_| CLAUDE.into()),
+            window_pid: lock.or(maker).and_then(|judged| judged.pid()),
+            window_name: self.name(lock, maker),
+            window_ended_at: maker.filter(is_dead).map(|judged| self.ended_at(judged)),
+            session: maker.and_then(|judged| judged.session_id.clone()),
+            certainty,
+            why,
+            is_gone: self.tree.is_gone,
+            has_no_commit: made.is_some_and(|made| made.has_no_commit),
+            merged_into: made.filter(|made| made.is_at_main).and_then(|_| main?.branch.clone()),
+            is_locked: self.tree.locked.is_some(),
+            releasable_lock: lock.filter(is_dead).map(|judged| judged.key.clone()),
+            evidence: self.evidence(made, lock, maker),
+        }
+    }
+
+    /// Returns when a window was proven dead, else the last that its entry tells of it.
+    fn ended_at(&self, maker: &Judged) -> Timestamp {
+        let stone = maker.session_id.as_ref().and_then(|session| self.world.tombstone_of(session));
+        stone.map_or_else(|| maker.heartbeat_at.unwrap_or(maker.written_at), |stone| stone.proven_at)
+    }
+
+    /// Returns the record of its lock.
+    fn lock(&self) -> Option<&'a Judged> {
+        let is_its = |judged: &&Judged| {
+            judged.format == Format::Git
+                && lock_of(judged) == GitLock::Worktree
+                && tree_of(judged, std::slice::from_ref(self.repo))
+                    .is_some_and(|tree| tree.id == self.tree.id)
+        };
+        self.records.iter().find(is_its)
+    }
+
+    /// Returns the entry in the registry of the window that made it: of the PID that its lock names,
+    /// else of the last that worked in it. One that lives comes first.
+    fn maker(&self, lock: Option<&Judged>) -> Option<&'a Judged> {
+        let entries = self.records.iter().filter(|judged| is_entry(judged));
+        let is_its = |judged: &&Judged| match lock {
+            Some(lock) => judged.pid().is_some() && judged.pid() == lock.pid() && has_its_start(judged, lock),
+            None => judged.cwd.as_deref().is_some_and(|cwd| cwd.starts_with(&self.tree.path)),
+        };
+        let is_dead = |judged: &Judged| judged.verdict.state == VerdictState::Dead;
+        entries.filter(is_its).max_by_key(|judged| (!is_dead(judged), judged.written_at))
+    }
+
+    /// Returns what its window is or was called: as its entry says, else as its lock does.
+    fn name(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Option<Untrusted> {
+        let reason = || {
+            let reason = self.tree.locked.as_ref()?.raw().strip_prefix("claude session ")?;
+            Some(reason.rsplit_once(" (pid ")?.0.into())
+        };
+        maker.map(|judged| judged.title.clone()).or_else(|| lock.and_then(|_| reason()))
+    }
+
+    fn evidence(
+        &self,
+        made: Option<&MadeTree>,
+        lock: Option<&Judged>,
+        maker: Option<&Judged>,
+    ) -> Vec<Evidence> {
+        let own = self.repo.common_dir.join("worktrees").join(&self.tree.id);
+        let at = |name: &str| Untrusted::from_path(&own.join(name));
+        let locked =
+            self.tree.locked.as_ref().map(|reason| Evidence::new("lock", reason.clone(), at("locked")));
+        let gone = self.tree.is_gone.then(|| Evidence::new("folder", "it has gone", at("gitdir")));
+        let commits = made.filter(|made| made.has_no_commit);
+        let commits = commits.map(|_| Evidence::new("commits", "its head never moved", at("logs/HEAD")));
+        let merged = made.filter(|made| made.is_at_main);
+        let merged =
+            merged.map(|_| Evidence::new("commits", "its head is that of the main tree", at("HEAD")));
+        let judged = [lock, maker].into_iter().flatten();
+        let verdicts = judged.flat_map(|judged| judged.verdict.evidence.iter().cloned());
+        [locked, gone, commits, merged].into_iter().flatten().chain(verdicts).collect()
+    }
+
+    /// Weighs the facts, those against it first.
+    fn weigh(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Result<(), Doubt> {
+        self.is_held(lock, maker)?;
+        self.cannot_be_told(lock, maker)?;
+        let guess = |why: &str| Err((Certainty::Guess, why.to_owned()));
+        let Some(made) = self.tree.made.as_ref() else { return guess("nothing says that an agent made it") };
+        let Some(users) = made.users.as_ref().filter(|_| self.tree.exists || self.tree.is_gone) else {
+            return guess("who works in it was not read");
+        };
+        if let Some(pid) = users.unread.first() {
+            return guess(&format!("PID {pid} may not be looked at, and may work in it"));
+        }
+        match (lock, maker) {
+            (Some(_), _) => Ok(()),
+            (None, Some(_)) => {
+                Err((Certainty::Strong, "it is its window's by the folder that this worked in".to_owned()))
+            }
+            (None, None) => guess("nothing says which window made it"),
+        }
+    }
+
+    /// Says who alive it belongs to, or who works in it.
+    fn is_held(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Result<(), Doubt> {
+        let held = |why: String| Err((Certainty::Held, why));
+        let mut judged = [lock, maker].into_iter().flatten();
+        if let Some(alive) = judged.find(|judged| judged.verdict.state == VerdictState::Alive) {
+            let pid = alive.window_pid.or(alive.pid()).map(|pid| format!(", PID {pid},")).unwrap_or_default();
+            return held(format!("its window{pid} lives"));
+        }
+        let session = maker.and_then(|judged| judged.session_id.as_ref());
+        let runs_on = |window: &&WindowView| {
+            session.is_some() && window.session.as_ref().map(|session| &session.id) == session
+        };
+        if let Some(window) = self.windows.iter().find(runs_on) {
+            return held(format!("its session goes on as PID {}", window.pid));
+        }
+        match self.inside().next() {
+            Some(pid) => held(format!("PID {pid} works in it")),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns every living process that is known to work in it.
+    fn inside(&self) -> impl Iterator<Item = u32> + '_ {
+        let table = &self.world.snapshot.processes;
+        let is_in = |cwd: &Untrusted| Path::new(cwd.raw()).starts_with(&self.tree.path);
+        let of_details = table.by_pid.values().filter(move |process| {
+            let cwd = process.details.as_ref().and_then(|details| details.cwd.as_ref());
+            cwd.is_some_and(is_in)
+        });
+        let works = move |trace: &&Trace| trace.cwd.as_ref().is_some_and(is_in);
+        let of_traces = self.world.snapshot.traces.iter().filter(works).map(|trace| trace.id.pid);
+        let users = self.tree.made.iter().flat_map(|made| &made.users).flat_map(|users| &users.pids).copied();
+        let all = of_details.map(|process| process.id.pid).chain(of_traces).chain(users);
+        all.filter(|pid| {
+            table.get(*pid).map_or_else(|| table.listed.contains(pid), |process| !has_exited(process))
+        })
+    }
+
+    /// Says what keeps it from being told at all.
+    fn cannot_be_told(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Result<(), Doubt> {
+        let unknown = |why: String| Err((Certainty::Unknown, why));
+        if self.tree.locked.is_some() && lock.is_none_or(|lock| lock.verdict.state != VerdictState::Dead) {
+            return unknown("whoever locked it may live".to_owned());
+        }
+        if maker.is_some_and(|maker| maker.verdict.state != VerdictState::Dead) {
+            return unknown("whether its window lives cannot be told".to_owned());
+        }
+        if self.world.snapshot.processes.partial.is_some() {
+            return unknown("not all processes were seen".to_owned());
+        }
+        let is_open = |agent: &&PossibleAgent<'_>| self.may_hold(agent);
+        let agents = self.world.possible_agents.iter().map(|(agent, _)| agent);
+        match agents.into_iter().find(is_open) {
+            Some(agent) => unknown(format!("{} may run its session or work in it", agent.name())),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether an agent could work in it, or run its session elsewhere, for all that is known.
+    fn may_hold(&self, agent: &PossibleAgent<'_>) -> bool {
+        let (process, is_claudes) = match agent {
+            PossibleAgent::Hidden(_) => return true,
+            PossibleAgent::Known(process, name) => (process, *name == CLAUDE),
+            PossibleAgent::Unproven(process) => (process, true),
+        };
+        let window = self.windows.iter().find(|window| window.pid == process.id.pid);
+        let has_session = window.is_some_and(|window| window.session.is_some());
+        let has_folder = process.details.as_ref().is_some_and(|details| details.cwd.is_some());
+        !has_folder || (is_claudes && !has_session)
+    }
+}
+
+/// Returns whether a record is the entry of an agent's own registry.
+fn is_entry(judged: &Judged) -> bool {
+    judged.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry)
+}
+
+/// Returns whether two records name one start, or one of them names none.
+fn has_its_start(judged: &Judged, lock: &Judged) -> bool {
+    let start = |judged: &Judged| judged.holder.as_ref().and_then(|holder| holder.start_ticks);
+    start(judged).zip(start(lock)).is_none_or(|(one, other)| one == other)
+}

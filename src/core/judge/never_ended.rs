@@ -1,0 +1,134 @@
+//! Which left-overs are never ended from here, however sure it is whose they are.
+//!
+//! Some programs serve many people and windows by design, or keep what is nowhere else: whoever started
+//! them, ending them costs others. One such process keeps the whole tree from being ended.
+
+use jiff::SignedDuration;
+
+use crate::core::judge::stand_in::is_played;
+use crate::core::judge::world::World;
+use crate::core::model::{Hindrance, Process, Trace};
+
+/// How old a process must be to be ended: 120 s.
+const YOUNG: SignedDuration = SignedDuration::from_secs(120);
+
+/// Programs by the kernel's name for them (15 bytes at most), and why they are not ended.
+const KEPT: [(&[&str], &str); 6] = [
+    (
+        &[
+            "tmux", "tmux: server", "tmux: client", "screen", "SCREEN", "zellij", "dtach", "abduco",
+            "mosh-server",
+        ],
+        "keeps terminals for others",
+    ),
+    (
+        &[
+            "gnome-terminal-", "konsole", "xterm", "uxterm", "urxvt", "alacritty", "kitty", "wezterm-gui",
+            "wezterm-mux-se", "ghostty", "foot", "footclient", "terminator", "tilix", "xfce4-terminal", "st",
+        ],
+        "is a terminal",
+    ),
+    (
+        &[
+            "vi", "vim", "vim.basic", "nvim", "emacs", "nano", "hx", "helix", "micro", "kak", "code",
+            "code-server", "code-tunnel", "cursor", "windsurf", "zed", "zed-editor", "subl", "gedit", "kate",
+            "idea", "java-idea", "pycharm", "webstorm", "goland", "clion", "rustrover",
+        ],
+        "is an editor and may hold unsaved work",
+    ),
+    (
+        &[
+            "Xorg", "Xwayland", "Xvfb", "gnome-shell", "gnome-session-b", "kwin_wayland", "kwin_x11",
+            "plasmashell", "sway", "Hyprland", "weston", "labwc", "niri", "dbus-daemon", "dbus-broker",
+            "dbus-broker-lau", "pipewire", "wireplumber", "pulseaudio",
+        ],
+        "belongs to the desktop",
+    ),
+    (
+        &[
+            "systemd", "init", "supervisord", "runsvdir", "runsv", "s6-svscan", "s6-supervise", "dockerd",
+            "containerd", "containerd-shim", "conmon", "podman", "cron", "crond", "atd", "login", "agetty",
+        ],
+        "keeps services for others",
+    ),
+    (
+        &[
+            "ssh", "sshd", "sshd-session", "sshd-auth", "ssh-agent", "gpg-agent", "sudo", "su", "doas",
+            "pkexec", "adb", "watchman",
+        ],
+        "serves others by design",
+    ),
+];
+
+/// Browsers, by the same; one that a program drives is that program's.
+const BROWSERS: [&str; 8] =
+    ["firefox", "firefox-esr", "chrome", "google-chrome", "chromium", "chromium-brows", "brave", "msedge"];
+const DRIVEN: [&str; 4] = ["--headless", "--enable-automation", "--remote-debugging", "-marionette"];
+
+/// Says why a process and what runs below it are never ended; nothing where they may be.
+pub(crate) fn never_ended(
+    world: &World<'_>,
+    trace: &Trace,
+    process: &Process,
+    below: &[&Process],
+) -> Option<String> {
+    let said = |process: &Process, why: &str| format!("{} (PID {}) {why}", process.comm, process.id.pid);
+    if trace.origin.as_ref().is_some_and(|origin| origin.is_unit) {
+        return Some(said(process, "is the main process of a unit of systemd: stop the unit"));
+    }
+    let is_young = |at| world.snapshot.taken_at.duration_since(at) < YOUNG;
+    // A demo shows endings from its first moment.
+    if !is_played(process) && world.started_at(process).is_none_or(is_young) {
+        return Some(said(process, "is not known to have run for 2 min"));
+    }
+    let tree = || std::iter::once(process).chain(below.iter().copied());
+    if let Some(why) = tree().find_map(|one| why_kept(one).map(|why| said(one, why))) {
+        return Some(why);
+    }
+    let trace_of = |process: &Process| world.trace_of(process.id);
+    if let Some(unread) = below.iter().find(|process| trace_of(process).is_none()) {
+        return Some(said(unread, "below it is another user's, or could not be read"));
+    }
+    if let Some(why) = tree().find_map(|one| Some(said(one, &hindered(trace_of(one)?.hindrance.as_ref())?))) {
+        return Some(why);
+    }
+    let is_driven = |trace: &Trace| {
+        trace.argv.iter().any(|argument| DRIVEN.iter().any(|option| argument.raw().starts_with(option)))
+    };
+    let browser = tree().find(|one| BROWSERS.contains(&one.comm.raw()))?;
+    let has_driver = tree().filter_map(trace_of).any(is_driven);
+    (!has_driver).then(|| said(browser, "is a browser, which serves others too"))
+}
+
+/// Says why a process is not ended now for what it is in the middle of; `None` of that: it was not read.
+pub(crate) fn hindered(hindrance: Option<&Hindrance>) -> Option<String> {
+    match hindrance {
+        Some(Hindrance::Nothing) => None,
+        Some(Hindrance::Traced(0)) => Some("is traced by a debugger or the like".to_owned()),
+        Some(Hindrance::Traced(pid)) => Some(format!("is traced by PID {pid}, a debugger or the like")),
+        Some(Hindrance::Waiting) => {
+            Some("waits in the kernel: a signal would end it at any later time".to_owned())
+        }
+        Some(Hindrance::Locking(path)) => Some(format!("holds a lock of a git repository, {path}")),
+        None => Some(
+            "is not known to be idle: whether it holds a lock of git or is traced could not be read"
+                .to_owned(),
+        ),
+    }
+}
+
+fn why_kept(process: &Process) -> Option<&'static str> {
+    let comm = process.comm.raw();
+    if process.inner_pids() != Some(&[]) {
+        return Some("counts in another PID namespace");
+    }
+    kept(comm)
+}
+
+/// Says why a program of this name is never ended with what runs above it.
+pub(crate) fn kept(comm: &str) -> Option<&'static str> {
+    if comm == "git" || comm.starts_with("git-") {
+        return Some("is at work in a repository");
+    }
+    KEPT.iter().find(|(names, _)| names.contains(&comm)).map(|(_, why)| *why)
+}

@@ -1,0 +1,112 @@
+//! Which sessions Claude Code's daemon goes on with in the background.
+//!
+//! A window that is moved to the background dies; the daemon starts a new session from its transcript,
+//! which adopts its shells: they bear the dead window's variables and are in use (measured with 2.1.330).
+//! Only the daemon's roster ties the two, so as long as somebody lives whom no roster names, any session
+//! may have been taken over.
+
+use std::collections::BTreeSet;
+
+use crate::core::judge::agent::Role;
+use crate::core::judge::world::World;
+use crate::core::model::process::{ancestry, has_exited};
+use crate::core::model::{
+    Absence, BackgroundSession, ClaudeCode, Process, ProcessId, Record, RecordDetail, Untrusted,
+};
+
+/// The agent that has such a daemon.
+pub(crate) const CLAUDE: &str = "claude-code";
+
+/// The sessions in the background, and who may run others.
+pub(crate) struct TakenOver<'a> {
+    sessions: Vec<&'a BackgroundSession>,
+    /// The PID of a daemon or of a background session that no roster names, or of what may be one.
+    pub(crate) untold: Option<u32>,
+}
+
+impl<'a> TakenOver<'a> {
+    /// Reads the rosters of a world.
+    pub(crate) fn new(world: &World<'a>) -> Self {
+        let records = || world.snapshot.records.iter().map(|record| record.as_ref());
+        let mut sessions = Vec::new();
+        let mut named: BTreeSet<ProcessId> = BTreeSet::new();
+        for record in records() {
+            let RecordDetail::ClaudeCode(ClaudeCode::Roster { daemon, sessions: own, is_whole }) =
+                &record.detail
+            else {
+                continue;
+            };
+            sessions.extend(own);
+            if *is_whole {
+                named.extend(own.iter().flat_map(|session| [session.process, session.host]).flatten());
+                named.extend(records().filter_map(locked_daemon).filter(|id| Some(id.pid) == *daemon));
+            }
+        }
+        let table = &world.snapshot.processes;
+        // A daemon lists all that it runs; what else is below it, the keeper of a terminal and a process
+        // in that, waits for its next session.
+        let is_named = |process: &Process| {
+            let near = ancestry(table, process.id.pid).into_iter().take(3);
+            near.into_iter().any(|above| named.contains(&above.id))
+        };
+        let is_untold = |process: &&Process| may_be_daemons(world, process) && !is_named(process);
+        let daemon = table.by_pid.values().find(is_untold).map(|process| process.id.pid);
+        let background = records().filter_map(background).find(|id| {
+            world.snapshot.processes.get(id.pid).is_some_and(|process| process.id == *id)
+                && !named.contains(id)
+        });
+        Self { sessions, untold: daemon.or(background.map(|id| id.pid)) }
+    }
+
+    /// Returns whether any session goes on in the background, or may do so.
+    pub(crate) fn is_any(&self, world: &World<'_>) -> bool {
+        self.sessions.iter().any(|one| !is_dead(world, one))
+    }
+
+    /// Returns the session that goes on with the work of this one, or is it.
+    pub(crate) fn by(&self, world: &World<'_>, session: &Untrusted) -> Option<&'a BackgroundSession> {
+        let is_it = |one: &&&BackgroundSession| {
+            one.from.as_ref() == Some(session) || one.id.as_ref() == Some(session)
+        };
+        self.sessions.iter().filter(is_it).find(|one| !is_dead(world, one)).copied()
+    }
+}
+
+/// Returns the daemon that a lock names.
+fn locked_daemon(record: &Record) -> Option<ProcessId> {
+    let is_lock = matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Daemon));
+    stated(record).filter(|_| is_lock)
+}
+
+/// Returns the process that an entry of the registry names which runs in the background.
+fn background(record: &Record) -> Option<ProcessId> {
+    stated(record).filter(|_| record.detail.claude_status().is_some_and(|status| status.is_background))
+}
+
+fn stated(record: &Record) -> Option<ProcessId> {
+    let holder = record.holder.as_ref()?;
+    Some(ProcessId { pid: holder.pid.as_ref()?.valid()?, start_ticks: holder.start_ticks? })
+}
+
+/// Returns whether a process is a daemon, or one of those that belong to one, or may be.
+fn may_be_daemons(world: &World<'_>, process: &Process) -> bool {
+    let is_told = process.details.as_ref().is_some_and(|details| !details.argv.is_empty());
+    match world.signatures.classify(process) {
+        Some((agent, role)) => {
+            agent.name == CLAUDE && (matches!(role, Role::Daemon | Role::Spare) || !is_told)
+        }
+        None => world.may_be_agents(process),
+    }
+}
+
+/// Returns whether whoever runs a session is proven dead: its process and the one that keeps its terminal.
+fn is_dead(world: &World<'_>, session: &BackgroundSession) -> bool {
+    let table = &world.snapshot.processes;
+    let is_dead = |id: &ProcessId| match table.get(id.pid) {
+        // Where its clock may count from elsewhere, another start proves nothing.
+        Some(process) => has_exited(process) || process.has_start(id.start_ticks) == Some(false),
+        None => table.absence(id.pid) == Absence::Proven,
+    };
+    let named = || [session.process, session.host].into_iter().flatten();
+    named().count() > 0 && named().all(|id| is_dead(&id))
+}

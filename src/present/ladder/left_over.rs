@@ -1,0 +1,122 @@
+//! Everything about a process that a window has left running.
+
+use std::collections::HashMap;
+
+use crate::core::model::left_over::{Certainty, LeftOver, LeftSort, Member};
+use crate::core::model::{LeftTree, Untrusted};
+use crate::present::age;
+use crate::present::left_over::{self, Way};
+use crate::present::lookup::Index;
+use crate::present::page::{Medium, Page};
+use crate::present::text::{megabytes, outside};
+use crate::present::tone::Tone;
+
+/// The most processes of a tree that are named one by one.
+const MOST: usize = 24;
+
+pub(crate) fn write(page: &mut Page, index: &Index, one: &LeftOver) {
+    facts(page, index, one);
+    tree(page, &one.tree, one.folder.as_ref());
+    super::finding::write_near(page, index, &one.key);
+}
+
+/// Writes how sure it is, how it is ended, what it is and whose it was.
+pub(crate) fn facts(page: &mut Page, index: &Index, one: &LeftOver) {
+    page.sign("Sure", left_over::sign(one.certainty), &left_over::means(one));
+    let (way, tone) = way(page, index, one);
+    page.field("End it", &way, tone);
+    page.field("Runs", &left_over::what(one), Tone::Strong);
+    page.field("Left by", &left_over::left_by(one, page.now()), Tone::Plain);
+    page.moments.extend(one.window_ended_at);
+    page.field("Session ID", &outside(one.session.as_ref()), Tone::Plain);
+    page.moment("Started", one.started_at);
+    page.field("Memory", &one.memory().map(megabytes).unwrap_or_default(), Tone::Plain);
+    page.field("Folder", &outside(one.folder.as_ref()), Tone::Plain);
+    for evidence in &one.evidence {
+        page.evidence(evidence);
+    }
+    page.field("Key", one.key.as_str(), Tone::Dim);
+}
+
+/// Says how it is ended, or why it is not.
+fn way(page: &Page, index: &Index, one: &LeftOver) -> (String, Tone) {
+    let key = match page.medium() {
+        Medium::Screen => "x".to_owned(),
+        Medium::Text => format!("claimtop stop {}", one.key),
+    };
+    match left_over::way(&index.report, one) {
+        (Way::Code, _) => {
+            (format!("{key}, then the code that the plan shows; it cannot be undone"), Tone::Key)
+        }
+        (Way::Name, _) => (format!("{key}, then its full name; it cannot be undone"), Tone::Key),
+        (Way::Never, why) => {
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            (format!("not from here{why}{}", instead(one)), Tone::Notice)
+        }
+    }
+}
+
+/// Says how its own window ends it.
+fn instead(one: &LeftOver) -> &'static str {
+    let is_claudes = one.agent.as_ref().is_some_and(|agent| agent.raw() == "claude-code");
+    match (one.certainty, one.sort) {
+        (Certainty::Held, LeftSort::McpServer) if is_claudes => "; its window can, with /mcp",
+        (Certainty::Held, _) if is_claudes => "; its window can, with /tasks",
+        _ => "",
+    }
+}
+
+/// Writes each process of a tree, those below another further in, with its folder where that is another.
+pub(crate) fn tree(page: &mut Page, tree: &[Member], usual: Option<&Untrusted>) {
+    page.heading("Processes");
+    let mut depths: HashMap<u32, usize> = HashMap::new();
+    for member in tree.iter().take(MOST) {
+        let depth = depths.get(&member.parent).map_or(0, |above| above + 1);
+        depths.insert(member.id.pid, depth);
+        let folder = member.folder.as_ref().filter(|folder| Some(*folder) != usual);
+        let folder = folder.map(|folder| format!("in {}", outside(Some(folder))));
+        let label = format!("{}{}", " ".repeat(depth.min(6)), member.id.pid);
+        page.field(
+            &label,
+            &[line(page, member)].into_iter().chain(folder).collect::<Vec<_>>().join(" · "),
+            Tone::Plain,
+        );
+    }
+    let more = tree.len().saturating_sub(MOST);
+    if more > 0 {
+        page.field("", &format!("and {more} more"), Tone::Dim);
+    }
+}
+
+/// Says what a process runs, since when, and what it takes.
+fn line(page: &Page, member: &Member) -> String {
+    let age = member.started_at.map(|at| age::between(page.now(), at));
+    let cpu = member.cpu_time.filter(|ms| *ms >= 1_000).map(|ms| format!("{} s CPU", ms / 1_000));
+    let parts = [
+        Some(outside(Some(&member.command))),
+        age,
+        member.memory.map(megabytes),
+        cpu,
+        left_over::listens(&member.ports),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Writes everything about a working tree that a window has left.
+pub(crate) fn tree_page(page: &mut Page, index: &Index, one: &LeftTree) {
+    page.sign("Sure", left_over::sign(one.certainty), &one.why);
+    page.field("Tree", &outside(Some(&one.path)), Tone::Strong);
+    page.field("Branch", &outside(one.branch.as_ref()), Tone::Plain);
+    page.field("Repository", &outside(Some(&one.repository)), Tone::Plain);
+    page.field("Known", &one.known().join(", "), Tone::Plain);
+    page.field("Left by", &left_over::tree_of(one), Tone::Plain);
+    page.moment("Ended", one.window_ended_at);
+    page.field("Session ID", &outside(one.session.as_ref()), Tone::Plain);
+    let way = "not from here: git worktree remove does, and deletes also what git ignores, such as .env";
+    page.field("Remove it", way, Tone::Dim);
+    for evidence in &one.evidence {
+        page.evidence(evidence);
+    }
+    page.field("Key", one.key.as_str(), Tone::Dim);
+    super::finding::write_near(page, index, &one.key);
+}

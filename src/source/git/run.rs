@@ -1,0 +1,125 @@
+//! Runs git so that nothing of a repository is run by it, within a deadline.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::source::os::clock;
+
+/// How long git may take for one answer.
+const DEADLINE: Duration = Duration::from_secs(2);
+/// How often it is asked whether it has ended.
+const STEP: Duration = Duration::from_millis(1);
+/// The most bytes of one answer; more is not read.
+const MOST: usize = 4 << 20;
+
+/// Git, and the working tree that it is asked about.
+pub(super) struct Git {
+    /// The program.
+    pub(super) program: PathBuf,
+    /// The home of the person who asks, whose settings say what is ignored.
+    pub(super) home: PathBuf,
+    /// The tree.
+    pub(super) tree: PathBuf,
+    /// The tree's own folder below `worktrees`.
+    pub(super) own: PathBuf,
+    /// The filters that the repository's settings name: each is switched off.
+    pub(super) filters: Vec<OsString>,
+}
+
+/// What git answered.
+pub(super) struct Answer {
+    /// Its exit code.
+    pub(super) code: i32,
+    /// What it wrote.
+    pub(super) out: Vec<u8>,
+    /// Whether there is more of it.
+    pub(super) is_cut: bool,
+}
+
+impl Git {
+    /// Asks; `None` where it did not answer in time or at all.
+    pub(super) fn ask(&self, arguments: &[&str]) -> Option<Answer> {
+        #[expect(clippy::disallowed_methods, reason = "a person asked what git says")]
+        let mut command = Command::new(&self.program);
+        // Whatever else the environment says can lead to another repository, or to programs.
+        command.env_clear().env("HOME", &self.home).env("PATH", folder_of(&self.program));
+        command.envs([("LC_ALL", "C"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")]);
+        command.envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_PAGER", "cat")]);
+        self.switch_off(&mut command);
+        command.args(["--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false"]);
+        command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false"]);
+        command.arg("--git-dir").arg(&self.own).arg("--work-tree").arg(&self.tree).args(arguments);
+        command.current_dir(&self.tree).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().ok()?;
+        let answer = answer(&mut child);
+        if answer.is_none() {
+            // It may have ended at this very moment.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        answer
+    }
+
+    /// Switches the filters off: what may have changed in the very moment the index was written is read
+    /// once more, through them.
+    fn switch_off(&self, command: &mut Command) {
+        let settings = self.filters.iter().flat_map(|filter| {
+            [("clean", ""), ("process", ""), ("smudge", ""), ("required", "false")].map(|(key, value)| {
+                let mut name = OsString::from("filter.");
+                name.push(filter);
+                name.push(".");
+                name.push(key);
+                (name, value)
+            })
+        });
+        let mut count = 0_usize;
+        for (name, value) in settings {
+            command.env(format!("GIT_CONFIG_KEY_{count}"), name);
+            command.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
+        }
+        command.env("GIT_CONFIG_COUNT", count.to_string());
+    }
+}
+
+fn folder_of(program: &Path) -> &OsStr {
+    program.parent().map_or(OsStr::new("/usr/bin"), Path::as_os_str)
+}
+
+/// Reads what a program writes until it has ended; `None` at the deadline.
+fn answer(child: &mut Child) -> Option<Answer> {
+    let began_at = clock::steady();
+    let mut pipe = child.stdout.take()?;
+    rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::NONBLOCK).ok()?;
+    let mut out = Vec::new();
+    while began_at.elapsed() < DEADLINE {
+        // Whether it has ended is asked first: what it wrote last is read then.
+        let ended = child.try_wait().ok()?;
+        take(&mut pipe, &mut out);
+        if out.len() > MOST {
+            let _ = child.kill();
+            let _ = child.wait();
+            out.truncate(MOST);
+            return Some(Answer { code: 0, out, is_cut: true });
+        }
+        if let Some(code) = ended.map(|status: ExitStatus| status.code()) {
+            return Some(Answer { code: code?, out, is_cut: false });
+        }
+        std::thread::sleep(STEP);
+    }
+    None
+}
+
+/// Takes what is there by now.
+fn take(pipe: &mut impl Read, out: &mut Vec<u8>) {
+    let mut part = [0; 64 << 10];
+    while out.len() <= MOST {
+        match pipe.read(&mut part) {
+            Ok(0) | Err(_) => return,
+            Ok(read) => out.extend_from_slice(part.get(..read).unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What a process has open: the links in its folder `fd` (proc(5)).
+
+use std::collections::BTreeSet;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+use crate::core::model::Untrusted;
+
+/// What has no path, by its inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nameless {
+    Socket(u64),
+    Pipe(u64),
+}
+
+/// Reads the target of one link, where that has no path.
+pub(crate) fn nameless(at: BorrowedFd<'_>, path: &str) -> Option<Nameless> {
+    understood(readlinkat(at, path, Vec::new()).ok()?.as_bytes())
+}
+
+fn understood(target: &[u8]) -> Option<Nameless> {
+    let target = std::str::from_utf8(target).ok()?;
+    let (sort, inode) = target.strip_suffix(']')?.split_once(":[")?;
+    let inode = inode.parse().ok()?;
+    match sort {
+        "socket" => Some(Nameless::Socket(inode)),
+        "pipe" => Some(Nameless::Pipe(inode)),
+        _ => None,
+    }
+}
+
+/// Returns the inodes of the sockets that a process has open.
+pub(crate) fn sockets(folder: BorrowedFd<'_>) -> Result<Vec<u64>, Errno> {
+    let (mut inodes, at) = (Vec::new(), descriptors(folder)?);
+    each(&at, |name| {
+        if let Some(Nameless::Socket(inode)) = nameless(at.as_fd(), name) {
+            inodes.push(inode);
+        }
+    })?;
+    inodes.sort_unstable();
+    inodes.dedup();
+    Ok(inodes)
+}
+
+/// Returns those of these pipes that a process can write into.
+pub(crate) fn written(folder: BorrowedFd<'_>, pipes: &BTreeSet<u64>) -> Result<Vec<u64>, Errno> {
+    let (mut inodes, at) = (Vec::new(), descriptors(folder)?);
+    each(&at, |name| {
+        // The link's own mode tells how it is open.
+        let is_for_writing =
+            || statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|link| link.st_mode & 0o200 != 0);
+        if let Some(Nameless::Pipe(inode)) = nameless(at.as_fd(), name)
+            && pipes.contains(&inode)
+            && is_for_writing()
+        {
+            inodes.push(inode);
+        }
+    })?;
+    Ok(inodes)
+}
+
+/// Returns the lock of a git repository that a process has open.
+pub(crate) fn lock_of_git(folder: BorrowedFd<'_>) -> Result<Option<Untrusted>, Errno> {
+    let (mut lock, at) = (None, descriptors(folder)?);
+    each(&at, |name| {
+        let target = readlinkat(&at, name, Vec::new()).ok();
+        let target = target.filter(|target| is_lock_of_git(target.as_bytes()));
+        if let Some(target) = target {
+            lock = Some(Untrusted::from_bytes(target.as_bytes()));
+        }
+    })?;
+    Ok(lock)
+}
+
+/// Returns whether this is the path of such a lock: git makes one of each file that it is to replace
+/// (gitrepository-layout(5)).
+fn is_lock_of_git(path: &[u8]) -> bool {
+    let mut parts = path.split(|byte| *byte == b'/');
+    let is_lock = parts.next_back().is_some_and(|name| name.ends_with(b".lock"));
+    is_lock && parts.any(|folder| folder.ends_with(b".git"))
+}
+
+fn descriptors(folder: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    openat(folder, "fd", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn each(at: &OwnedFd, mut take: impl FnMut(&str)) -> Result<(), Errno> {
+    for entry in Dir::read_from(at)? {
+        if let Ok(name) = entry?.file_name().to_str() {
+            take(name);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_of_git_lies_in_a_repository() {
+        for path in ["/w/.git/index.lock", "/w/.git/worktrees/x/HEAD.lock", "/srv/shop.git/refs/heads/a.lock"]
+        {
+            assert!(is_lock_of_git(path.as_bytes()), "{path}");
+        }
+        for path in
+            ["/w/Cargo.lock", "/w/.git/index", "/w/.git/index.lock (deleted)", "/w/.github/x.lock", ".lock"]
+        {
+            assert!(!is_lock_of_git(path.as_bytes()), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_what_has_no_path_has_an_inode_in_its_link() {
+        assert_eq!(understood(b"socket:[123]"), Some(Nameless::Socket(123)));
+        assert_eq!(understood(b"pipe:[77]"), Some(Nameless::Pipe(77)));
+        for target in
+            ["/dev/null", "anon_inode:[eventfd]", "socket:[x]", "/tmp/socket:[1]", "pipe:[1] (deleted)"]
+        {
+            assert_eq!(understood(target.as_bytes()), None, "{target}");
+        }
+    }
+}

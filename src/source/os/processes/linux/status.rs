@@ -1,0 +1,56 @@
+//! `/proc/<pid>/status` (proc(5)): one line for each fact.
+
+/// The most bytes of it that are read; it has about 1.5 KiB.
+pub(crate) const MOST: usize = 16 << 10;
+
+/// Returns the effective user.
+pub(crate) fn user(text: &[u8]) -> Option<u32> {
+    // Real, effective, saved and file system user.
+    numbers(text, b"Uid:").get(1).copied()
+}
+
+/// Returns the PIDs in each namespace, from that of the `/proc` that was read inwards.
+pub(crate) fn ns_pids(text: &[u8]) -> Vec<u32> {
+    numbers(text, b"NSpid:")
+}
+
+/// Returns the PID of the process whose thread it is.
+pub(crate) fn process(text: &[u8]) -> Option<u32> {
+    numbers(text, b"Tgid:").first().copied()
+}
+
+/// Returns the PID of the process that traces it, 0 where nobody does who has one here.
+pub(crate) fn tracer(text: &[u8]) -> Option<u32> {
+    numbers(text, b"TracerPid:").first().copied()
+}
+
+/// Returns the letter of its state.
+pub(crate) fn state(text: &[u8]) -> Option<u8> {
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"State:\t"))?;
+    line.first().copied()
+}
+
+/// Returns the numbers of one line.
+fn numbers(text: &[u8], name: &[u8]) -> Vec<u32> {
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
+    let line = line.and_then(|line| std::str::from_utf8(line).ok()).unwrap_or_default();
+    line.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_effective_user_and_every_namespace_are_read() {
+        let text = b"Name:\tUid: 7 7\nTgid:\t9898\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t9899\t1\n";
+        assert_eq!((user(text), ns_pids(text), process(text)), (Some(1001), vec![9899, 1], Some(9898)));
+    }
+
+    #[test]
+    fn the_state_and_the_tracer_are_read() {
+        let text = b"Name:\tState:\tR\nState:\tD (disk sleep)\nTracerPid:\t77\n";
+        assert_eq!((state(text), tracer(text)), (Some(b'D'), Some(77)));
+        assert_eq!((state(b"Name:\tx\n"), tracer(b"TracerPid:\tx\n")), (None, None));
+    }
+}

@@ -1,0 +1,12 @@
+//! How it went to read what a process bears of the window that started it.
+
+use crate::core::model::Trace;
+
+/// What was read of one process.
+pub(crate) enum Traced {
+    Read(Box<Trace>),
+    /// It is another user's, or of another home, or may not be read.
+    Unread,
+    /// It has exited, and another may have its PID.
+    Gone,
+}

@@ -1,0 +1,222 @@
+//! Which windows the processes come from that no window stands above.
+
+mod measured;
+mod servers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::core::model::process::Children;
+use crate::core::model::{Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
+use crate::format::{Base, Reading};
+use crate::source::interface::{Scope, Source};
+use crate::source::os::processes::traced::Traced;
+use crate::source::os::processes::{arguments, settled_tick, traces};
+use crate::source::traces::measured::Measured;
+use crate::source::traces::servers::Servers;
+
+/// Reads traces again and again; each process is read once for as long as it lives and runs the same
+/// program.
+#[derive(Default)]
+pub(crate) struct Reader {
+    known: BTreeMap<ProcessId, Known>,
+    /// Those of them that name a window, and what runs below these.
+    members: BTreeSet<ProcessId>,
+    /// Those that have exited since they were listed.
+    gone: Vec<ProcessId>,
+    measured: Measured,
+    servers: Servers,
+}
+
+/// What a process was called when its traces were read.
+struct Known {
+    comm: Untrusted,
+    trace: Option<Trace>,
+}
+
+impl Source for Reader {
+    fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
+        let homes: Vec<&Path> = scope.homes.of(Base::Home).map(|one| one.path.as_path()).collect();
+        let whose = Whose { uid: reading.host.uid, homes: &homes, settled_tick: settled_tick() };
+        let tops = self.refresh(&snapshot.processes, &whose);
+        self.gone.drain(..).for_each(|id| snapshot.processes.forget(id.pid));
+        self.measured.refresh(&self.members, &tops, whose.uid, reading.now);
+        snapshot.traces = self.traces().cloned().collect();
+        let members: Vec<&mut Trace> =
+            snapshot.traces.iter_mut().filter(|trace| self.members.contains(&trace.id)).collect();
+        self.servers.refresh(members.iter().map(|trace| &**trace), scope);
+        for trace in members {
+            self.measured.fill(trace);
+            trace.server = self.servers.name_of(&trace.argv).cloned();
+        }
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        Vec::new()
+    }
+}
+
+/// Whose traces are read.
+struct Whose<'a> {
+    uid: u32,
+    homes: &'a [&'a Path],
+    /// Who has begun later may still become another program, under the same name.
+    settled_tick: u64,
+}
+
+impl Reader {
+    /// Reads what is new, and returns those that name a window and that nobody stands above.
+    fn refresh(&mut self, table: &ProcessTable, whose: &Whose<'_>) -> Vec<ProcessId> {
+        let mut before = std::mem::take(&mut self.known);
+        before.retain(|id, known| {
+            id.start_ticks <= whose.settled_tick && (!self.members.contains(id) || is_as_before(*id, known))
+        });
+        self.read(&table.orphans().collect::<Vec<&Process>>(), &mut before, whose);
+        let named = self.traces().filter(|trace| trace.names_window());
+        let tops: Vec<ProcessId> = named.map(|trace| trace.id).collect();
+        let below = below(table, &tops);
+        self.read(&below, &mut before, whose);
+        self.members = tops.iter().copied().chain(below.iter().map(|process| process.id)).collect();
+        self.members.retain(|id| !self.gone.contains(id));
+        tops
+    }
+
+    /// Takes over what is known of some processes, and reads the others.
+    fn read(&mut self, those: &[&Process], before: &mut BTreeMap<ProcessId, Known>, whose: &Whose<'_>) {
+        let mut new = Vec::new();
+        for process in those {
+            match before.remove_entry(&process.id) {
+                Some((id, known)) if known.comm == process.comm => {
+                    self.known.insert(id, known);
+                }
+                _ => new.push(*process),
+            }
+        }
+        let ids: Vec<ProcessId> = new.iter().map(|process| process.id).collect();
+        for ((id, traced), process) in traces(&ids, whose.uid, whose.homes).into_iter().zip(new) {
+            let trace = match traced {
+                Traced::Read(trace) => Some(*trace),
+                Traced::Unread => None,
+                Traced::Gone => {
+                    self.gone.push(id);
+                    continue;
+                }
+            };
+            self.known.insert(id, Known { comm: process.comm.clone(), trace });
+        }
+    }
+
+    fn traces(&self) -> impl Iterator<Item = &Trace> {
+        self.known.values().filter_map(|known| known.trace.as_ref())
+    }
+}
+
+/// Returns all processes below these.
+fn below<'a>(table: &'a ProcessTable, those: &[ProcessId]) -> Vec<&'a Process> {
+    if those.is_empty() {
+        return Vec::new();
+    }
+    let children = Children::new(table);
+    those.iter().flat_map(|id| children.below(id.pid, |_| true)).collect()
+}
+
+/// Returns whether a process still runs what it did (execve(2) keeps the PID and the start).
+fn is_as_before(id: ProcessId, known: &Known) -> bool {
+    known.trace.as_ref().is_none_or(|trace| arguments(id.pid) == trace.argv)
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "the tests start processes")]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+    use crate::source::os::processes::linux::proc::{self, Proc};
+
+    /// A process that is ended with this.
+    struct Started(Child);
+
+    impl Started {
+        fn new(line: &str, window: Option<&str>) -> Self {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", line]).env_clear().env("HOME", "/home/nobody").stdin(Stdio::piped());
+            shell.envs(window.map(|window| ("CLAUDE_PID", window)));
+            Self(shell.spawn().unwrap())
+        }
+
+        /// Returns it as a look reads it, below this parent.
+        fn below(&self, parent: u32) -> Process {
+            let proc::Reading::Read(line) = Proc::open().unwrap().process(self.0.id()) else {
+                panic!("it runs");
+            };
+            Process { parent, ..line.process }
+        }
+    }
+
+    impl Drop for Started {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn table(all: impl IntoIterator<Item = Process>) -> ProcessTable {
+        let by_pid: BTreeMap<u32, Process> = all.into_iter().map(|one| (one.id.pid, one)).collect();
+        ProcessTable { listed: by_pid.keys().copied().collect(), by_pid, ..ProcessTable::default() }
+    }
+
+    fn refreshed(reader: &mut Reader, table: &ProcessTable) -> BTreeMap<u32, Vec<Untrusted>> {
+        let homes = [Path::new("/home/nobody")];
+        let uid = rustix::process::getuid().as_raw();
+        reader.refresh(table, &Whose { uid, homes: &homes, settled_tick: u64::MAX });
+        reader.traces().map(|trace| (trace.id.pid, trace.argv.clone())).collect()
+    }
+
+    #[test]
+    fn what_runs_below_a_process_of_a_window_is_read_and_below_others_not() {
+        let all = [Some("7"), None, None, None].map(|window| Started::new("read x; exit", window));
+        let [top, other, under, elsewhere] = all.each_ref().map(|one| one.0.id());
+        let one = table(all.iter().zip([1, 1, top, other]).map(|(one, parent)| one.below(parent)));
+        let read = refreshed(&mut Reader::default(), &one);
+        let shell: Vec<Untrusted> = ["/bin/sh", "-c", "read x; exit"].map(Into::into).into();
+        assert_eq!(read.get(&under), Some(&shell));
+        assert!(read.contains_key(&top) && read.contains_key(&other));
+        assert!(!read.contains_key(&elsewhere), "{read:?}");
+    }
+
+    #[test]
+    fn whoever_has_exited_since_the_look_is_told_apart() {
+        let (top, mut under) = (Started::new("read x", Some("7")), Started::new("read x", Some("7")));
+        let seen = under.below(top.0.id());
+        let table = table([top.below(1), seen.clone()]);
+        under.0.kill().unwrap();
+        under.0.wait().unwrap();
+        let mut reader = Reader::default();
+        let read = refreshed(&mut reader, &table);
+        assert_eq!(read.into_keys().collect::<Vec<u32>>(), [top.0.id()]);
+        assert_eq!(reader.gone, [seen.id]);
+    }
+
+    #[test]
+    fn a_process_that_becomes_another_program_is_read_again() {
+        let mut top = Started::new("read x; exec /bin/cat", Some("7"));
+        let mut under = Started::new("read x; exec /bin/cat", None);
+        let mut reader = Reader::default();
+        let looked = |top: &Started, under: &Started| table([top.below(1), under.below(top.0.id())]);
+        let before = refreshed(&mut reader, &looked(&top, &under));
+        assert!(before.values().all(|argv| argv.len() == 3), "{before:?}");
+        let seen = looked(&top, &under);
+        for started in [&mut top, &mut under] {
+            started.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+            while arguments(started.0.id()).len() != 1 {}
+        }
+        // Also where the look has not noticed it.
+        let after = refreshed(&mut reader, &seen);
+        let cat = vec![Untrusted::from("/bin/cat")];
+        assert_eq!(after, before.into_keys().map(|pid| (pid, cat.clone())).collect());
+    }
+}

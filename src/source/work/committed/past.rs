@@ -1,0 +1,86 @@
+//! What a working tree had checked out since a file was edited.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::io::Errno;
+
+use crate::core::model::FileMeta;
+use crate::source::repos::head::{Commit, Held};
+use crate::source::repos::objects::{Name, there_since};
+use crate::source::work::committed::reflog::{By, Log};
+use crate::source::work::committed::{Heads, Place};
+
+impl<'a> Heads<'a> {
+    /// Returns whether every commit that was checked out since an edit has of the file what the one
+    /// has that is checked out now; or others had what the file holds, and were reset. Then none has
+    /// the edit. `None` where that cannot be told.
+    pub(super) fn was_left(
+        &mut self,
+        (path, meta): (&Path, &FileMeta),
+        at: Timestamp,
+        place: &Place<'a, '_>,
+        log: &Log,
+    ) -> Option<bool> {
+        let (begin, moves) = log.since(at, self.doubt)?;
+        let own = Held::File(self.names(path, meta)?.own);
+        let before = self.held_by(begin, place)?;
+        let (mut had, mut is_without) = (before, true);
+        for one in moves {
+            let has = self.held_by(one.new, place)?;
+            match one.by {
+                _ if has == had => {}
+                By::Commit => is_without = false,
+                By::Reset => is_without = had == own,
+                By::Other => return None,
+            }
+            had = has;
+        }
+        let is_back = had == before && self.held(place) == before;
+        if !is_without || !is_back {
+            return Some(false);
+        }
+        Some(self.is_older(begin, at, place) && self.is_in_no_stash((before, own), at, place)?)
+    }
+
+    /// Returns whether a commit was there before a moment, whatever date it bears.
+    fn is_older(&mut self, commit: Name, at: Timestamp, place: &Place<'_, '_>) -> bool {
+        let since = || there_since(&place.tree.0.common_dir.join("objects"), &commit);
+        let is_none = commit == Name::default();
+        is_none || self.there.entry(commit).or_insert_with(since).is_some_and(|since| since <= at)
+    }
+
+    /// Returns whether every stash since an edit has of the file what it was before, or holds now.
+    fn is_in_no_stash(
+        &mut self,
+        (before, own): (Held, Held),
+        at: Timestamp,
+        place: &Place<'a, '_>,
+    ) -> Option<bool> {
+        let (common, uid) = (&place.tree.0.common_dir, self.uid);
+        let read = || Log::read(&common.join("logs/refs/stash"), uid);
+        let stashes = match self.stashes.entry(place.folder).or_insert_with(read) {
+            Ok(stashes) => stashes.as_ref()?.news(at, self.doubt)?,
+            Err(Errno::NOENT) => Vec::new(),
+            Err(_) => return None,
+        };
+        for stash in stashes {
+            let has = self.held_by(stash, place)?;
+            // A file that git does not know is stashed elsewhere.
+            if has != own && (has != before || has == Held::Nothing) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Returns what some commit has at a place.
+    fn held_by(&mut self, commit: Name, place: &Place<'_, '_>) -> Option<Held> {
+        if commit == Name::default() {
+            return Some(Held::Nothing);
+        }
+        let new = || Commit::new(commit, &place.tree.0.common_dir);
+        let held = self.kept.past.entry(commit).or_insert_with(new).held(place.inside, self.now);
+        Some(held).filter(|held| *held != Held::Unread)
+    }
+}

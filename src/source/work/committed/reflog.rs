@@ -1,0 +1,119 @@
+//! Where a working tree's head has been, by the end of git's own log.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use rustix::io::Errno;
+
+use crate::source::os::open::medium::medium_at;
+use crate::source::os::open::plain::{open_plain, read_at};
+use crate::source::repos::objects::{Name, parse_name};
+
+/// How much of a log's end is read, in bytes; its lines are about 150 long.
+const END: usize = 4 << 10;
+
+/// The end of a log that was read.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    /// When it was last written, or is said to be.
+    pub(super) written_at: Timestamp,
+    moves: Vec<Move>,
+    /// Whether these are all moves that there ever were.
+    is_whole: bool,
+}
+
+/// One move: a line of the log.
+#[derive(Clone, Debug)]
+pub(super) struct Move {
+    pub(super) old: Name,
+    pub(super) new: Name,
+    pub(super) by: By,
+    /// The committer's date, which anybody can set.
+    at: Timestamp,
+}
+
+/// What moved the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Commit,
+    Reset,
+    Other,
+}
+
+impl Log {
+    /// Reads the end of a log of this user's on this machine. No log is `NOENT`, and `None` one that
+    /// tells nothing.
+    pub(super) fn read(path: &Path, uid: u32) -> Result<Option<Self>, Errno> {
+        let (fd, meta) = open_plain(path)?;
+        if meta.links != 1 || meta.ownership.uid != uid || !medium_at(path).is_this_machines() {
+            return Ok(None);
+        }
+        let from = meta.size.saturating_sub(END as u64);
+        let end = read_at(&fd, from, END, 0)?;
+        let has_end = from + end.len() as u64 == meta.size;
+        Ok(Self::parse(&end, from == 0, meta.modified_at).filter(|_| has_end))
+    }
+
+    fn parse(end: &[u8], is_all: bool, modified_at: Timestamp) -> Option<Self> {
+        let lines: Vec<&[u8]> = end.strip_suffix(b"\n")?.split(|byte| *byte == b'\n').collect();
+        let lines = lines.get(usize::from(!is_all)..)?;
+        // Lines can be deleted as well.
+        let written_at = moment(lines.last()?)?.max(modified_at);
+        let parsed: Vec<Option<Move>> = lines.iter().map(|line| Move::parse(line)).collect();
+        let moves: Vec<Move> = parsed.rsplit(Option::is_none).next()?.iter().flatten().cloned().collect();
+        let is_whole = is_all && moves.first().is_some_and(|first| first.old == Name::default());
+        Some(Self { written_at, is_whole: is_whole && moves.len() == lines.len(), moves })
+    }
+
+    /// Returns where the head was at a moment, and the moves since then, with those that may be of
+    /// before; `None` where the log does not tell.
+    pub(super) fn since(&self, at: Timestamp, doubt: SignedDuration) -> Option<(Name, &[Move])> {
+        let is_before = |one: &Move| one.is_before(at, doubt);
+        let begin = self.moves.iter().position(|one| !is_before(one)).unwrap_or(self.moves.len());
+        let (before, since) = self.moves.split_at_checked(begin)?;
+        let is_chain = self.moves.windows(2).all(|two| matches!(two, [one, next] if one.new == next.old));
+        let is_known = self.is_whole || !before.is_empty();
+        let place = since.first().map(|one| one.old).or_else(|| before.last().map(|one| one.new))?;
+        (is_known && is_chain && !since.iter().any(is_before)).then_some((place, since))
+    }
+
+    /// Returns the commits that the log got since a moment, or may have got.
+    pub(super) fn news(&self, at: Timestamp, doubt: SignedDuration) -> Option<Vec<Name>> {
+        let since = self.moves.iter().rev().take_while(|one| !one.is_before(at, doubt));
+        let since: Vec<Name> = since.map(|one| one.new).collect();
+        (self.is_whole || since.len() < self.moves.len()).then_some(since)
+    }
+}
+
+impl Move {
+    /// Returns whether it was certainly made before a moment, if its date is right.
+    fn is_before(&self, at: Timestamp, doubt: SignedDuration) -> bool {
+        self.at.checked_add(doubt).is_ok_and(|moved| moved.as_second() < at.as_second())
+    }
+
+    /// Reads a line: `old new Name <mail> seconds zone`, a tab, a message.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let (old, rest) = line.split_at_checked(40)?;
+        let (new, _) = rest.strip_prefix(b" ")?.split_at_checked(40)?;
+        let tab = line.iter().position(|byte| *byte == b'\t');
+        let message = tab.and_then(|tab| line.get(tab + 1..)).unwrap_or_default();
+        let begins = |with: &[&[u8]]| with.iter().any(|start| message.starts_with(start));
+        let by = if begins(&[b"commit: ", b"commit (amend): ", b"commit (initial): "]) {
+            By::Commit
+        } else if begins(&[b"reset: "]) {
+            By::Reset
+        } else {
+            By::Other
+        };
+        Some(Self { old: parse_name(old)?, new: parse_name(new)?, by, at: moment(line)? })
+    }
+}
+
+/// Returns the moment of a line.
+fn moment(line: &[u8]) -> Option<Timestamp> {
+    let who = line.split(|byte| *byte == b'\t').next()?;
+    let at = who.rsplit(|byte| *byte == b'>').next()?;
+    let (seconds, zone) = str::from_utf8(at).ok()?.trim_start().split_once(' ')?;
+    let has_zone = zone.starts_with(['+', '-']);
+    Timestamp::from_second(seconds.parse().ok().filter(|_| has_zone)?).ok()
+}

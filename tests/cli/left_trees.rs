@@ -1,0 +1,101 @@
+//! Working trees that windows have left, as real git made them.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::world::World;
+
+#[track_caller]
+fn git(world: &World, folder: &str, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.env("HOME", world.path("home")).current_dir(world.path(folder));
+    let output =
+        command.args(["-c", "user.name=dev", "-c", "user.email=dev@x"]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn read(world: &World, name: &str) -> String {
+    std::fs::read_to_string(world.path(name)).unwrap()
+}
+
+#[test]
+fn a_tree_that_a_dead_window_locked_is_told_with_what_it_would_lose() {
+    if Command::new("git").arg("--version").output().is_err() {
+        return eprintln!("skipped: there is no git");
+    }
+    let world = World::new();
+    world.write("shop/a.txt", "a\n");
+    world.write("shop/.gitignore", "*.env\n");
+    git(&world, "shop", &["init", "-q", "-b", "main"]);
+    git(&world, "shop", &["add", "-A"]);
+    git(&world, "shop", &["commit", "-q", "-m", "a"]);
+    git(&world, "shop", &["worktree", "add", "-q", "-b", "worktree-fix", ".claude/worktrees/fix"]);
+    let own = "shop/.git/worktrees/fix";
+    world.write(&format!("{own}/CLAUDE_BASE"), &read(&world, "shop/.git/refs/heads/main"));
+    world.write(&format!("{own}/locked"), "claude session fix (pid 4194304 start 77)\n");
+    world.write("shop/.claude/worktrees/fix/x.env", "TOKEN=1\n");
+    let root = world.path("shop").display().to_string();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let run =
+        |arguments: &[&str]| world.run_with(&[&["--root", &root], arguments].concat(), &[("PATH", &path)]);
+    let told = |arguments: &[&str]| {
+        let answer = run(arguments);
+        let report: Value = serde_json::from_str(&answer.out).unwrap_or_else(|_| panic!("{answer:?}"));
+        report["left_trees"][0].clone()
+    };
+    let tree = told(&["leftovers", "--json"]);
+    assert_eq!(tree["branch"], "worktree-fix", "{tree}");
+    assert_eq!((&tree["window_pid"], &tree["window_name"]), (&4_194_304.into(), &"fix".into()));
+    assert_eq!((&tree["has_no_commit"], &tree["merged_into"]), (&true.into(), &"main".into()));
+    assert!(tree.get("git").is_none(), "git is asked only when somebody wants it");
+    let tree = told(&["leftovers", "--trees", "--json"]);
+    assert_eq!(tree["git"]["ignored"]["first"], serde_json::json!(["x.env"]), "{tree}");
+    assert_eq!((&tree["git"]["is_changed"], &tree["remove"]), (&false.into(), &Value::Null));
+    let (key, lock) = (tree["key"].as_str().unwrap(), world.path(&format!("{own}/locked")));
+    let page = run(&["explain", key]).out;
+    assert!(page.contains("Branch          worktree-fix") && page.contains("its lock was left"), "{page}");
+    if tree["certainty"] == "exact" {
+        let mut unlocked = run(&["release", key, "--yes"]);
+        // What has just been written may be somebody's at work.
+        while unlocked.code == 3 && unlocked.out.contains("s ago: wait") {
+            std::thread::sleep(Duration::from_millis(100));
+            unlocked = run(&["release", key, "--yes"]);
+        }
+        assert_eq!((unlocked.code, lock.exists()), (0, false), "{}", unlocked.out);
+        assert_eq!((run(&["undo", "1", "--yes"]).code, lock.exists()), (0, true));
+    }
+    let text = run(&["leftovers", "--trees"]).out;
+    assert!(text.contains("deletes without a word (x.env)") && !text.contains("TOKEN"), "{text}");
+    // A commit that was taken back may be wanted.
+    git(&world, "shop/.claude/worktrees/fix", &["commit", "-q", "--allow-empty", "-m", "b"]);
+    git(&world, "shop/.claude/worktrees/fix", &["reset", "-q", "--hard", "HEAD~"]);
+    let tree = told(&["leftovers", "--json"]);
+    assert_eq!((&tree["has_no_commit"], &tree["merged_into"]), (&false.into(), &"main".into()));
+    std::fs::remove_dir_all(world.path("shop/.claude/worktrees/fix")).unwrap();
+    assert_eq!(told(&["leftovers", "--json"])["is_gone"], false, "an empty folder can be a mount point");
+    world.write("shop/.claude/worktrees/other", "");
+    assert_eq!(told(&["leftovers", "--json"])["is_gone"], true);
+}
+
+#[test]
+fn folders_that_grow_are_counted_only_when_asked() {
+    let world = World::new();
+    for name in ["95fe798d-3725-4649-974a-0dec79220193", "048d840c-ce95-46c1-9e3a-791d9f7aeaad"] {
+        world.write(&format!("home/.claude/projects/-shop/{name}.jsonl"), "{}\n");
+    }
+    world.write("home/.claude/debug/a.txt", "log\n");
+    let answer = world.run(&["leftovers", "--sizes", "--json"]);
+    let report: Value = serde_json::from_str(&answer.out).unwrap();
+    let sizes = report["sizes"].as_array().unwrap();
+    let of = |name: &str| sizes.iter().find(|one| one["path"].as_str().unwrap().ends_with(name)).unwrap();
+    assert_eq!(
+        (&of("/projects")["sessions"]["count"], &of("/debug")["files"]["count"]),
+        (&2.into(), &1.into())
+    );
+    assert_eq!(of("/projects")["old_sessions"]["count"], 0);
+    let text = world.run(&["leftovers", "--sizes"]).out;
+    assert!(text.contains("could not be resumed") && text.contains("None of these is parked"), "{text}");
+    assert_eq!(world.run(&["leftovers", "--sizes", "--trees"]).code, 2);
+}
