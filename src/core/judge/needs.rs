@@ -194,7 +194,8 @@ fn remnants<'a>(
         let is_left = is_dead(record) && !living.contains(whose) && !inherited.contains(&record.key);
         is_left.then_some(Remnant { whose, record, claims })
     };
-    let mut remnants: Vec<_> = records.iter().filter_map(remnant).collect();
+    let mut remnants = Vec::with_capacity(records.len());
+    remnants.extend(records.iter().filter_map(remnant));
     remnants.sort_by_key(|remnant| remnant.whose);
     remnants
 }
@@ -206,7 +207,9 @@ fn gone<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Gone<'a>> {
         world.snapshot.work.iter().map(|work| (&work.session, &**work)).collect();
     let mut running: Vec<&LeftOver> = facts.left_overs.iter().filter(|one| one.is_left()).collect();
     let groups = remnants.chunk_by(|one, other| one.whose == other.whose);
-    let gone = groups.filter_map(|remnants| {
+    // Thousands of records may be of as many windows; a list that grows takes three times their room.
+    let mut all = Vec::with_capacity(groups.clone().count());
+    all.extend(groups.filter_map(|remnants| {
         let whose = remnants.first()?.whose;
         let work = work.get(whose).copied();
         // When it was proven dead, or the last that it wrote.
@@ -221,19 +224,18 @@ fn gone<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Gone<'a>> {
         let gone = Gone { remnants, work, left_overs, left_trees, since };
         (gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty())
             .then_some(gone)
-    });
-    let mut gone: Vec<_> = gone.collect();
+    }));
     // Of whoever ended cleanly no record stays.
     running.sort_by_key(|one| (one.window_pid, one.session.as_ref()));
-    gone.extend(running.chunk_by(|one, other| one.window_pid == other.window_pid).map(|left_overs| Gone {
+    all.extend(running.chunk_by(|one, other| one.window_pid == other.window_pid).map(|left_overs| Gone {
         remnants: &[],
         work: None,
         left_overs: left_overs.to_vec(),
         left_trees: Vec::new(),
         since: left_overs.iter().filter_map(|one| one.window_ended_at).max(),
     }));
-    gone.sort_by_key(|gone| Reverse(gone.since));
-    gone
+    all.sort_by_key(|gone| Reverse(gone.since));
+    all
 }
 
 /// Returns whether the window of a record made a working tree: its lock is this very record, or names its
