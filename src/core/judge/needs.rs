@@ -200,17 +200,53 @@ fn remnants<'a>(
     remnants
 }
 
-/// Returns every window that has left something, the newest first.
-fn gone<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Gone<'a>> {
+/// The windows that have left something: the newest of them, and how much all have left.
+#[derive(Default)]
+struct AllGone<'a> {
+    newest: Vec<Gone<'a>>,
+    windows: usize,
+    claims: usize,
+    left_overs: usize,
+}
+
+impl<'a> AllGone<'a> {
+    /// Counts one; of thousands only the newest are kept.
+    fn add(&mut self, gone: Gone<'a>) {
+        self.windows += 1;
+        self.claims += gone.claims().count();
+        self.left_overs += gone.left_overs.len();
+        let at = self.newest.partition_point(|other| other.since >= gone.since);
+        self.newest.insert(at, gone);
+        self.newest.truncate(MOST_DEAD + 1);
+    }
+
+    /// Tells the newest one by one, and the others in one sentence.
+    fn needs(&self) -> Vec<Need> {
+        let (told, next) = self.newest.split_at(self.newest.len().min(MOST_DEAD));
+        let mut needs: Vec<Need> = told.iter().filter_map(Gone::need).collect();
+        if let Some(next) = next.first().and_then(Gone::need) {
+            let claims = told.iter().map(|gone| gone.claims().count()).sum::<usize>();
+            let left_overs = told.iter().map(|gone| gone.left_overs.len()).sum::<usize>();
+            let kind = NeedKind::MoreDied {
+                windows: self.windows - told.len(),
+                claims: self.claims - claims,
+                left_overs: self.left_overs - left_overs,
+            };
+            needs.push(need(&next.subject, "more", kind, next.since));
+        }
+        needs
+    }
+}
+
+/// Tells which windows have gone and left something, each once, whatever records speak of it.
+fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
     let world = facts.world;
     let work: HashMap<&Untrusted, &Work> =
         world.snapshot.work.iter().map(|work| (&work.session, &**work)).collect();
     let mut running: Vec<&LeftOver> = facts.left_overs.iter().filter(|one| one.is_left()).collect();
-    let groups = remnants.chunk_by(|one, other| one.whose == other.whose);
-    // Thousands of records may be of as many windows; a list that grows takes three times their room.
-    let mut all = Vec::with_capacity(groups.clone().count());
-    all.extend(groups.filter_map(|remnants| {
-        let whose = remnants.first()?.whose;
+    let mut all = AllGone::default();
+    for remnants in remnants.chunk_by(|one, other| one.whose == other.whose) {
+        let Some(Remnant { whose, .. }) = remnants.first() else { continue };
         let work = work.get(whose).copied();
         // When it was proven dead, or the last that it wrote.
         let records = remnants.iter().map(|remnant| remnant.record);
@@ -222,20 +258,18 @@ fn gone<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Gone<'a>> {
         let made = |tree: &&LeftTree| remnants.iter().any(|remnant| has_made(remnant.record, tree));
         let left_trees = facts.left_trees.iter().filter(|tree| tree.is_left()).filter(made).collect();
         let gone = Gone { remnants, work, left_overs, left_trees, since };
-        (gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty())
-            .then_some(gone)
-    }));
+        if gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty() {
+            all.add(gone);
+        }
+    }
     // Of whoever ended cleanly no record stays.
     running.sort_by_key(|one| (one.window_pid, one.session.as_ref()));
-    all.extend(running.chunk_by(|one, other| one.window_pid == other.window_pid).map(|left_overs| Gone {
-        remnants: &[],
-        work: None,
-        left_overs: left_overs.to_vec(),
-        left_trees: Vec::new(),
-        since: left_overs.iter().filter_map(|one| one.window_ended_at).max(),
-    }));
-    all.sort_by_key(|gone| Reverse(gone.since));
-    all
+    for left_overs in running.chunk_by(|one, other| one.window_pid == other.window_pid) {
+        let since = left_overs.iter().filter_map(|one| one.window_ended_at).max();
+        let left_overs = left_overs.to_vec();
+        all.add(Gone { remnants: &[], work: None, left_overs, left_trees: Vec::new(), since });
+    }
+    all.needs()
 }
 
 /// Returns whether the window of a record made a working tree: its lock is this very record, or names its
@@ -284,21 +318,6 @@ impl<'a> Gone<'a> {
         let pid = one.window_pid.map(|pid| format!(" (PID {pid})")).unwrap_or_default();
         one.window_name.clone().or_else(|| Some(format!("{agent}{pid}").as_str().into()))
     }
-}
-
-/// Tells which windows have gone and left something, each once, whatever records speak of it; all but
-/// the newest in one sentence.
-fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
-    let gone = gone(remnants, facts);
-    let (told, more) = gone.split_at(gone.len().min(MOST_DEAD));
-    let mut needs: Vec<Need> = told.iter().filter_map(Gone::need).collect();
-    if let Some(first) = more.first().and_then(Gone::need) {
-        let claims = more.iter().map(|gone| gone.claims().count()).sum();
-        let left_overs = more.iter().map(|gone| gone.left_overs.len()).sum();
-        let kind = NeedKind::MoreDied { windows: more.len(), claims, left_overs };
-        needs.push(need(&first.subject, "more", kind, first.since));
-    }
-    needs
 }
 
 /// Counts the edited files that git does not have.
