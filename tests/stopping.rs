@@ -74,6 +74,27 @@ impl Left {
         left
     }
 
+    /// Starts a sleep from a shell that ends at once, below whoever takes over what others leave.
+    fn below_a_reaper(stage: &Stage, start: &str) -> (Self, Reaper) {
+        let told = stage.path("home/told");
+        let _ = std::fs::remove_file(&told);
+        let outer = format!("CLAUDE_PID=$$ {start} sleep 623 & echo $$ $! >told.new; mv told.new told");
+        let mut python = Command::new("/usr/bin/python3");
+        stage.write("home/reaper.py", REAPER);
+        stage.write("home/window.sh", &outer);
+        python.arg("reaper.py").env_clear().env("HOME", stage.path("home"));
+        python.env("CLAUDE_CODE_SESSION_ID", "048d840c-ce95-46c1-9e3a-791d9f7aeaad");
+        python.env("PATH", "/usr/bin:/bin").current_dir(stage.path("home"));
+        python.stdin(Stdio::null()).stdout(Stdio::null());
+        let reaper = Reaper(python.spawn().unwrap());
+        wait(|| told.exists());
+        let told = std::fs::read_to_string(told).unwrap();
+        let pids: Vec<u32> = told.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+        let left = Self { window: pids[0], pid: pids[1], home: stage.path("home") };
+        wait(|| is_sleep(left.pid) && parent(left.pid) == reaper.0.id() && !lives(left.window));
+        (left, reaper)
+    }
+
     fn id(&self) -> ProcessId {
         ProcessId { pid: self.pid, start_ticks: start_ticks(self.pid) }
     }
@@ -83,6 +104,31 @@ impl Drop for Left {
     fn drop(&mut self) {
         end_all(&self.home);
     }
+}
+
+/// Takes over what others leave below it, as `PR_SET_CHILD_SUBREAPER` of prctl(2) lets it.
+const REAPER: &str = r#"
+import ctypes, subprocess, time
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+subprocess.run(["/bin/sh", "window.sh"], start_new_session=True)
+time.sleep(623)
+"#;
+
+/// A child subreaper; it is ended with this.
+struct Reaper(Child);
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the PID of a process's parent.
+fn parent(pid: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(") ").next().unwrap_or_default();
+    fields.split(' ').nth(1).and_then(|parent| parent.parse().ok()).unwrap_or_default()
 }
 
 /// Ends every process that was started in this home, which is a test's own.
@@ -347,6 +393,35 @@ fn a_whole_tree_is_ended_by_its_code_and_no_secret_is_kept() {
     let undo = Request::Undo { entry: 1, to: RestoreTo::Origin };
     let undone = Preview::of(&lock, &eyes.report(), undo, &scene.stage.rules(), eyes.now());
     assert!(undone.unwrap_err().to_string().contains("ended processes do not come back"));
+}
+
+#[test]
+fn what_is_left_below_a_subreaper_is_told_and_ended_where_it_was_handed_over_for_certain() {
+    let _alone = alone();
+    if !Path::new("/usr/bin/python3").exists() {
+        return eprintln!("skipped: there is no python3");
+    }
+    for (start, certainty) in [("", Certainty::Exact), ("setsid", Certainty::Guess)] {
+        let stage = Stage::new();
+        let (left, reaper) = Left::below_a_reaper(&stage, start);
+        let state = StateFolder::open(System, &stage.state_path()).unwrap();
+        let scene = Scene { stage, state, left };
+        let report = scene.eyes().report();
+        let one = left_over(&report, scene.left.pid);
+        if one.certainty == Certainty::Unknown {
+            return eprintln!("skipped: it cannot be told here: {}", one.why);
+        }
+        assert_eq!((one.certainty, one.tree.len()), (certainty, 1), "{}", one.why);
+        if certainty == Certainty::Exact {
+            let receipt = scene.stop(Signal::Term).unwrap();
+            assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+        } else {
+            assert!(one.why.contains("may have started it itself"), "{}", one.why);
+            assert!(matches!(scene.seen(&mut scene.eyes(), Signal::Term), Err(ActionError::Never(_))));
+            assert!(lives(scene.left.pid));
+        }
+        assert!(lives(reaper.0.id()));
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl WorldFile {
             },
             comm: spec.name.as_str().into(),
             tty: spec.tty.clone(),
-            session: spec.pid,
+            session: spec.session.unwrap_or(spec.pid),
             pidfd_inode: spec.pidfd_inode,
             has_exited: spec.exited,
             inner: InnerPids::from_ns_pids(&ns_pids),

@@ -50,6 +50,9 @@ pub(super) struct ProcessSpec {
     pub(super) pid: u32,
     #[serde(default = "one")]
     pub(super) parent: u32,
+    /// Its session, which it leads where none is given.
+    #[serde(default)]
+    pub(super) session: Option<u32>,
     /// `claude`, `codex`, `bash` or any other name; the first two get an agent's executable.
     pub(super) name: String,
     /// When it started.

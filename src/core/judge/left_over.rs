@@ -7,6 +7,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::core::judge::left_top::{Above, above};
 use crate::core::judge::never_ended::never_ended;
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::taken_over::{CLAUDE, TakenOver};
@@ -64,14 +65,12 @@ fn left_over(
     let origin = trace.origin.as_ref()?;
     let window_pid = origin.pid?;
     let process = world.snapshot.processes.get(trace.id.pid).filter(|process| process.id == trace.id)?;
-    if !world.snapshot.processes.is_orphan(process) {
-        return None;
-    }
     if has_exited(process) || world.signatures.classify(process).is_some() {
         return None;
     }
+    let above = above(world, process, window_pid)?;
     let below = children.below(process.id.pid, |below| !has_exited(below));
-    let case = Case { world, trace, origin, process, below: &below, window_pid, doubts };
+    let case = Case { world, trace, origin, process, above, below: &below, window_pid, doubts };
     let (certainty, why, evidence) = match case.weigh() {
         Ok(evidence) => (Certainty::Exact, String::new(), evidence),
         Err(Doubt { certainty, why, evidence }) => (certainty, why, evidence),
@@ -136,6 +135,7 @@ struct Case<'a> {
     trace: &'a Trace,
     origin: &'a Origin,
     process: &'a Process,
+    above: Above<'a>,
     below: &'a [&'a Process],
     window_pid: u32,
     doubts: &'a Doubts<'a>,
@@ -168,7 +168,8 @@ impl Case<'_> {
                 return doubt(Certainty::Unknown, why, &evidence);
             }
         }
-        if let Some(why) = self.may_be_a_persons().or_else(|| self.may_have_begun_later()) {
+        let may_be = self.may_be_a_persons().or_else(|| self.may_be_its_parents());
+        if let Some(why) = may_be.or_else(|| self.may_have_begun_later()) {
             return doubt(Certainty::Guess, why, &evidence);
         }
         evidence.extend(self.others());
@@ -297,6 +298,18 @@ impl Case<'_> {
                 (!is_clean).then(|| format!("tmux (PID {pid}) may have handed the variables on"))
             }
         }
+    }
+
+    /// Says why it may be no orphan: whoever has the variables from an agent hands them on, as a terminal
+    /// or an editor does that the agent has opened a window of.
+    fn may_be_its_parents(&self) -> Option<String> {
+        let (parent, why) = match self.above {
+            Above::Nobody | Above::Reaper => return None,
+            Above::Parent(_) if self.descent().is_some() => return None,
+            Above::Parent(parent) => (parent, "may have started it itself"),
+            Above::Unread(parent) => (parent, "could not be read"),
+        };
+        Some(format!("{} (PID {}), which it runs below, {why}", parent.comm, parent.id.pid))
     }
 
     /// Says why it may have begun when its window had ended already: what an agent has told `at`, or the

@@ -10,6 +10,7 @@ pub(crate) mod git;
 pub(crate) mod glob;
 pub(crate) mod left_by;
 pub(crate) mod left_over;
+pub(crate) mod left_top;
 pub(crate) mod left_tree;
 pub(crate) mod liveness;
 pub(crate) mod needs;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::named::named;
 use crate::core::model::{Evidence, Key, ProcessId, Untrusted};
 
-/// What a process itself says of where it comes from. It is read of those that nobody stands above, and of
-/// what runs below those of them that name a window.
+/// What a process itself says of where it comes from. It is read of those that somebody may have left; and
+/// where they name a window, of their parents and of what runs below them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     /// Which process.

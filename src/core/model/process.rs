@@ -189,11 +189,11 @@ impl ProcessTable {
         process.parent == 1 || self.get(process.parent).is_some_and(is_keeper)
     }
 
-    /// Returns all those above whom nobody else stands.
-    pub(crate) fn orphans(&self) -> impl Iterator<Item = &Process> {
-        let keepers = self.by_pid.values().filter(|process| is_keeper(process));
-        let keepers: BTreeSet<u32> = keepers.map(|process| process.id.pid).chain([1]).collect();
-        self.by_pid.values().filter(move |process| keepers.contains(&process.parent))
+    /// Returns whether a process is an orphan, or may have been handed over to another parent than its
+    /// own: it is in another session than that one.
+    pub(crate) fn may_be_left(&self, process: &Process) -> bool {
+        let is_apart = |parent: &Process| is_keeper(parent) || parent.session != process.session;
+        process.parent == 1 || self.get(process.parent).is_some_and(is_apart)
     }
 
     /// Forgets a process that has exited since it was listed: it came and went, and counts for nothing.
@@ -304,34 +304,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_has_nobody_but_a_keeper_above_is_an_orphan() {
-        let process = |pid: u32, parent: u32, comm: &str| Process {
+    fn whoever_has_nobody_but_a_keeper_above_is_an_orphan_and_of_another_session_may_be_one() {
+        let process = |pid: u32, parent: u32, comm: &str, session: u32| Process {
             id: ProcessId { pid, start_ticks: 1 },
             parent,
             state: ProcessState::Running,
             comm: comm.into(),
             tty: None,
-            session: pid,
+            session,
             pidfd_inode: None,
             has_exited: None,
             inner: InnerPids::Read([].into()),
             details: None,
         };
         let all = [
-            process(1, 0, "init"),
-            process(20, 1, "systemd"),
-            process(30, 20, "bash"),
-            process(31, 30, "node"),
-            process(32, 1, "node"),
-            process(33, 77, "node"),
+            process(1, 0, "init", 1),
+            process(20, 1, "systemd", 20),
+            process(30, 20, "bash", 20),
+            process(31, 30, "node", 20),
+            process(32, 1, "node", 1),
+            process(33, 77, "node", 77),
+            process(34, 30, "node", 29),
         ];
         let table = ProcessTable {
             by_pid: all.into_iter().map(|process| (process.id.pid, process)).collect(),
             ..ProcessTable::default()
         };
-        let orphans: Vec<u32> = table.orphans().map(|process| process.id.pid).collect();
-        assert_eq!(orphans, [20, 30, 32]);
-        let told = table.by_pid.values().filter(|process| table.is_orphan(process));
-        assert_eq!(told.map(|process| process.id.pid).collect::<Vec<u32>>(), orphans);
+        let told = |is: fn(&ProcessTable, &Process) -> bool| {
+            let told = table.by_pid.values().filter(|process| is(&table, process));
+            told.map(|process| process.id.pid).collect::<Vec<u32>>()
+        };
+        assert_eq!(told(ProcessTable::is_orphan), [20, 30, 32]);
+        assert_eq!(told(ProcessTable::may_be_left), [20, 30, 32, 34]);
     }
 }

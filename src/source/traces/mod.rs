@@ -8,7 +8,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::core::model::process::Children;
+use crate::core::judge::agent::Signatures;
+use crate::core::model::process::{Children, ancestry};
 use crate::core::model::{Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
@@ -39,7 +40,12 @@ struct Known {
 impl Source for Reader {
     fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
         let homes: Vec<&Path> = scope.homes.of(Base::Home).map(|one| one.path.as_path()).collect();
-        let whose = Whose { uid: reading.host.uid, homes: &homes, settled_tick: settled_tick() };
+        let whose = Whose {
+            signatures: &scope.signatures,
+            uid: reading.host.uid,
+            homes: &homes,
+            settled_tick: settled_tick(),
+        };
         let tops = self.refresh(&snapshot.processes, &whose);
         self.gone.drain(..).for_each(|id| snapshot.processes.forget(id.pid));
         self.measured.refresh(&self.members, &tops, whose.uid, reading.now);
@@ -60,6 +66,7 @@ impl Source for Reader {
 
 /// Whose traces are read.
 struct Whose<'a> {
+    signatures: &'a Signatures,
     uid: u32,
     homes: &'a [&'a Path],
     /// Who has begun later may still become another program, under the same name.
@@ -73,11 +80,16 @@ impl Reader {
         before.retain(|id, known| {
             id.start_ticks <= whose.settled_tick && (!self.members.contains(id) || is_as_before(*id, known))
         });
-        self.read(&table.orphans().collect::<Vec<&Process>>(), &mut before, whose);
+        self.read(&left(table, whose.signatures), &mut before, whose);
         let named = self.traces().filter(|trace| trace.names_window());
         let tops: Vec<ProcessId> = named.map(|trace| trace.id).collect();
         let below = below(table, &tops);
-        self.read(&below, &mut before, whose);
+        let parents = tops.iter().filter_map(|id| table.get(table.get(id.pid)?.parent));
+        let mut more: Vec<&Process> = below.iter().copied().chain(parents).collect();
+        more.sort_unstable_by_key(|process| process.id);
+        more.dedup_by_key(|process| process.id);
+        more.retain(|process| !self.known.contains_key(&process.id));
+        self.read(&more, &mut before, whose);
         self.members = tops.iter().copied().chain(below.iter().map(|process| process.id)).collect();
         self.members.retain(|id| !self.gone.contains(id));
         tops
@@ -111,6 +123,16 @@ impl Reader {
     fn traces(&self) -> impl Iterator<Item = &Trace> {
         self.known.values().filter_map(|known| known.trace.as_ref())
     }
+}
+
+/// Returns those that somebody may have left, and what an agent has below it is that one's.
+fn left<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a Process> {
+    let is_agents = |process: &Process| {
+        let mut above = ancestry(table, process.parent).into_iter();
+        above.any(|above| signatures.classify(above).is_some())
+    };
+    let may_be = table.by_pid.values().filter(|process| table.may_be_left(process));
+    may_be.filter(|process| !is_agents(process)).collect()
 }
 
 /// Returns all processes below these.
@@ -172,7 +194,8 @@ mod tests {
     fn refreshed(reader: &mut Reader, table: &ProcessTable) -> BTreeMap<u32, Vec<Untrusted>> {
         let homes = [Path::new("/home/nobody")];
         let uid = rustix::process::getuid().as_raw();
-        reader.refresh(table, &Whose { uid, homes: &homes, settled_tick: u64::MAX });
+        let signatures = &Signatures::built_in().unwrap();
+        reader.refresh(table, &Whose { signatures, uid, homes: &homes, settled_tick: u64::MAX });
         reader.traces().map(|trace| (trace.id.pid, trace.argv.clone())).collect()
     }
 

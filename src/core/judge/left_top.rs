@@ -1,0 +1,52 @@
+//! Who stands above what a window has left: nobody, or whoever takes over whom others leave.
+//!
+//! A child subreaper (prctl(2)) does, and nothing tells from outside who is one. So not a parent PID of 1
+//! counts, but that no agent stands above, and whether its parent may have started it itself.
+
+use crate::core::judge::world::World;
+use crate::core::model::Process;
+use crate::core::model::process::{MAX_DEPTH, ancestry};
+
+/// Who stands above the topmost process that bears a window's traces.
+pub(crate) enum Above<'a> {
+    /// Nobody but the machine's own keeper.
+    Nobody,
+    /// A process that no window has started, and that cannot have started it.
+    Reaper,
+    /// One that no window has started, and that may have started it.
+    Parent(&'a Process),
+    /// One of which it is not known who started it.
+    Unread(&'a Process),
+}
+
+/// Returns who stands above a process; `None` where it is an agent, or bears these traces too, or is the
+/// window itself: then it is no left-over of its own.
+pub(crate) fn above<'a>(world: &World<'a>, process: &Process, window_pid: u32) -> Option<Above<'a>> {
+    let table = &world.snapshot.processes;
+    if table.is_orphan(process) {
+        return Some(Above::Nobody);
+    }
+    let parent = table.get(process.parent)?;
+    let chain = ancestry(table, parent.id.pid);
+    let is_cut = chain.len() >= MAX_DEPTH;
+    let bears = |above: &Process| world.trace_of(above.id).is_some_and(|trace| trace.names_window());
+    let belongs = |above: &&Process| {
+        above.id.pid == window_pid || bears(above) || world.may_be_agents(above) || above.id == process.id
+    };
+    if is_cut || chain.iter().any(belongs) {
+        return None;
+    }
+    let is_read = world.trace_of(parent.id).is_some_and(|trace| trace.origin.is_some());
+    Some(match (is_read, is_handed_over(process, parent)) {
+        (false, _) => Above::Unread(parent),
+        (true, true) => Above::Reaper,
+        (true, false) => Above::Parent(parent),
+    })
+}
+
+/// Returns whether a parent cannot have started a process: who is started is younger, and is in its
+/// parent's session or leads one of its own (credentials(7)).
+fn is_handed_over(process: &Process, parent: &Process) -> bool {
+    let is_elsewhere = process.session != parent.session && process.session != process.id.pid;
+    is_elsewhere || process.id.start_ticks < parent.id.start_ticks
+}
