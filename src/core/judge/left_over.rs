@@ -13,6 +13,7 @@ use crate::core::judge::stand_in::is_played;
 use crate::core::judge::taken_over::{CLAUDE, TakenOver};
 use crate::core::judge::tool_shell::{is_tool_shell, tool_command};
 use crate::core::judge::world::World;
+use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::{Children, ancestry, has_exited};
 use crate::core::model::{
     Absence, Certainty, Evidence, InputEnd, Key, KeyKind, LeftOver, LeftSort, Member, Multiplexer, Origin,
@@ -210,6 +211,14 @@ impl Case<'_> {
         if self.process.inner_pids() != Some(&[]) {
             return Some("it runs in another PID namespace, where numbers mean others".to_owned());
         }
+        let host = &self.world.snapshot.host;
+        if host.time_namespace != Some(INITIAL_TIME_NAMESPACE) {
+            return Some("in this time namespace starts are other numbers than records say".to_owned());
+        }
+        let is_inside = host.pid_namespace != Some(INITIAL_PID_NAMESPACE);
+        if is_inside && self.signs().chain(self.deaths()).next().is_none() {
+            return Some("its window may run outside of this PID namespace".to_owned());
+        }
         if let Some(hidden) = self.doubts.hidden {
             return Some(format!("PID {hidden} could not be read and may run below it"));
         }
@@ -231,9 +240,16 @@ impl Case<'_> {
                 "PID {untold} runs sessions of Claude Code's in the background and may have taken it over"
             ));
         }
-        let lacks_session = self.origin.session.is_none() && taken_over.is_any(self.world);
-        lacks_session
-            .then(|| "it names no session, and sessions of Claude Code's go on in the background".to_owned())
+        if self.origin.session.is_none() && taken_over.is_any(self.world) {
+            return Some(
+                "it names no session, and sessions of Claude Code's go on in the background".to_owned(),
+            );
+        }
+        if taken_over.of_another(self.world, |moment| self.may_have_ended_after(moment)).is_some() {
+            return Some("its window may have been moved to the background with another session".to_owned());
+        }
+        let daemon = taken_over.daemon.filter(|_| self.settled().next().is_none())?;
+        Some(format!("PID {daemon} may be taking it over: its window is not known to be dead for 2 min"))
     }
 
     /// Says why a process below it may be another window's, or needed by whoever else has started it.
@@ -290,7 +306,10 @@ impl Case<'_> {
                 Some("a terminal multiplexer may have handed the variables on".to_owned())
             }
             Multiplexer::Server(pid) => {
-                let is_clean = table.get(pid).is_some_and(|server| {
+                // Its number may be another's by now.
+                let is_it =
+                    |server: &&Process| is_multiplexer(server) && self.was_there_at(server.id.start_ticks);
+                let is_clean = table.get(pid).filter(is_it).is_some_and(|server| {
                     let trace = self.world.trace_of(server.id);
                     let origin = trace.and_then(|trace| trace.origin.as_ref());
                     origin.is_some_and(|origin| origin.pid.is_none() && origin.session.is_none())
@@ -316,20 +335,22 @@ impl Case<'_> {
     /// keeper of a person's services, is started with its variables at any later time, for whomever.
     ///
     /// That it began earlier is what must be known. Were it the contrary, to forget when the window was
-    /// proven dead would make it surer. It is known where the window was seen to live by then, or was proven
-    /// dead only later; and of whom only a process of the window can have started, whenever that was.
+    /// proven dead would make it surer. It is known where the window was seen to live by then; and of whom
+    /// only a process of the window can have started, whenever that was. That the window was proven dead only
+    /// later says nothing: nobody may have looked for long.
     fn may_have_begun_later(&self) -> Option<String> {
         if is_played(self.process) || self.descent().is_some() {
             return None;
         }
         let began = self.world.started_at(self.process);
-        let is_by_then = |at| began.is_some_and(|began| !self.world.is_after(began, at));
-        if self.signs().chain(self.deaths()).any(is_by_then) {
+        let certain = began.and_then(|began| began.checked_add(self.world.snapshot.host.clock_doubt).ok());
+        if self.signs().any(|sign| certain.is_some_and(|began| began <= sign)) {
             return None;
         }
-        Some(match began.zip(self.deaths().max()) {
-            Some(_) => format!("{BEGAN_LATER}, as a job of `at` does"),
-            None => BEGAN_WHEN.to_owned(),
+        let is_later = |(began, dead)| self.world.is_after(began, dead);
+        Some(match began.zip(self.deaths().max()).is_some_and(is_later) {
+            true => format!("{BEGAN_LATER}, as a job of `at` does"),
+            false => BEGAN_WHEN.to_owned(),
         })
     }
 
@@ -378,12 +399,11 @@ impl Case<'_> {
         if self.last_sign().is_none_or(|sign| world.is_after(started, sign)) {
             return Some(BEGAN_WHEN.to_owned());
         }
-        let settled = || self.deaths().filter(|at| world.snapshot.taken_at.duration_since(*at) >= SETTLED);
-        if settled().next().is_none() {
+        if self.settled().next().is_none() {
             return Some("its window is not known to have been dead for 2 min".to_owned());
         }
         let was_there = |at| is_played(self.process) || !world.is_after(started, at);
-        (!settled().any(was_there)).then(|| BEGAN_LATER.to_owned())
+        (!self.settled().any(was_there)).then(|| BEGAN_LATER.to_owned())
     }
 
     /// Returns the PID of a window that runs a session, or that may: its own is not known.
@@ -404,12 +424,15 @@ impl Case<'_> {
     }
 
     /// Returns when its window's very process was known to live. Another may go on with its session, so
-    /// what is written there says nothing.
+    /// what is written there says nothing; nor does another machine's clock, or a file that is dated ahead.
     fn signs(&self) -> impl Iterator<Item = Timestamp> {
         let entries = self.world.registered(self.window_pid).iter();
         let entries = entries.filter(|record| {
             let start = record.holder.as_ref().and_then(|holder| holder.start_ticks);
-            start.is_some_and(|start| self.was_there_at(start))
+            let is_ours = record.medium().is_this_machines();
+            is_ours
+                && record.written_at <= self.world.snapshot.taken_at
+                && start.is_some_and(|start| self.was_there_at(start))
         });
         let seen = self.world.snapshot.seen_agents.iter();
         let seen =
@@ -426,6 +449,19 @@ impl Case<'_> {
                 && stone.counts_on(&self.world.snapshot.host)
         });
         stones.map(|stone| stone.proven_at)
+    }
+
+    /// Returns those of them that are long past, however the clock was set since.
+    fn settled(&self) -> impl Iterator<Item = Timestamp> {
+        let settled = SETTLED.saturating_add(self.world.snapshot.host.clock_doubt);
+        self.deaths().filter(move |at| self.world.snapshot.taken_at.duration_since(*at) >= settled)
+    }
+
+    /// Returns whether its window may have lived at a moment, and have ended soon after.
+    fn may_have_ended_after(&self, moment: Timestamp) -> bool {
+        let soon = moment.checked_add(SETTLED).unwrap_or(Timestamp::MAX);
+        !self.deaths().any(|dead| self.world.is_after(moment, dead))
+            && !self.signs().any(|sign| self.world.is_after(sign, soon))
     }
 
     /// Returns whether it had begun by this tick.

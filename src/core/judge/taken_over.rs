@@ -7,6 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use crate::core::judge::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::process::{ancestry, has_exited};
@@ -22,6 +24,8 @@ pub(crate) struct TakenOver<'a> {
     sessions: Vec<&'a BackgroundSession>,
     /// The PID of a daemon or of a background session that no roster names, or of what may be one.
     pub(crate) untold: Option<u32>,
+    /// The PID of a daemon, or of what may be one: it writes of a session a moment after it takes it over.
+    pub(crate) daemon: Option<u32>,
 }
 
 impl<'a> TakenOver<'a> {
@@ -49,18 +53,31 @@ impl<'a> TakenOver<'a> {
             let near = ancestry(table, process.id.pid).into_iter().take(3);
             near.into_iter().any(|above| named.contains(&above.id))
         };
-        let is_untold = |process: &&Process| may_be_daemons(world, process) && !is_named(process);
-        let daemon = table.by_pid.values().find(is_untold).map(|process| process.id.pid);
+        let daemons = || table.by_pid.values().filter(|process| may_be_daemons(world, process));
+        let untold = daemons().find(|process| !is_named(process)).map(|process| process.id.pid);
         let background = records().filter_map(background).find(|id| {
             world.snapshot.processes.get(id.pid).is_some_and(|process| process.id == *id)
                 && !named.contains(id)
         });
-        Self { sessions, untold: daemon.or(background.map(|id| id.pid)) }
+        let daemon = daemons().find(|process| !has_exited(process)).map(|process| process.id.pid);
+        Self { sessions, untold: untold.or(background.map(|id| id.pid)), daemon }
     }
 
     /// Returns whether any session goes on in the background, or may do so.
     pub(crate) fn is_any(&self, world: &World<'_>) -> bool {
         self.sessions.iter().any(|one| !is_dead(world, one))
+    }
+
+    /// Returns a session in the background for which a window may have asked that may have lived by then:
+    /// whatever session it ran first, it moves with all its shells.
+    pub(crate) fn of_another(
+        &self,
+        world: &World<'_>,
+        may_have_asked: impl Fn(Timestamp) -> bool,
+    ) -> Option<&'a BackgroundSession> {
+        let may_be_its =
+            |one: &&&BackgroundSession| one.from.is_some() && one.since.is_none_or(&may_have_asked);
+        self.sessions.iter().filter(may_be_its).find(|one| !is_dead(world, one)).copied()
     }
 
     /// Returns the session that goes on with the work of this one, or is it.

@@ -85,6 +85,7 @@ fn background(worker: &Object<'_>) -> Option<BackgroundSession> {
         host: Some(process("pid", "procStart")?),
         id: Some(worker.str("sessionId").and_then(id)?),
         from,
+        since: dispatch.int("createdAt").and_then(time::epoch_ms),
     })
 }
 

@@ -188,6 +188,7 @@ fn a_real_roster_says_which_session_goes_on_with_which() {
         host: process(23440, 490_475),
         id: Some("aadb008d-77c6-40bf-a1c8-51d4a05b8a87".into()),
         from: Some("3bfae127-eeee-47d5-9dda-553b410841b5".into()),
+        since: "2026-11-22T11:21:48.374Z".parse().ok(),
     };
     assert_eq!((daemon, sessions, is_whole), (Some(23423), vec![expected], true));
 }

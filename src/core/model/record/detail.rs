@@ -76,6 +76,9 @@ pub struct BackgroundSession {
     pub id: Option<Untrusted>,
     /// The session whose work it goes on with.
     pub from: Option<Untrusted>,
+    /// When its window asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
 }
 
 /// What an entry of Claude Code's registry states.
