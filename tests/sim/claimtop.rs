@@ -9,10 +9,11 @@ use claimtop::core::model::{Code, Generation, Key, Location, RecordView, Report,
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, Side, StateFolder,
 };
-use claimtop::testing::core::{Action, Confirmation, Ended, Outcome, Request, RestoreTo};
+use claimtop::testing::core::{Action, Confirmation, Ended, Outcome, Request, RestoreTo, Signal};
 
 use crate::disk::{DiskFault, SimDisk};
 use crate::files::{Belief, USER};
+use crate::machine::SimMachine;
 use crate::observer::{ScanMode, SimObserver};
 use crate::oracle;
 use crate::scheduler::{Killed, Scheduler};
@@ -25,6 +26,8 @@ pub(crate) enum Manner {
     Real(ScanMode),
     /// They walk the real road on a disk that lies.
     On(DiskFault),
+    /// They walk the real road, and signal whoever has a number.
+    ByNumber,
     /// They look, and then move the file away without looking at it there.
     Naive,
 }
@@ -33,7 +36,7 @@ impl Manner {
     fn scan_mode(self) -> ScanMode {
         match self {
             Self::Real(scan_mode) => scan_mode,
-            Self::On(_) | Self::Naive => ScanMode::Whole,
+            Self::On(_) | Self::ByNumber | Self::Naive => ScanMode::Whole,
         }
     }
 
@@ -41,7 +44,7 @@ impl Manner {
     pub(crate) fn belief(self) -> Belief {
         match self.scan_mode() {
             ScanMode::WrongMount(belief) => belief,
-            ScanMode::Whole | ScanMode::Lacking | ScanMode::Careless => Belief::True,
+            ScanMode::Whole | ScanMode::Lacking | ScanMode::Careless | ScanMode::Credulous(_) => Belief::True,
         }
     }
 
@@ -49,7 +52,7 @@ impl Manner {
     pub(crate) fn disk_fault(self) -> DiskFault {
         match self {
             Self::On(disk_fault) => disk_fault,
-            Self::Real(_) | Self::Naive => DiskFault::None,
+            Self::Real(_) | Self::ByNumber | Self::Naive => DiskFault::None,
         }
     }
 }
@@ -78,10 +81,12 @@ fn work(scheduler: &Arc<Scheduler>, me: usize, manner: Manner) {
     let disk = SimDisk { scheduler: Arc::clone(scheduler), me, disk_fault: manner.disk_fault() };
     let mut observer = SimObserver::new(Arc::clone(scheduler), me, manner.scan_mode());
     while !is_over(scheduler) {
-        let Ok(state) = StateFolder::open(disk.clone(), Path::new(STATE)) else { continue };
+        let Ok(mut state) = StateFolder::open(disk.clone(), Path::new(STATE)) else { continue };
+        let is_by_number = manner == Manner::ByNumber;
+        state.processes = Box::new(SimMachine { scheduler: Arc::clone(scheduler), is_by_number });
         while !is_over(scheduler) {
             match manner {
-                Manner::Real(_) | Manner::On(_) => act(scheduler, &state, &mut observer),
+                Manner::Real(_) | Manner::On(_) | Manner::ByNumber => act(scheduler, &state, &mut observer),
                 Manner::Naive => act_naively(scheduler, &state, &mut observer),
             }
         }
@@ -92,6 +97,7 @@ fn look(observer: &mut SimObserver) -> Report {
     let snapshot = observer.look();
     let report = assess(&snapshot, observer.policy());
     observer.learn(&snapshot, &report);
+    observer.check_offers(&report);
     report
 }
 
@@ -135,6 +141,9 @@ fn choose(scheduler: &Scheduler, state: &StateFolder<SimDisk>, report: &Report) 
     };
     let pick = |keys: Vec<Key>| scheduler.with(|world| world.rng.pick(&keys).cloned());
     let request = |action, keys| pick(keys).map(|key| Request::Act { key, action });
+    if let Some(stop) = choose_stop(scheduler, report) {
+        return Some(stop);
+    }
     match scheduler.with(|world| world.rng.roll(16)) {
         0..=6 => request(Action::Release, keys(&is_dead)),
         7 => pick(keys(&is_dead)).map(|of| Request::Left { of }),
@@ -152,6 +161,19 @@ fn choose(scheduler: &Scheduler, state: &StateFolder<SimDisk>, report: &Report) 
             })
         }
     }
+}
+
+/// Chooses what to end; mostly what may be.
+fn choose_stop(scheduler: &Scheduler, report: &Report) -> Option<Request> {
+    let offered = report.left_overs.iter().filter(|one| one.may_be_ended()).map(|one| one.key.clone());
+    let (offered, all): (Vec<Key>, Vec<Key>) =
+        (offered.collect(), report.left_overs.iter().map(|one| one.key.clone()).collect());
+    scheduler.with(|world| {
+        let keys = if world.rng.happens(900) { &offered } else { &all };
+        let key = world.rng.pick(keys).cloned()?;
+        let signal = if world.rng.happens(200) { Signal::Kill } else { Signal::Term };
+        world.rng.happens(600).then_some(Request::Stop { key, signal })
+    })
 }
 
 fn broken(report: &Report) -> Vec<Key> {
@@ -175,10 +197,14 @@ fn carry_out(
     if chance(500) {
         report = look(observer);
     }
+    let is_stop = matches!(request, Request::Stop { .. });
     let seen = Preview::of(&lock, &report, request.clone(), &rules, observer.now())?;
     let (answer, asked) = match seen.plan.confirmation {
         Confirmation::Yes | Confirmation::Refused => (Answer::Yes, "asked for a yes"),
         Confirmation::Code => (Answer::Typed(seen.code()), "asked for the code"),
+        Confirmation::FullName if is_stop => {
+            (Answer::Typed(seen.plan.name.clone()), "asked for the full name")
+        }
         Confirmation::FullName => (Answer::Yes, "asked for the full name"),
     };
     // The screen does not hold the lock while the person thinks.

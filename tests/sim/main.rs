@@ -16,25 +16,33 @@
     reason = "a simulation says by panicking what is wrong"
 )]
 
+mod background;
 mod claimtop;
+mod deaths;
 mod disk;
 mod files;
+mod kin;
 mod ledger;
+mod machine;
 mod observer;
 mod oracle;
+mod persons;
 mod processes;
+mod programs;
 mod rng;
 mod run;
 mod scheduler;
 mod tally;
 mod texts;
+mod traces;
+mod whose;
 mod world;
 mod writers;
 
 use crate::claimtop::Manner;
 use crate::disk::DiskFault;
 use crate::files::Belief;
-use crate::observer::ScanMode;
+use crate::observer::{Credit, ScanMode};
 use crate::run::{Outcome, Trace, run, run_all};
 
 /// How many steps a seed has.
@@ -129,6 +137,26 @@ fn copying_what_somebody_may_still_write_into_is_found_out() {
 #[test]
 fn a_recovery_that_finds_work_twice_is_found_out() {
     check_control(Manner::On(DiskFault::TearsOutcomes), "the second recovery changed something");
+}
+
+#[test]
+fn taking_orphans_for_left_over_is_found_out() {
+    check_control(Manner::Real(ScanMode::Credulous(Credit::Orphans)), "and needed");
+}
+
+#[test]
+fn taking_an_environment_for_a_proof_is_found_out() {
+    check_control(Manner::Real(ScanMode::Credulous(Credit::Environments)), "and needed");
+}
+
+#[test]
+fn overlooking_who_went_to_the_background_is_found_out() {
+    check_control(Manner::Real(ScanMode::Credulous(Credit::NoRoster)), "and needed");
+}
+
+#[test]
+fn signalling_a_number_is_found_out() {
+    check_control(Manner::ByNumber, "signalled, and needed");
 }
 
 #[test]

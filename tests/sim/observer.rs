@@ -18,8 +18,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::files::Belief;
 use crate::scheduler::Scheduler;
-use crate::texts;
 use crate::world::{REPO, World};
+use crate::{texts, traces};
 
 /// How well a claimtop sees; all but the first are controls that must be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,19 @@ pub(crate) enum ScanMode {
     Careless,
     /// It takes file systems for others than they are.
     WrongMount(Belief),
+    /// It takes what processes bear for a proof.
+    Credulous(Credit),
+}
+
+/// What a claimtop takes for a proof that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credit {
+    /// That nobody stands above a process: it takes its window for dead.
+    Orphans,
+    /// What an environment says, wherever it was handed on.
+    Environments,
+    /// That no roster of background sessions could be read: it takes that for none.
+    NoRoster,
 }
 
 pub(crate) struct SimObserver {
@@ -40,17 +53,26 @@ pub(crate) struct SimObserver {
     scan_mode: ScanMode,
     ledger: TombstoneLedger,
     seen: BTreeMap<ProcessId, Timestamp>,
+    /// When it listed the processes last, by how long the machine was up.
+    listed_at: SignedDuration,
 }
 
 static POLICY: OnceLock<Policy> = OnceLock::new();
 
-fn policy() -> &'static Policy {
+pub(crate) fn policy() -> &'static Policy {
     POLICY.get_or_init(|| Policy { signatures: Signatures::built_in().unwrap() })
 }
 
 impl SimObserver {
     pub(crate) fn new(scheduler: Arc<Scheduler>, me: usize, scan_mode: ScanMode) -> Self {
-        Self { scheduler, me, scan_mode, ledger: TombstoneLedger::default(), seen: BTreeMap::new() }
+        Self {
+            scheduler,
+            me,
+            scan_mode,
+            ledger: TombstoneLedger::default(),
+            seen: BTreeMap::new(),
+            listed_at: SignedDuration::ZERO,
+        }
     }
 
     /// Returns whose observer it is.
@@ -85,6 +107,11 @@ impl SimObserver {
         });
     }
 
+    /// Lets the oracle see what is offered.
+    pub(crate) fn check_offers(&self, report: &Report) {
+        self.scheduler.with(|world| crate::whose::check_offers(world, report, self.listed_at));
+    }
+
     /// Notes which agents were seen alive, as the collector does.
     fn remember(&mut self, snapshot: &mut Snapshot) {
         for process in snapshot.processes.by_pid.values() {
@@ -105,7 +132,24 @@ impl Look for SimObserver {
         (snapshot.processes, snapshot.taken_at) = self.processes();
         let table = &mut snapshot.processes;
         match self.scan_mode {
-            ScanMode::Whole | ScanMode::WrongMount(_) => {}
+            ScanMode::Credulous(Credit::NoRoster) => {
+                use claimtop::core::model::{ClaudeCode, RecordDetail};
+                let is_roster = |detail: &RecordDetail| {
+                    matches!(detail, RecordDetail::ClaudeCode(ClaudeCode::Roster { .. }))
+                };
+                snapshot.records.retain(|record| !is_roster(&record.detail));
+                let is_daemons = |pid: &u32| {
+                    let details = table.by_pid.get(pid).and_then(|process| process.details.as_ref());
+                    let argument = details.and_then(|details| details.argv.get(1));
+                    argument.is_some_and(|argument| {
+                        argument.raw() == "daemon" || argument.raw().starts_with("--bg")
+                    })
+                };
+                let daemons: Vec<u32> = table.listed.iter().copied().filter(is_daemons).collect();
+                table.by_pid.retain(|pid, _| !daemons.contains(pid));
+                table.listed.retain(|pid| !daemons.contains(pid));
+            }
+            ScanMode::Whole | ScanMode::WrongMount(_) | ScanMode::Credulous(_) => {}
             ScanMode::Lacking => {
                 table.listed.retain(|pid| !pid.is_multiple_of(3));
                 table.by_pid.retain(|pid, _| !pid.is_multiple_of(3));
@@ -114,6 +158,11 @@ impl Look for SimObserver {
                 table.by_pid.retain(|_, process| process.inner_pids().is_some());
                 table.listed = table.by_pid.keys().copied().collect();
             }
+        }
+        self.listed_at = self.scheduler.with(|world| world.up_for());
+        let scan_mode = self.scan_mode;
+        if self.scheduler.with(|world| world.fault_model.background) {
+            self.scheduler.step(self.me, |world| traces::read(world, &mut snapshot, scan_mode));
         }
         self.remember(&mut snapshot);
         snapshot

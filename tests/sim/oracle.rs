@@ -154,12 +154,12 @@ impl Stuck {
 
 /// Returns which contents an entry was about, and every place that it could put each.
 fn left_by(world: &World, entry: &Entry) -> Vec<(Version, Vec<PathBuf>)> {
-    let movements = entry.intent.movements.iter().map(|movement| match movement {
+    let movements = entry.intent.movements.iter().filter_map(|movement| match movement {
         Movement::Take { from: path, parked, print }
         | Movement::Put { to: path, parked, print, .. }
-        | Movement::Exchange { path, parked, print, .. } => (path, parked, print),
+        | Movement::Exchange { path, parked, print, .. } => Some((path, parked, print)),
         Movement::Rows { .. } => unreachable!("no database is simulated"),
-        Movement::Stop { .. } => unreachable!("no process is ended"),
+        Movement::Stop { .. } => None,
     });
     let mut left: BTreeMap<Version, Vec<PathBuf>> = BTreeMap::new();
     for (path, parked, print) in movements {

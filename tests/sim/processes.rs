@@ -6,19 +6,11 @@ use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState
 use jiff::Timestamp;
 
 use crate::files::USER;
+use crate::kin::Kin;
+use crate::programs::Sort;
 
 /// One life of a process; never used twice.
 pub(crate) type Life = usize;
-
-/// What a process is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
-    Claude,
-    Codex,
-    /// A shell that an agent runs a hook in.
-    Shell,
-    Sleep,
-}
 
 /// How it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +52,7 @@ pub(crate) struct SimProcess {
     pub(crate) names_session: bool,
     /// By how many ticks its time namespace is ahead of the machine's first one.
     pub(crate) clock: i64,
+    pub(crate) kin: Kin,
 }
 
 /// The number by which another machine counts as a container: one into which nobody here sees.
@@ -127,13 +120,35 @@ impl Processes {
         inside: Option<u32>,
     ) -> Option<u32> {
         let taken = |pid: u32| {
-            self.all.iter().filter(|person| person.state != State::Gone).any(|person| match inside {
+            let there = self.all.iter().filter(|person| person.state != State::Gone);
+            // Nor is one given out that a process group still has.
+            let leaders = there.clone().filter_map(|person| self.all.get(person.kin.group?));
+            there.chain(leaders).any(|person| match inside {
                 None => person.pid == pid,
                 Some(container) => person.inside == Some((container, pid)),
             })
         };
         let free: Vec<u32> = range.filter(|pid| !taken(*pid)).collect();
         if free.is_empty() { None } else { free.get(wanted % free.len()).copied() }
+    }
+
+    /// Returns who has a number, where somebody looks.
+    pub(crate) fn life_at(&self, pid: u32, visibility: Visibility) -> Option<Life> {
+        let is_it =
+            |person: &SimProcess| person.state != State::Gone && number(person, visibility) == Some(pid);
+        self.all.iter().position(is_it)
+    }
+
+    /// Returns the number of somebody, where somebody looks.
+    pub(crate) fn number(&self, life: Life, visibility: Visibility) -> Option<u32> {
+        number(self.all.get(life)?, visibility)
+    }
+
+    /// Returns what names somebody, where somebody looks.
+    pub(crate) fn id(&self, life: Life, visibility: Visibility) -> Option<ProcessId> {
+        let person = self.all.get(life)?;
+        let start_ticks = person.start_ticks.wrapping_add_signed(visibility.clock);
+        Some(ProcessId { pid: number(person, visibility)?, start_ticks })
     }
 
     /// Lists the processes as the kernel would.
@@ -143,12 +158,7 @@ impl Processes {
             table.partial = Some("hidepid".to_owned());
         }
         for person in self.all.iter().filter(|person| person.state != State::Gone) {
-            let pid = match (visibility.container, person.inside) {
-                _ if person.is_far() => continue,
-                (None, _) => person.pid,
-                (Some(own), Some((container, pid))) if own == container => pid,
-                (Some(_), _) => continue,
-            };
+            let Some(pid) = number(person, visibility) else { continue };
             let is_foreign = person.uid != USER;
             if is_foreign && visibility.is_partial {
                 continue;
@@ -163,14 +173,9 @@ impl Processes {
 
     fn process(&self, person: &SimProcess, pid: u32, visibility: Visibility) -> Process {
         let parent = person.parent.and_then(|life| self.all.get(life)).filter(|p| p.state != State::Gone);
-        let (comm, exe) = match person.sort {
-            Sort::Claude => ("claude", "/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe"),
-            Sort::Codex => ("codex", "/opt/node_modules/@openai/codex-linux-x64/vendor/x/bin/codex"),
-            Sort::Shell => ("bash", "/usr/bin/bash"),
-            Sort::Sleep => ("sleep", "/usr/bin/sleep"),
-        };
+        let (comm, exe, arguments) = person.sort.look();
         let is_own = person.uid == USER;
-        let mut argv: Vec<Untrusted> = vec![comm.into()];
+        let mut argv: Vec<Untrusted> = arguments.iter().map(|argument| (*argument).into()).collect();
         if person.names_session {
             argv.extend(["--resume".into(), person.session.as_str().into()]);
         }
@@ -180,7 +185,7 @@ impl Processes {
         };
         Process {
             id: ProcessId { pid, start_ticks: person.start_ticks.wrapping_add_signed(visibility.clock) },
-            parent: parent.map_or(1, |parent| parent.pid),
+            parent: parent.map_or(1, |parent| number(parent, visibility).unwrap_or(0)),
             state: match person.state {
                 State::Running => ProcessState::Running,
                 State::Stopped => ProcessState::Stopped,
@@ -210,5 +215,14 @@ impl Processes {
                 memory_bytes: None,
             }),
         }
+    }
+}
+
+fn number(person: &SimProcess, visibility: Visibility) -> Option<u32> {
+    match (visibility.container, person.inside) {
+        _ if person.is_far() => None,
+        (None, _) => Some(person.pid),
+        (Some(own), Some((container, pid))) if own == container => Some(pid),
+        (Some(_), _) => None,
     }
 }

@@ -12,6 +12,7 @@ use jiff::SignedDuration;
 use crate::claimtop::{Manner, live};
 use crate::disk::{DiskFault, SimDisk};
 use crate::files::Mount;
+use crate::machine::SimMachine;
 use crate::oracle;
 use crate::processes::Visibility;
 use crate::rng::Rng;
@@ -72,6 +73,7 @@ fn fault_model(rng: &mut Rng) -> FaultModel {
         containers_clock,
         tells_taken_first: rng.happens(300),
         claimtops: 1 + rng.roll(3),
+        background: rng.happens(500),
         visibility: Visibility {
             container,
             is_partial: rng.happens(60),
@@ -112,7 +114,13 @@ fn recover_twice(mut world: World, disk_fault: DiskFault) -> World {
         let scheduler = Arc::new(Scheduler::new(world));
         let disk = SimDisk { scheduler: Arc::clone(&scheduler), me: 0, disk_fault };
         let now = scheduler.with(|world| world.now());
-        let recovered = StateFolder::open(disk, Path::new(STATE))
+        let machine = SimMachine { scheduler: Arc::clone(&scheduler), is_by_number: false };
+        let opened = StateFolder::open(disk, Path::new(STATE));
+        let recovered = opened
+            .map(|mut state| {
+                state.processes = Box::new(machine);
+                state
+            })
             .and_then(|state| state.lock(Patience::Wait, now).map(drop));
         let Some(after) = Arc::into_inner(scheduler).map(Scheduler::into_world) else {
             unreachable!("nobody else has it");

@@ -108,3 +108,33 @@ pub(crate) fn entire(who: &SimProcess, at: Timestamp, mark: usize) -> String {
         host(who)
     )
 }
+
+pub(crate) fn daemon(who: &SimProcess, mark: usize) -> String {
+    format!(
+        r#"{{"pid":{},"procStart":"{}","startedAt":{},"origin":"transient","mark":{mark}}}"#,
+        who.own_pid(),
+        who.own_start(),
+        who.born_at.as_millisecond()
+    )
+}
+
+pub(crate) fn job(host: &SimProcess, worker: &SimProcess, from: &str, since: Timestamp) -> String {
+    format!(
+        r#""{}":{{"pid":{},"procStart":"{}","sessionId":"{}","replPid":{},"replProcStart":"{}","dispatch":{{"createdAt":{},"launch":{{"mode":"resume","fork":true,"sessionId":"/home/dev/.claude/projects/-home-dev/{from}.jsonl"}}}}}}"#,
+        worker.session,
+        host.own_pid(),
+        host.own_start(),
+        worker.session,
+        worker.own_pid(),
+        worker.own_start(),
+        since.as_millisecond()
+    )
+}
+
+pub(crate) fn roster(who: &SimProcess, jobs: &[String], mark: usize) -> String {
+    format!(
+        r#"{{"proto":1,"supervisorPid":{},"mark":{mark},"workers":{{{}}}}}"#,
+        who.own_pid(),
+        jobs.join(",")
+    )
+}

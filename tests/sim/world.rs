@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use claimtop::core::model::{Medium, Tombstone};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::background::{self, Job};
 use crate::files::{Files, Mount, OTHER_USER, USER};
+use crate::kin::{self, Env, Kin};
 use crate::ledger::Ledger;
-use crate::processes::{Life, OTHER_MACHINE, Processes, SimProcess, Sort, State, Visibility};
+use crate::processes::{Life, OTHER_MACHINE, Processes, SimProcess, State, Visibility};
+use crate::programs::Sort;
 use crate::rng::Rng;
 use crate::tally::Tally;
 use crate::writers::Pending;
@@ -45,6 +48,8 @@ pub(crate) struct FaultModel {
     /// and not to cross, as by `renameat2`.
     pub(crate) tells_taken_first: bool,
     pub(crate) claimtops: usize,
+    /// Whether windows start processes, which may go on without them.
+    pub(crate) background: bool,
     pub(crate) visibility: Visibility,
 }
 
@@ -66,6 +71,14 @@ pub(crate) struct World {
     pub(crate) steps_left: usize,
     pub(crate) tally: Tally,
     pub(crate) breaches: Vec<String>,
+    /// When everybody who has ended did so, by how long the machine was up.
+    pub(crate) ended: BTreeMap<Life, SignedDuration>,
+    pub(crate) became_agents: BTreeMap<Life, SignedDuration>,
+    /// The sessions in the background, and whether the daemon has still to write of one.
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) roster_due: bool,
+    /// What windows have asked `at` for.
+    pub(crate) later: Vec<(Life, Env)>,
     up_for: SignedDuration,
     booted_at: Timestamp,
     /// By how much the clock was set, in all: as a claimtop sees it that always ran.
@@ -93,6 +106,11 @@ impl World {
             steps_left: crate::STEPS,
             tally: Tally::default(),
             breaches: Vec::new(),
+            ended: BTreeMap::new(),
+            became_agents: BTreeMap::new(),
+            jobs: Vec::new(),
+            roster_due: false,
+            later: Vec::new(),
             up_for: SignedDuration::from_hours(40),
             booted_at: "2026-11-19T06:00:00Z".parse().unwrap(),
             clock_doubt: SignedDuration::ZERO,
@@ -115,6 +133,10 @@ impl World {
     /// Returns when the machine booted, by the wall clock of now.
     pub(crate) fn booted_at(&self) -> Timestamp {
         self.booted_at
+    }
+
+    pub(crate) fn up_for(&self) -> SignedDuration {
+        self.up_for
     }
 
     pub(crate) fn pass(&mut self, time: SignedDuration) {
@@ -153,6 +175,9 @@ impl World {
 
     /// Lets one thing happen that no claimtop does.
     pub(crate) fn happen(&mut self) {
+        if self.fault_model.background && self.rng.happens(450) {
+            return background::happen(self);
+        }
         match self.rng.roll(100) {
             0..=14 => self.time_passes(),
             15..=26 => self.birth(),
@@ -164,7 +189,32 @@ impl World {
         }
     }
 
+    /// Lets something happen to processes alone.
+    pub(crate) fn change_kin(&mut self) {
+        match self.rng.roll(6) {
+            0..=2 => background::stir(self),
+            3 => self.birth(),
+            4 => self.reuse_numbers(),
+            _ => background::happen(self),
+        }
+    }
+
+    /// Gives numbers of the dead to new processes.
+    pub(crate) fn reuse_numbers(&mut self) {
+        for _ in 0..3 {
+            self.birth();
+        }
+    }
+
+    /// Returns a session that nobody has yet.
+    pub(crate) fn new_session(&mut self) -> String {
+        format!("95fe798d-3725-4649-974b-{:012}", self.new_hold())
+    }
+
     fn time_passes(&mut self) {
+        if self.roster_due {
+            background::tell_roster(self);
+        }
         let seconds = [1, 3, 3, 5, 20, 120, 1500].get(self.rng.roll(7)).copied().unwrap_or(1);
         self.pass(SignedDuration::from_secs(seconds));
         if self.fault_model.clock_steps && self.rng.happens(80) {
@@ -217,6 +267,7 @@ impl World {
                 cwd,
                 names_session,
                 clock,
+                kin: Kin::default(),
             },
             container,
         );
@@ -240,7 +291,8 @@ impl World {
         let wanted = self.rng.roll(64);
         // Within one tick a PID and a start could be those of two processes.
         self.pass(SignedDuration::from_millis(10));
-        let pid = self.processes.free(wanted, 100..112, None)?;
+        let numbers = if self.fault_model.background { 100..126 } else { 100..112 };
+        let pid = self.processes.free(wanted, numbers, None)?;
         let inside = match container {
             None => None,
             Some(container) => Some((container, self.processes.free(wanted, 101..105, Some(container))?)),
@@ -263,7 +315,11 @@ impl World {
     }
 
     fn end_somebody(&mut self) {
-        if let Some(life) = self.somebody(|person| person.state != State::Stopped) {
+        let is_window = |person: &SimProcess| matches!(person.sort, Sort::Claude | Sort::Codex | Sort::Sleep);
+        let is_hook = |person: &SimProcess| person.sort == Sort::Shell && person.kin.env.tmux.is_none();
+        let is_ended =
+            |person: &SimProcess| person.state != State::Stopped && (is_window(person) || is_hook(person));
+        if let Some(life) = self.somebody(is_ended) {
             let is_reaped = self.rng.happens(700);
             self.set(life, if is_reaped { State::Gone } else { State::Zombie });
         }
@@ -286,7 +342,11 @@ impl World {
     pub(crate) fn set(&mut self, life: Life, state: State) {
         let pid = self.processes.all[life].pid;
         self.note(|| format!("life {life} ({pid}) is {state:?}"));
-        self.processes.all[life].state = state;
+        let was_alive = std::mem::replace(&mut self.processes.all[life].state, state).is_alive();
+        if was_alive && !state.is_alive() {
+            self.ended.insert(life, self.up_for);
+            kin::orphan(self, life);
+        }
     }
 
     /// Gives some file to another owner, or dates it ahead.
@@ -334,7 +394,10 @@ fn disks(rng: &mut Rng, mount: Mount) -> Files {
     files.mounts.insert(1, mount);
     let tmp = if rng.happens(500) { 2 } else { 1 };
     let state = if rng.happens(400) { 3 } else { 1 };
-    let home = ["/home/dev", "/home/dev/.claude/sessions", "/home/dev/.maia", "/home/dev/.claude-sessions"];
+    let home = [
+        "/home/dev", "/home/dev/.claude/sessions", "/home/dev/.claude/daemon", "/home/dev/.maia",
+        "/home/dev/.claude-sessions",
+    ];
     let repo = [
         "/home/dev/shop",
         "/home/dev/shop/.git",

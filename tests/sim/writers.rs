@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::USER;
-use crate::processes::{Life, SimProcess, Sort, State};
+use crate::processes::{Life, SimProcess, State};
+use crate::programs::Sort;
 use crate::texts;
 use crate::world::World;
 
@@ -332,6 +333,25 @@ fn migrate(world: &mut World, life: Life) {
     }
 }
 
+/// Claude Code's daemon writes that it runs, and what.
+pub(crate) fn write_roster(world: &mut World, daemon: Life) {
+    put(world, daemon, |world, who| {
+        let path = World::path("/home/dev/.claude", "daemon.lock");
+        Sheet { beside: None, path, text: texts::daemon(who, world.ledger.mark()) }
+    });
+    let jobs = world.jobs.iter().filter(|job| job.daemon == daemon && world.processes.is_alive(job.worker));
+    let sessions: Vec<String> = jobs
+        .map(|job| {
+            let [host, worker] = [job.host, job.worker].map(|life| &world.processes.all[life]);
+            texts::job(host, worker, &job.from, job.since)
+        })
+        .collect();
+    let who = &world.processes.all[daemon];
+    let path = World::path("/home/dev/.claude/daemon", "roster.json");
+    let text = texts::roster(who, &sessions, world.ledger.mark());
+    write(world, daemon, Sheet { beside: None, path, text }, None);
+}
+
 /// An agent that ends in good order takes its registry file along.
 fn leave(world: &mut World, life: Life) {
     let who = world.processes.all[life].clone();
@@ -342,5 +362,5 @@ fn leave(world: &mut World, life: Life) {
         world.ledger.retire(version);
         let _ = world.files.unlink(&path);
     }
-    world.set(life, State::Gone);
+    crate::deaths::exit(world, life);
 }

@@ -1,0 +1,123 @@
+//! What processes bear of those who started them, as claimtop's reader finds it.
+
+use std::net::Ipv4Addr;
+
+use claimtop::core::model::{
+    Hindrance, InputEnd, Multiplexer, Origin, Port, Process, ProcessTable, Snapshot, Trace,
+};
+
+use crate::files::USER;
+use crate::observer::{Credit, ScanMode};
+use crate::processes::{Life, SimProcess, State, Visibility};
+use crate::world::World;
+
+/// Reads the traces of those whom nobody stands above, and of what runs below those that name a window.
+pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, scan_mode: ScanMode) {
+    let mut traces = Vec::new();
+    let tops: Vec<Process> = orphans(&snapshot.processes);
+    for top in tops {
+        let Some(trace) = trace(world, &mut snapshot.processes, &top, scan_mode) else { continue };
+        let names_window = trace.origin.as_ref().is_some_and(|origin| origin.pid.is_some());
+        traces.push(trace);
+        if names_window {
+            let below = below(&snapshot.processes, top.id.pid);
+            let read =
+                below.iter().filter_map(|one| self::trace(world, &mut snapshot.processes, one, scan_mode));
+            traces.extend(read.collect::<Vec<_>>());
+        }
+    }
+    if scan_mode == ScanMode::Credulous(Credit::Orphans) {
+        for pid in traces.iter().filter_map(|trace| trace.origin.as_ref()?.pid) {
+            snapshot.processes.listed.remove(&pid);
+            snapshot.processes.by_pid.remove(&pid);
+        }
+    }
+    snapshot.traces = traces;
+}
+
+fn orphans(table: &ProcessTable) -> Vec<Process> {
+    let is_keeper = |pid: u32| table.by_pid.get(&pid).is_some_and(|above| above.comm.raw() == "systemd");
+    table.by_pid.values().filter(|one| one.parent == 1 || is_keeper(one.parent)).cloned().collect()
+}
+
+fn below(table: &ProcessTable, pid: u32) -> Vec<Process> {
+    let mut found: Vec<Process> = Vec::new();
+    let mut next = vec![pid];
+    while let Some(above) = next.pop() {
+        let children = table.by_pid.values().filter(|one| one.parent == above && one.id.pid != above);
+        for child in children {
+            if found.iter().all(|known| known.id != child.id) {
+                next.push(child.id.pid);
+                found.push(child.clone());
+            }
+        }
+    }
+    found
+}
+
+/// Reads one process; whoever has exited since it was listed is forgotten.
+fn trace(
+    world: &mut World,
+    table: &mut ProcessTable,
+    process: &Process,
+    scan_mode: ScanMode,
+) -> Option<Trace> {
+    let visibility = world.fault_model.visibility;
+    let life = world.processes.life_at(process.id.pid, visibility);
+    let life = life.filter(|life| world.processes.id(*life, visibility) == Some(process.id));
+    let Some(life) = life else {
+        table.by_pid.remove(&process.id.pid);
+        table.listed.remove(&process.id.pid);
+        return None;
+    };
+    let is_unread = world.fault_model.churn && world.steps_left > 0 && world.rng.happens(60);
+    let is_lucky = !(world.fault_model.churn && world.steps_left > 0 && world.rng.happens(60));
+    let person = &world.processes.all[life];
+    // Whose home is another one is not read.
+    let is_at_home =
+        person.inside.is_none() || person.pid.is_multiple_of(2) || visibility.container.is_some();
+    let is_seen = person.state == State::Running || person.state == State::Stopped;
+    if !is_seen || person.uid != USER || !is_at_home || person.is_hidden || is_unread {
+        return None;
+    }
+    let mut trace = Trace { id: process.id, ..made(world, life, person, visibility) };
+    trace.origin = trace.origin.filter(|_| is_lucky && !person.kin.is_shut);
+    trace.hindrance = trace.hindrance.filter(|_| is_lucky);
+    if let Some(origin) =
+        trace.origin.as_mut().filter(|_| scan_mode == ScanMode::Credulous(Credit::Environments))
+    {
+        origin.multiplexer = None;
+        trace.group = origin.pid.unwrap_or(trace.group);
+        trace.tasks = origin.session.iter().cloned().collect();
+    }
+    Some(trace)
+}
+
+fn made(world: &World, life: Life, person: &SimProcess, visibility: Visibility) -> Trace {
+    let kin = &person.kin;
+    let leader = kin.group.unwrap_or(life);
+    let (_, _, argv) = person.sort.look();
+    let port =
+        |number| Port { number, address: Ipv4Addr::LOCALHOST.into(), clients: Some(u32::from(number % 2)) };
+    let input = |asker: Life| if world.processes.is_alive(asker) { InputEnd::Open } else { InputEnd::Closed };
+    Trace {
+        id: claimtop::core::model::ProcessId { pid: person.pid, start_ticks: person.start_ticks },
+        group: world.processes.number(leader, visibility).unwrap_or(0),
+        argv: argv.iter().map(|argument| (*argument).into()).collect(),
+        cwd: Some(person.cwd.into()),
+        origin: Some(Origin {
+            agent: kin.env.window.map(|_| "claude-code".into()),
+            pid: kin.env.window,
+            session: kin.env.session.as_deref().map(Into::into),
+            multiplexer: kin.env.tmux.map(Multiplexer::Server),
+            is_unit: false,
+        }),
+        tasks: kin.tasks.iter().map(|session| session.as_str().into()).collect(),
+        memory: None,
+        cpu_time: None,
+        ports: kin.port.map(port).into_iter().collect(),
+        input: kin.asker.map(input),
+        server: None,
+        hindrance: Some(Hindrance::Nothing),
+    }
+}
