@@ -425,6 +425,53 @@ fn what_is_left_below_a_subreaper_is_told_and_ended_where_it_was_handed_over_for
 }
 
 #[test]
+fn a_process_with_nothing_in_its_environment_is_its_windows_where_it_was_seen_below_it() {
+    let _alone = alone();
+    let stage = Stage::new();
+    let program = stage.path("bin/@anthropic-ai/claude-code/claude");
+    std::fs::remove_file(&program).unwrap();
+    crate::program::copy("/bin/sh", program.clone());
+    let told = stage.path("home/told");
+    stage
+        .write("home/window.sh", "env -i sleep 626 </dev/null & echo $! >told.new; mv told.new told; read x");
+    let mut window = Command::new(&program);
+    window.arg("window.sh").env_clear().env("HOME", stage.path("home")).current_dir(stage.path("home"));
+    window.env("PATH", "/usr/bin:/bin").stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut window = window.spawn().unwrap();
+    wait(|| told.exists());
+    let pid: u32 = std::fs::read_to_string(&told).unwrap().trim().parse().unwrap();
+    let left = Orphan(pid);
+    wait(|| std::fs::read(format!("/proc/{pid}/comm")).unwrap() == b"sleep\n");
+    let mut observer = whole(&stage);
+    let since = observer.now();
+    let report = crate::stage::report(&mut observer);
+    assert!(report.left_overs.is_empty(), "{:?}", report.left_overs);
+    window.kill().unwrap();
+    window.wait().unwrap();
+    let mut eyes = Eyes { observer, window: window.id(), since };
+    let report = eyes.report();
+    let one = left_over(&report, pid);
+    if one.certainty == Certainty::Unknown {
+        return eprintln!("skipped: it cannot be told here: {}", one.why);
+    }
+    // Only that it was seen says so, and whoever has not seen it says nothing.
+    assert_eq!((one.certainty, one.window_pid), (Certainty::Strong, Some(window.id())), "{}", one.why);
+    assert!(one.evidence.iter().any(|evidence| evidence.fact == "seen".into()), "{:?}", one.evidence);
+    let report = Eyes { observer: whole(&stage), window: window.id(), since }.report();
+    assert!(report.left_overs.iter().all(|one| one.pid != pid));
+    assert!(lives(left.0));
+}
+
+/// A process that is ended with this.
+struct Orphan(u32);
+
+impl Drop for Orphan {
+    fn drop(&mut self) {
+        Command::new("/bin/kill").args(["-9", &self.0.to_string()]).status().unwrap();
+    }
+}
+
+#[test]
 fn who_is_traced_or_has_a_lock_of_git_is_not_ended() {
     let _alone = alone();
     let lock = "mkdir .git; exec 7>.git/index.lock; READY; exec sleep 624";

@@ -20,6 +20,7 @@ use crate::act::{follow_up, look, prune};
 use crate::core::history::journal::History;
 use crate::core::model::{Format, Report, Request};
 use crate::observe::Observer;
+use crate::source::traces::descents::Descents;
 
 /// Shows what actions would do, and does them.
 pub struct Executor {
@@ -102,6 +103,12 @@ impl Executor {
     pub(crate) fn only_below(mut self, stage: Option<PathBuf>) -> Self {
         self.knows_agents(stage.clone());
         self.observer = self.observer.only_below(stage);
+        self
+    }
+
+    /// Lets it know what an observer of this program sees of processes.
+    pub(crate) fn knowing(mut self, descents: Descents) -> Self {
+        self.observer = self.observer.knowing(descents);
         self
     }
 

@@ -51,7 +51,7 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
         return list::run(&mut observer, None, Shape::Text(paint), Prompts::Hidden);
     }
     let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
-    let stage = observer.stage();
+    let (stage, descents) = (observer.stage(), observer.descents());
     let (observer, hints) = observer.recorded(tape.recorder()).watched();
     if let Some(nudge) = observer.nudge() {
         tape.asks(Box::new(nudge));
@@ -61,8 +61,9 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => {
-            let executor = act::executor(settings)
-                .map(|executor| executor.only_below(stage).waiting(LOCK_PATIENCE, None).telling(nudge));
+            let executor = act::executor(settings).map(|executor| {
+                executor.only_below(stage).knowing(descents).waiting(LOCK_PATIENCE, None).telling(nudge)
+            });
             Some(executor.map_err(|failure| failure.lines().join("; ")))
         }
     };

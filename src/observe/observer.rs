@@ -18,6 +18,7 @@ use crate::observe::report_source::ReportSource;
 use crate::observe::watch::Watch;
 use crate::observe::watch::hint::Hint;
 use crate::source::places::Places;
+use crate::source::traces::descents::Descents;
 
 /// Given every snapshot and its report, such as to record them.
 pub type Recorder = Box<dyn FnMut(&Snapshot, &Arc<Report>) + Send>;
@@ -85,6 +86,17 @@ impl Observer {
         }
         self.stage = stage;
         self
+    }
+
+    /// Lets it know whatever another observer of this program sees of processes, before and after this.
+    pub(crate) fn knowing(mut self, descents: Descents) -> Self {
+        self.collector.share(descents);
+        self
+    }
+
+    /// Returns what is seen of processes, for another observer.
+    pub(crate) fn descents(&self) -> Descents {
+        self.collector.descents()
     }
 
     /// Returns the folder below which alone programs count.

@@ -13,6 +13,7 @@ use crate::source::homes::Homes;
 use crate::source::names::Names;
 use crate::source::os::fence::Fence;
 use crate::source::places::Places;
+use crate::source::traces::descents::Descents;
 
 /// What may be looked at, and for whom.
 pub(crate) struct Scope {
@@ -23,6 +24,8 @@ pub(crate) struct Scope {
     pub(crate) fence: Fence,
     /// How agents look.
     pub(crate) signatures: Signatures,
+    /// Below which of them processes were seen.
+    pub(crate) descents: Descents,
 }
 
 /// What means another look when it changes.

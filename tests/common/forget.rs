@@ -85,6 +85,9 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         }
         trace.tasks.retain(|_| dice.roll(chance) != 0);
         if dice.roll(chance) == 0 {
+            trace.seen_below.clear();
+        }
+        if dice.roll(chance) == 0 {
             trace.argv.clear();
         }
         if let Some(origin) = trace.origin.as_mut() {

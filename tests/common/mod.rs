@@ -31,7 +31,8 @@ use std::sync::Arc;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Host, Multiplexer, Origin, Port, ProcessId, Reason, Report, SeenAgent, Snapshot, Tombstone, Trace,
+    Host, Multiplexer, Origin, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone,
+    Trace,
 };
 use claimtop::testing::core::merged;
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
@@ -177,6 +178,7 @@ impl WorldFile {
                 is_unit: spec.unit,
             }),
             tasks: spec.tasks.iter().map(|session| session.as_str().into()).collect(),
+            seen_below: spec.seen_below.iter().map(|seen| self.seen_below(seen)).collect(),
             memory: spec.memory,
             cpu_time: None,
             ports: spec
@@ -192,6 +194,12 @@ impl WorldFile {
             server: spec.server.as_deref().map(Into::into),
             hindrance: spec.hindrance(),
         }
+    }
+
+    fn seen_below(&self, pid: &u32) -> SeenBelow {
+        let agent = self.seen_agent.iter().find(|agent| agent.pid == *pid).expect("that agent");
+        let id = ProcessId { pid: *pid, start_ticks: self.ticks(&agent.started) };
+        SeenBelow { id, agent: spec::claude_code().as_str().into() }
     }
 
     /// Makes the snapshot.

@@ -294,6 +294,9 @@ pub(super) struct TraceSpec {
     /// The sessions into whose tasks' output it writes.
     #[serde(default)]
     pub(super) tasks: Vec<String>,
+    /// The agents below which it was seen, the nearest first.
+    #[serde(default)]
+    pub(super) seen_below: Vec<u32>,
     /// Its memory in bytes.
     #[serde(default)]
     pub(super) memory: Option<u64>,
@@ -334,7 +337,7 @@ impl TraceSpec {
     }
 }
 
-fn claude_code() -> String {
+pub(super) fn claude_code() -> String {
     "claude-code".to_owned()
 }
 

@@ -17,7 +17,7 @@ use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::{Children, ancestry, has_exited};
 use crate::core::model::{
     Absence, Certainty, Evidence, InputEnd, Key, KeyKind, LeftOver, LeftSort, Member, Multiplexer, Origin,
-    Process, Trace, Untrusted,
+    Process, ProcessId, Trace, Untrusted,
 };
 
 /// How long a window must have been dead before what it left counts as left: 120 s, in which another
@@ -63,7 +63,7 @@ fn left_over(
     children: &Children<'_>,
     doubts: &Doubts<'_>,
 ) -> Option<LeftOver> {
-    let origin = trace.origin.as_ref()?;
+    let origin = &origin(world, trace)?;
     let window_pid = origin.pid?;
     let process = world.snapshot.processes.get(trace.id.pid).filter(|process| process.id == trace.id)?;
     if has_exited(process) || world.signatures.classify(process).is_some() {
@@ -100,6 +100,16 @@ fn left_over(
         refused: never_ended(world, trace, process, &below),
         evidence,
     })
+}
+
+/// Returns where a process comes from: what was seen counts before what its environment says, which it may
+/// have erased. Then its session is the last that its window ran.
+fn origin(world: &World<'_>, trace: &Trace) -> Option<Origin> {
+    let Some(seen) = trace.seen_below.first() else { return trace.origin.clone() };
+    let own = trace.origin.clone().unwrap_or_default();
+    let last = || world.snapshot.tombstone(seen.id)?.session_id.clone();
+    let session = own.session.clone().or_else(last);
+    Some(Origin { agent: Some(seen.agent.clone()), pid: Some(seen.id.pid), session, ..own })
 }
 
 fn member(world: &World<'_>, process: &Process) -> Member {
@@ -180,7 +190,15 @@ impl Case<'_> {
         }
     }
 
+    /// Returns whether its environment says where it comes from.
+    fn says_so(&self) -> bool {
+        self.trace.origin.as_ref().is_some_and(|origin| origin.pid == Some(self.window_pid))
+    }
+
     fn named(&self) -> Evidence {
+        if !self.says_so() {
+            return self.seen().unwrap_or_else(|| Evidence::new("seen", "nothing", "process table"));
+        }
         let session = self.origin.session.as_ref().map(|id| format!(", session {id}")).unwrap_or_default();
         let value = format!("PID {}{session}", self.window_pid);
         Evidence::new("started by", value, format!("/proc/{}/environ", self.process.id.pid))
@@ -200,6 +218,11 @@ impl Case<'_> {
         if window.is_some() {
             return Some(format!("its window, PID {}, lives", self.window_pid));
         }
+        let is_there =
+            |id: ProcessId| table.get(id.pid).is_some_and(|process| process.id == id && !has_exited(process));
+        if let Some(outer) = self.trace.seen_below.iter().find(|seen| is_there(seen.id)) {
+            return Some(format!("it was started below {} (PID {}), which lives", outer.agent, outer.id.pid));
+        }
         let session = self.origin.session.as_ref()?;
         let by = self.doubts.taken_over.by(self.world, session)?;
         let pid = by.process.or(by.host).map(|id| format!(" (PID {})", id.pid)).unwrap_or_default();
@@ -218,6 +241,9 @@ impl Case<'_> {
         let is_inside = host.pid_namespace != Some(INITIAL_PID_NAMESPACE);
         if is_inside && self.signs().chain(self.deaths()).next().is_none() {
             return Some("its window may run outside of this PID namespace".to_owned());
+        }
+        if self.trace.origin.is_none() {
+            return Some("its environment could not be read, so it may have come through another".to_owned());
         }
         if let Some(hidden) = self.doubts.hidden {
             return Some(format!("PID {hidden} could not be read and may run below it"));
@@ -255,14 +281,14 @@ impl Case<'_> {
     /// Says why a process below it may be another window's, or needed by whoever else has started it.
     fn is_of_another(&self, below: &Process) -> Option<String> {
         let pid = below.id.pid;
-        let origin = self.world.trace_of(below.id).and_then(|trace| trace.origin.as_ref());
-        let Some(origin) = origin else {
+        let trace = self.world.trace_of(below.id).filter(|trace| trace.origin.is_some());
+        let Some(trace) = trace else {
             return Some(format!(
                 "{} (PID {pid}) below it is another user's, or could not be read",
                 below.comm
             ));
         };
-        let other = origin.pid.filter(|other| *other != self.window_pid)?;
+        let other = trace.window_pid().filter(|other| *other != self.window_pid)?;
         Some(format!("{} (PID {pid}) below it was started by another window, PID {other}", below.comm))
     }
 
@@ -296,6 +322,10 @@ impl Case<'_> {
 
     /// Says why it may be a person's own, who works where an agent has left its variables.
     fn may_be_a_persons(&self) -> Option<String> {
+        let named = self.trace.origin.as_ref().and_then(|origin| origin.pid);
+        if let Some(other) = named.filter(|other| *other != self.window_pid) {
+            return Some(format!("its environment names another window, PID {other}"));
+        }
         let table = &self.world.snapshot.processes;
         let multiplexer = ancestry(table, self.process.id.pid).into_iter().find(|one| is_multiplexer(one));
         if let Some(multiplexer) = multiplexer {
@@ -356,6 +386,17 @@ impl Case<'_> {
 
     /// Returns a fact beside its environment that says that it came from that window.
     fn descent(&self) -> Option<Evidence> {
+        self.marks().or_else(|| self.seen())
+    }
+
+    /// Returns what claimtop itself has seen.
+    fn seen(&self) -> Option<Evidence> {
+        let seen = self.trace.seen_below.first()?;
+        Some(Evidence::new("seen", format!("below PID {} in an earlier look", seen.id.pid), "process table"))
+    }
+
+    /// Returns what else it bears of that window.
+    fn marks(&self) -> Option<Evidence> {
         let pid = self.process.id.pid;
         if let Some(session) = self.origin.session.as_ref().filter(|id| self.trace.tasks.contains(id)) {
             let value = format!("it writes a task's output of session {session}");
@@ -375,7 +416,8 @@ impl Case<'_> {
             let value = "nobody is at the other end of its standard input";
             Evidence::new("input", value, format!("/proc/{}/fd/0", self.process.id.pid))
         };
-        self.descent().or_else(|| (self.trace.input == Some(InputEnd::Closed)).then(input))
+        let came = if self.says_so() { self.descent() } else { self.marks() };
+        came.or_else(|| (self.trace.input == Some(InputEnd::Closed)).then(input))
     }
 
     /// Says what an exact answer lacks.
@@ -391,7 +433,8 @@ impl Case<'_> {
             return Some("it names no session".to_owned());
         }
         if self.others().is_none() {
-            return Some("only its environment says whose it is".to_owned());
+            let fact = if self.says_so() { "its environment says" } else { "an earlier look says" };
+            return Some(format!("only {fact} whose it is"));
         }
         let Some(started) = world.started_at(self.process) else {
             return Some("when it began is not known".to_owned());

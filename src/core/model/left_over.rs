@@ -25,6 +25,9 @@ pub struct Trace {
     pub origin: Option<Origin>,
     /// The sessions into whose tasks' output it writes (descriptors 1 and 2).
     pub tasks: Vec<Untrusted>,
+    /// The agents below which claimtop itself has seen it, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen_below: Vec<SeenBelow>,
     /// Its memory, shared pages counted in part: `Pss` of `/proc/<pid>/smaps_rollup`, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
@@ -44,6 +47,16 @@ pub struct Trace {
     /// What it is in the middle of; `None` where that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
+}
+
+/// An agent below which a process was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenBelow {
+    /// The agent's process.
+    #[serde(flatten)]
+    pub id: ProcessId,
+    /// Which agent, such as `claude-code`.
+    pub agent: Untrusted,
 }
 
 /// What a process is in the middle of, so that it must not be ended now.
@@ -214,9 +227,15 @@ pub struct LeftOver {
 }
 
 impl Trace {
-    /// Returns whether its environment names a window.
+    /// Returns whether its environment names a window, or it was seen below one.
     pub(crate) fn names_window(&self) -> bool {
-        self.origin.as_ref().is_some_and(|origin| origin.pid.is_some())
+        self.window_pid().is_some()
+    }
+
+    /// Returns the PID of the window that it comes from: what was seen counts before what an environment
+    /// says.
+    pub(crate) fn window_pid(&self) -> Option<u32> {
+        self.seen_below.first().map(|seen| seen.id.pid).or_else(|| self.origin.as_ref()?.pid)
     }
 }
 

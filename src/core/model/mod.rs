@@ -62,7 +62,8 @@ pub use self::host::Host;
 pub use self::judged::{HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};
 pub use self::left_over::{
-    Certainty, Hindrance, InputEnd, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port, Trace,
+    Certainty, Hindrance, InputEnd, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port, SeenBelow,
+    Trace,
 };
 pub use self::left_tree::LeftTree;
 pub(crate) use self::line::LineError;

@@ -37,6 +37,7 @@ use crate::source::os::opener::Openers;
 use crate::source::os::processes::Scanner;
 use crate::source::os::{clock, host};
 use crate::source::places::Places;
+use crate::source::traces::descents::Descents;
 use crate::source::{registry, tombstones, windows};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
@@ -85,7 +86,13 @@ impl Collector {
         Self {
             scanner,
             sources: registry::all(&places),
-            scope: Scope { fence: places.fence(), homes: Homes::new(&places), places, signatures },
+            scope: Scope {
+                fence: places.fence(),
+                homes: Homes::new(&places),
+                places,
+                signatures,
+                descents: Descents::default(),
+            },
             repositories: Repositories::default(),
             kept: Kept::default(),
             media: Media::default(),
@@ -105,6 +112,16 @@ impl Collector {
     /// Takes the stand-ins below this folder for the agents that they play.
     pub(crate) fn on_stage(&mut self, stage: PathBuf) {
         self.scanner.with_stage(stage);
+    }
+
+    /// Shares what was seen of processes with whoever else looks at this machine.
+    pub(crate) fn share(&mut self, descents: Descents) {
+        self.scope.descents = descents;
+    }
+
+    /// Returns what was seen of processes.
+    pub(crate) fn descents(&self) -> Descents {
+        self.scope.descents.clone()
     }
 
     /// Lets it read the formats that a person has described as well.
@@ -212,7 +229,7 @@ impl Collector {
     /// Reads what lies in the homes that windows have for themselves and that were not read yet;
     /// returns whether there are any.
     fn follow_homes(&mut self, round: &mut Round<'_>) -> bool {
-        let Scope { places, homes, fence, signatures } = &mut self.scope;
+        let Scope { places, homes, fence, signatures, .. } = &mut self.scope;
         let windows = windows::details(&round.processes, signatures);
         let new = homes.follow(places, windows, round.reading.host.uid);
         for one in &new {

@@ -1,5 +1,6 @@
 //! Which windows the processes come from that no window stands above.
 
+pub(crate) mod descents;
 mod measured;
 mod servers;
 
@@ -15,6 +16,7 @@ use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
 use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::{arguments, settled_tick, traces};
+use crate::source::traces::descents::Descents;
 use crate::source::traces::measured::Measured;
 use crate::source::traces::servers::Servers;
 
@@ -42,6 +44,7 @@ impl Source for Reader {
         let homes: Vec<&Path> = scope.homes.of(Base::Home).map(|one| one.path.as_path()).collect();
         let whose = Whose {
             signatures: &scope.signatures,
+            descents: &scope.descents,
             uid: reading.host.uid,
             homes: &homes,
             settled_tick: settled_tick(),
@@ -67,6 +70,7 @@ impl Source for Reader {
 /// Whose traces are read.
 struct Whose<'a> {
     signatures: &'a Signatures,
+    descents: &'a Descents,
     uid: u32,
     homes: &'a [&'a Path],
     /// Who has begun later may still become another program, under the same name.
@@ -80,7 +84,11 @@ impl Reader {
         before.retain(|id, known| {
             id.start_ticks <= whose.settled_tick && (!self.members.contains(id) || is_as_before(*id, known))
         });
-        self.read(&left(table, whose.signatures), &mut before, whose);
+        let seen = whose.descents.note(table, whose.signatures);
+        self.read(&left(table, whose.signatures, &seen), &mut before, whose);
+        for trace in self.known.values_mut().filter_map(|known| known.trace.as_mut()) {
+            trace.seen_below = whose.descents.of(trace.id);
+        }
         let named = self.traces().filter(|trace| trace.names_window());
         let tops: Vec<ProcessId> = named.map(|trace| trace.id).collect();
         let below = below(table, &tops);
@@ -125,13 +133,18 @@ impl Reader {
     }
 }
 
-/// Returns those that somebody may have left, and what an agent has below it is that one's.
-fn left<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a Process> {
+/// Returns those that somebody may have left or was seen above, and what an agent has below it is that one's.
+fn left<'a>(
+    table: &'a ProcessTable,
+    signatures: &Signatures,
+    seen: &BTreeSet<ProcessId>,
+) -> Vec<&'a Process> {
     let is_agents = |process: &Process| {
         let mut above = ancestry(table, process.parent).into_iter();
         above.any(|above| signatures.classify(above).is_some())
     };
-    let may_be = table.by_pid.values().filter(|process| table.may_be_left(process));
+    let is_left = |process: &&Process| table.may_be_left(process) || seen.contains(&process.id);
+    let may_be = table.by_pid.values().filter(is_left);
     may_be.filter(|process| !is_agents(process)).collect()
 }
 
@@ -195,7 +208,10 @@ mod tests {
         let homes = [Path::new("/home/nobody")];
         let uid = rustix::process::getuid().as_raw();
         let signatures = &Signatures::built_in().unwrap();
-        reader.refresh(table, &Whose { signatures, uid, homes: &homes, settled_tick: u64::MAX });
+        reader.refresh(
+            table,
+            &Whose { signatures, descents: &Descents::default(), uid, homes: &homes, settled_tick: u64::MAX },
+        );
         reader.traces().map(|trace| (trace.id.pid, trace.argv.clone())).collect()
     }
 

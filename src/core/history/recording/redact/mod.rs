@@ -163,6 +163,7 @@ impl Redactor {
             cwd,
             origin,
             tasks,
+            seen_below: _,
             memory: _,
             cpu_time: _,
             ports: _,

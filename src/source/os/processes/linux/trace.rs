@@ -52,17 +52,23 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId, uid: u32, homes: &[&Path]) ->
         return Reading::Unreadable;
     }
     let variables = environment.as_deref().map(variables);
-    let home = variables.as_ref().map(|all| value(all, HOME).unwrap_or_default());
-    if home.is_some_and(|home| !homes.iter().any(|one| one.as_os_str().as_bytes() == home)) {
-        return Reading::Unreadable;
+    let origin = variables.map(|all| (origin(&all, id.pid), value(&all, HOME)));
+    if let Some((origin, home)) = &origin {
+        // Whoever has erased its environment names no home either.
+        let is_erased = home.is_none() && origin.pid.is_none();
+        let is_ours = |home| homes.iter().any(|one| one.as_os_str().as_bytes() == home);
+        if !is_erased && !home.is_some_and(is_ours) {
+            return Reading::Unreadable;
+        }
     }
     Reading::Read(Trace {
         id,
         group,
         argv: details::argv(folder.as_fd(), "cmdline"),
         cwd: details::cwd(folder.as_fd(), "cwd"),
-        origin: variables.map(|all| origin(&all, id.pid)),
+        origin: origin.map(|(origin, _)| origin),
         tasks: tasks(&folder),
+        seen_below: Vec::new(),
         memory: None,
         cpu_time: None,
         ports: Vec::new(),
