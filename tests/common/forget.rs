@@ -84,6 +84,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
             trace.origin = None;
         }
         trace.tasks.retain(|_| dice.roll(chance) != 0);
+        trace.adopted_by = trace.adopted_by.take().filter(|_| dice.roll(chance) != 0);
         if dice.roll(chance) == 0 {
             trace.seen_below.clear();
         }

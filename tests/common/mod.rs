@@ -178,6 +178,7 @@ impl WorldFile {
                 is_unit: spec.unit,
             }),
             tasks: spec.tasks.iter().map(|session| session.as_str().into()).collect(),
+            adopted_by: spec.adopted(),
             seen_below: spec.seen_below.iter().map(|seen| self.seen_below(seen)).collect(),
             memory: spec.memory,
             cpu_time: None,

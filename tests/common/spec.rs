@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::{Hindrance, InputEnd, Medium, Others, SourceHealth, SourceState};
+use claimtop::core::model::{Hindrance, InputEnd, Medium, Others, SourceHealth, SourceState, Untrusted};
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
 
@@ -294,6 +294,11 @@ pub(super) struct TraceSpec {
     /// The sessions into whose tasks' output it writes.
     #[serde(default)]
     pub(super) tasks: Vec<String>,
+    /// The sessions that have taken over its own one's tasks, and whether that was read.
+    #[serde(default)]
+    pub(super) adopted_by: Vec<String>,
+    #[serde(default)]
+    pub(super) adoption_unread: bool,
     /// The agents below which it was seen, the nearest first.
     #[serde(default)]
     pub(super) seen_below: Vec<u32>,
@@ -329,6 +334,11 @@ pub(super) struct TraceSpec {
 }
 
 impl TraceSpec {
+    pub(super) fn adopted(&self) -> Option<Vec<Untrusted>> {
+        let adopted = || self.adopted_by.iter().map(|session| session.as_str().into()).collect();
+        (!self.adoption_unread).then(adopted)
+    }
+
     pub(super) fn hindrance(&self) -> Option<Hindrance> {
         let waits = self.waits.then_some(Hindrance::Waiting);
         let lock = || self.lock.as_deref().map(|path| Hindrance::Locking(path.into()));

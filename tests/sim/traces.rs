@@ -113,6 +113,7 @@ fn made(world: &World, life: Life, person: &SimProcess, visibility: Visibility) 
             is_unit: false,
         }),
         tasks: kin.tasks.iter().map(|session| session.as_str().into()).collect(),
+        adopted_by: Some(Vec::new()),
         seen_below: Vec::new(),
         memory: None,
         cpu_time: None,

@@ -223,6 +223,15 @@ impl Case<'_> {
         if let Some(outer) = self.trace.seen_below.iter().find(|seen| is_there(seen.id)) {
             return Some(format!("it was started below {} (PID {}), which lives", outer.agent, outer.id.pid));
         }
+        for by in self.trace.adopted_by.iter().flatten() {
+            let goes_on = self.doubts.taken_over.by(self.world, by).is_some();
+            if let Some(pid) = self.world.pids_of_session(by).next() {
+                return Some(format!("session {by} has taken its task over, and goes on (PID {pid})"));
+            }
+            if goes_on {
+                return Some(format!("session {by} has taken its task over, and goes on in the background"));
+            }
+        }
         let session = self.origin.session.as_ref()?;
         let by = self.doubts.taken_over.by(self.world, session)?;
         let pid = by.process.or(by.host).map(|id| format!(" (PID {})", id.pid)).unwrap_or_default();
@@ -260,6 +269,13 @@ impl Case<'_> {
         let taken_over = &self.doubts.taken_over;
         if !self.is_claudes() {
             return None;
+        }
+        let Some(adopted_by) = &self.trace.adopted_by else {
+            return Some("whether another session has taken its task over could not be read".to_owned());
+        };
+        let may_go_on = |by: &&Untrusted| self.world.tombstone_of(by).is_none() || self.runs_on(by).is_some();
+        if let Some(by) = adopted_by.iter().find(may_go_on) {
+            return Some(format!("session {by} has taken its task over, and may go on"));
         }
         if let Some(untold) = taken_over.untold {
             return Some(format!(

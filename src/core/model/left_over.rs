@@ -25,6 +25,9 @@ pub struct Trace {
     pub origin: Option<Origin>,
     /// The sessions into whose tasks' output it writes (descriptors 1 and 2).
     pub tasks: Vec<Untrusted>,
+    /// The sessions that have taken over the tasks of its own one; `None` where that could not be read.
+    #[serde(default = "nobody", skip_serializing_if = "is_nobody")]
+    pub adopted_by: Option<Vec<Untrusted>>,
     /// The agents below which claimtop itself has seen it, the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen_below: Vec<SeenBelow>,
@@ -47,6 +50,16 @@ pub struct Trace {
     /// What it is in the middle of; `None` where that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
+}
+
+/// What recordings of older versions took for granted.
+fn nobody() -> Option<Vec<Untrusted>> {
+    Some(Vec::new())
+}
+
+#[expect(clippy::ref_option, reason = "serde asks so")]
+fn is_nobody(adopted_by: &Option<Vec<Untrusted>>) -> bool {
+    adopted_by.as_ref().is_some_and(Vec::is_empty)
 }
 
 /// An agent below which a process was seen.

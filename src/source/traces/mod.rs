@@ -1,5 +1,6 @@
 //! Which windows the processes come from that no window stands above.
 
+mod adopted;
 pub(crate) mod descents;
 mod measured;
 mod servers;
@@ -16,6 +17,7 @@ use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
 use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::{arguments, settled_tick, traces};
+use crate::source::traces::adopted::Adopted;
 use crate::source::traces::descents::Descents;
 use crate::source::traces::measured::Measured;
 use crate::source::traces::servers::Servers;
@@ -31,6 +33,7 @@ pub(crate) struct Reader {
     gone: Vec<ProcessId>,
     measured: Measured,
     servers: Servers,
+    adopted: Adopted,
 }
 
 /// What a process was called when its traces were read.
@@ -56,7 +59,12 @@ impl Source for Reader {
         let members: Vec<&mut Trace> =
             snapshot.traces.iter_mut().filter(|trace| self.members.contains(&trace.id)).collect();
         self.servers.refresh(members.iter().map(|trace| &**trace), scope);
+        if !members.is_empty() {
+            self.adopted.refresh(scope, whose.uid, reading.now);
+        }
         for trace in members {
+            let session = trace.origin.as_ref().and_then(|origin| origin.session.as_ref());
+            trace.adopted_by = self.adopted.of(session);
             self.measured.fill(trace);
             trace.server = self.servers.name_of(&trace.argv).cloned();
         }

@@ -163,6 +163,7 @@ impl Redactor {
             cwd,
             origin,
             tasks,
+            adopted_by,
             seen_below: _,
             memory: _,
             cpu_time: _,
@@ -171,7 +172,12 @@ impl Redactor {
             server,
             hindrance,
         } = trace;
-        argv.iter_mut().chain(cwd).chain(tasks).chain(server).for_each(|text| self.untrusted(text));
+        argv.iter_mut()
+            .chain(cwd)
+            .chain(tasks)
+            .chain(server)
+            .chain(adopted_by.iter_mut().flatten())
+            .for_each(|text| self.untrusted(text));
         if let Some(Origin { agent: _, pid: _, session, multiplexer: _, is_unit: _ }) = origin {
             session.iter_mut().for_each(|session| self.untrusted(session));
         }

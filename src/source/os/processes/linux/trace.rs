@@ -68,6 +68,7 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId, uid: u32, homes: &[&Path]) ->
         cwd: details::cwd(folder.as_fd(), "cwd"),
         origin: origin.map(|(origin, _)| origin),
         tasks: tasks(&folder),
+        adopted_by: Some(Vec::new()),
         seen_below: Vec::new(),
         memory: None,
         cpu_time: None,
