@@ -2,8 +2,10 @@
 //! else's is said to be left.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use portable_pty::CommandBuilder;
@@ -241,6 +243,49 @@ fn told(report: &Value, pid: u32) -> BTreeSet<u32> {
     members.map(|member| pid_of(&member["pid"])).collect()
 }
 
+/// What a command of a person's own selects; `None` where there is no such command.
+fn selected(command: &[&str]) -> Option<BTreeSet<u32>> {
+    let (program, arguments) = command.split_first().unwrap();
+    let output = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+}
+
+/// Says what a selection would end: how much of what was left, how much of a living window, and whether
+/// the client of a server with it.
+fn said(selected: Option<&BTreeSet<u32>>, left: &BTreeSet<u32>, living: &BTreeSet<u32>) -> String {
+    let Some(selected) = selected else { return "skipped".to_owned() };
+    let client = if selected.contains(&std::process::id()) { ", the client" } else { "" };
+    let (right, wrong) = (selected.intersection(left).count(), selected.intersection(living).count());
+    format!("{right} of {}, {wrong} of the living window's{client}", left.len())
+}
+
+/// Prints what each window's left-overs would have met by the commands that people use. Nobody is ended.
+fn compare(windows: &[Window], left: impl Fn(&Window) -> BTreeSet<u32>, report: &Value) {
+    let living = left(windows.iter().find(|window| window.end == End::No).unwrap());
+    let orphans = selected(&["ps", "--ppid", "1", "-o", "pid="]);
+    let [servers, listeners] =
+        ["server.py plain", "http.server"].map(|pattern| selected(&["pgrep", "-f", pattern]));
+    for window in windows {
+        let port = window.port;
+        let client = TcpStream::connect(("127.0.0.1", port)).ok();
+        let listening = selected(&["lsof", "-ti", &format!(":{port}")]);
+        drop(client);
+        let left = left(window);
+        let others = if window.end == End::No { &BTreeSet::new() } else { &living };
+        let told = told(report, window.pid);
+        for (way, selected) in [
+            ("claimtop, exact or strong", Some(&told)),
+            ("ps --ppid 1", orphans.as_ref()),
+            ("lsof -ti :PORT", listening.as_ref()),
+            ("pgrep -f of an MCP server", servers.as_ref()),
+            ("pgrep -f http.server", listeners.as_ref()),
+        ] {
+            eprintln!("{:?}: {way}: {}", window.end, said(selected, &left, others));
+        }
+    }
+}
+
 #[test]
 fn each_window_has_left_what_it_left_and_nobody_elses_is_told() {
     if !is_wanted() {
@@ -256,18 +301,29 @@ fn each_window_has_left_what_it_left_and_nobody_elses_is_told() {
     prepare(&world, &folder);
     let place = (&world, folder.as_path(), service.as_str());
     let mut windows = ENDS.map(|end| Window::start(end, program, place));
-    assert_eq!(world.run(&["ls"]).code, 0);
+    // As a screen that is open: whoever ends cleanly leaves no trace of its own.
+    let mut screen = world.command(&["events", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(screen.stdout.take().unwrap()).lines();
+    said.next().unwrap().unwrap();
+    let reader = std::thread::spawn(move || said.count());
     windows.iter_mut().for_each(|window| window.end((&world, program)));
     assert_eq!(world.run(&["ls"]).code, 0);
     std::thread::sleep(SETTLED);
+    screen.kill().unwrap();
+    screen.wait().unwrap();
+    reader.join().unwrap();
     let answer = world.run(&["leftovers", "--json"]);
     eprintln!("{}", world.run(&["leftovers"]).out);
     let report: Value = serde_json::from_str(&answer.out).unwrap();
     let now = processes();
-    for window in &windows {
+    let survivors = |window: &Window| -> BTreeSet<u32> {
         let survivors =
             window.started.iter().filter(|(pid, argv)| now.get(pid).is_some_and(|(_, is)| is == *argv));
-        let survivors: BTreeSet<u32> = survivors.map(|(pid, _)| *pid).collect();
+        survivors.map(|(pid, _)| *pid).collect()
+    };
+    compare(&windows, survivors, &report);
+    for window in &windows {
+        let survivors = survivors(window);
         let expected = match window.end {
             End::No | End::Backgrounded => BTreeSet::new(),
             End::Exit | End::Closed | End::Killed | End::GroupKilled | End::Resumed => survivors.clone(),
