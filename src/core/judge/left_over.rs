@@ -17,7 +17,7 @@ use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::{Children, ancestry, has_exited};
 use crate::core::model::{
     Absence, Certainty, Evidence, InputEnd, Key, KeyKind, LeftOver, LeftSort, Member, Multiplexer, Origin,
-    Process, ProcessId, Trace, Untrusted,
+    Process, ProcessId, Record, Trace, Untrusted,
 };
 
 /// How long a window must have been dead before what it left counts as left: 120 s, in which another
@@ -247,8 +247,7 @@ impl Case<'_> {
         if host.time_namespace != Some(INITIAL_TIME_NAMESPACE) {
             return Some("in this time namespace starts are other numbers than records say".to_owned());
         }
-        let is_inside = host.pid_namespace != Some(INITIAL_PID_NAMESPACE);
-        if is_inside && self.signs().chain(self.deaths()).next().is_none() {
+        if host.pid_namespace != Some(INITIAL_PID_NAMESPACE) && !self.is_known_here() {
             return Some("its window may run outside of this PID namespace".to_owned());
         }
         if self.trace.origin.is_none() {
@@ -306,6 +305,16 @@ impl Case<'_> {
         };
         let other = trace.window_pid().filter(|other| *other != self.window_pid)?;
         Some(format!("{} (PID {pid}) below it was started by another window, PID {other}", below.comm))
+    }
+
+    /// Returns whether its window was seen in this PID namespace: a registry may lie in a home that is shared
+    /// with others, and not say where its numbers count.
+    fn is_known_here(&self) -> bool {
+        let names_domain =
+            |record: &&Record| record.holder.as_ref().is_some_and(|one| one.domain().is_some());
+        !self.trace.seen_below.is_empty()
+            || self.seen_alive().chain(self.deaths()).next().is_some()
+            || self.entries().any(|record| names_domain(&record))
     }
 
     fn is_claudes(&self) -> bool {
@@ -485,18 +494,22 @@ impl Case<'_> {
     /// Returns when its window's very process was known to live. Another may go on with its session, so
     /// what is written there says nothing; nor does another machine's clock, or a file that is dated ahead.
     fn signs(&self) -> impl Iterator<Item = Timestamp> {
-        let entries = self.world.registered(self.window_pid).iter();
-        let entries = entries.filter(|record| {
+        self.entries().map(|record| record.written_at).chain(self.seen_alive())
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Record> {
+        self.world.registered(self.window_pid).iter().copied().filter(|record| {
             let start = record.holder.as_ref().and_then(|holder| holder.start_ticks);
             let is_ours = record.medium().is_this_machines();
             is_ours
                 && record.written_at <= self.world.snapshot.taken_at
                 && start.is_some_and(|start| self.was_there_at(start))
-        });
-        let seen = self.world.snapshot.seen_agents.iter();
-        let seen =
-            seen.filter(|seen| seen.id.pid == self.window_pid && self.was_there_at(seen.id.start_ticks));
-        entries.map(|record| record.written_at).chain(seen.map(|seen| seen.last_seen_at))
+        })
+    }
+
+    fn seen_alive(&self) -> impl Iterator<Item = Timestamp> {
+        let seen = self.world.seen(self.window_pid).iter();
+        seen.filter(|seen| self.was_there_at(seen.id.start_ticks)).map(|seen| seen.last_seen_at)
     }
 
     /// Returns when its window was proven dead: whoever had that number by the time that it began.
