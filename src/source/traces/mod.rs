@@ -53,7 +53,7 @@ impl Source for Reader {
             settled_tick: settled_tick(),
         };
         let tops = self.refresh(&snapshot.processes, &whose);
-        self.gone.drain(..).for_each(|id| snapshot.processes.forget(id.pid));
+        self.forget_gone(&mut snapshot.processes);
         self.measured.refresh(&self.members, &tops, whose.uid, reading.now);
         snapshot.traces = self.traces().cloned().collect();
         let members: Vec<&mut Trace> =
@@ -134,6 +134,13 @@ impl Reader {
             };
             self.known.insert(id, Known { comm: process.comm.clone(), trace });
         }
+    }
+
+    /// Forgets those who have exited since they were listed. A window that others name stays as it was: whoever
+    /// goes on with its work may have been started only after all were listed.
+    fn forget_gone(&mut self, table: &mut ProcessTable) {
+        let windows: BTreeSet<u32> = self.traces().filter_map(|trace| trace.origin.as_ref()?.pid).collect();
+        self.gone.drain(..).filter(|id| !windows.contains(&id.pid)).for_each(|id| table.forget(id.pid));
     }
 
     fn traces(&self) -> impl Iterator<Item = &Trace> {
@@ -246,6 +253,22 @@ mod tests {
         let read = refreshed(&mut reader, &table);
         assert_eq!(read.into_keys().collect::<Vec<u32>>(), [top.0.id()]);
         assert_eq!(reader.gone, [seen.id]);
+    }
+
+    #[test]
+    fn a_window_that_has_exited_since_the_look_was_there() {
+        let [mut window, mut other] = [(); 2].map(|()| Started::new("read x", None));
+        let left = Started::new("read x", Some(&window.0.id().to_string()));
+        let mut table = table([&left, &window, &other].map(|one| one.below(1)));
+        for gone in [&mut window, &mut other] {
+            gone.0.kill().unwrap();
+            gone.0.wait().unwrap();
+        }
+        let mut reader = Reader::default();
+        refreshed(&mut reader, &table);
+        reader.forget_gone(&mut table);
+        let there = [&window, &other].map(|one| table.listed.contains(&one.0.id()));
+        assert_eq!(there, [true, false]);
     }
 
     #[test]
