@@ -303,6 +303,11 @@ impl Case<'_> {
                 below.comm
             ));
         };
+        let session = trace.origin.as_ref().and_then(|origin| origin.session.as_ref());
+        let is_taken_over = |session: &Untrusted| self.doubts.taken_over.by(self.world, session).is_some();
+        if session.is_some_and(is_taken_over) {
+            return Some(format!("{} (PID {pid}) below it is of a session in the background", below.comm));
+        }
         let other = trace.window_pid().filter(|other| *other != self.window_pid)?;
         Some(format!("{} (PID {pid}) below it was started by another window, PID {other}", below.comm))
     }
