@@ -145,6 +145,8 @@ pub mod source {
     pub use crate::source::os::open::listing::Entry;
     pub use crate::source::os::processes::{Scanner, chain};
     pub use crate::source::sqlite::copies::Copies;
+    pub use crate::source::traces::descents::Descents;
+    pub use crate::source::traces::left;
 
     /// The clocks.
     pub mod clock {

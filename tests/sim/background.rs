@@ -37,8 +37,13 @@ fn is_window(person: &SimProcess) -> bool {
     person.sort == Sort::Claude && person.state == State::Running
 }
 
+/// Returns a window of whichever agent.
 fn some_window(world: &mut World) -> Option<Life> {
-    world.somebody(is_window)
+    if world.rng.happens(20) {
+        kin::start_alone(world, Sort::Opencode, Kin::default());
+    }
+    let is_opencode = |one: &SimProcess| one.sort == Sort::Opencode && one.state == State::Running;
+    world.somebody(|one| is_window(one) || is_opencode(one))
 }
 
 /// Returns what something that a window starts has from it.
@@ -50,8 +55,10 @@ fn child_of(world: &World, window: Life) -> Kin {
 fn start_something(world: &mut World) {
     let Some(window) = some_window(world).filter(|life| !world.processes.all[*life].is_far()) else { return };
     let kin = child_of(world, window);
-    let tasks = Some(world.processes.all[window].session.clone());
-    match world.rng.roll(10) {
+    let is_claude = is_window(&world.processes.all[window]);
+    let tasks = Some(world.processes.all[window].session.clone()).filter(|_| is_claude);
+    match world.rng.roll(11) {
+        10 => boxed(world, window, kin),
         0..=2 => server(world, window, kin),
         3..=6 => shell(world, window, Kin { tasks, ..kin }),
         7..=8 => detached(world, window, Kin { tasks, ..kin }),
@@ -114,6 +121,15 @@ fn detached(world: &mut World, window: Life, kin: Kin) {
     }
 }
 
+/// Starts something in a PID namespace of its own, with the number that its window has outside.
+fn boxed(world: &mut World, window: Life, kin: Kin) {
+    let is_left = world.rng.happens(500);
+    let parent = if is_left { kin::reaper(world, window) } else { Some(window) };
+    if kin::start_in(world, Some(1), (window, parent), Sort::Loop, kin).is_some() {
+        world.tally.count("boxed");
+    }
+}
+
 /// Lets a process that some window has left start another one, or become another program.
 pub(crate) fn stir(world: &mut World) {
     let Some(life) = world.somebody(|one| one.sort.is_left_by_windows() && one.state == State::Running)
@@ -124,6 +140,13 @@ pub(crate) fn stir(world: &mut World) {
     match world.rng.roll(8) {
         0..=2 => {
             start(world, (life, Some(life)), Sort::Loop, kin);
+        }
+        3 if world.rng.happens(300) => {
+            // By sudo: another user may need it.
+            if let Some(other) = start(world, (life, Some(life)), Sort::Loop, kin) {
+                world.processes.all[other].uid = crate::files::OTHER_USER;
+                world.processes.all[other].kin.whose = Whose::Own;
+            }
         }
         3 => nested(world, life),
         4 => change(world, life, Sort::Server),
@@ -160,14 +183,18 @@ fn end_something(world: &mut World) {
 }
 
 fn end_a_window(world: &mut World) {
-    if let Some(life) = world.somebody(|one| one.sort == Sort::Claude && one.state != State::Stopped) {
+    let is_window = |one: &SimProcess| matches!(one.sort, Sort::Claude | Sort::Opencode);
+    if let Some(life) = world.somebody(|one| is_window(one) && one.state != State::Stopped) {
         deaths::end(world, life);
+        if world.rng.happens(400) {
+            world.pass(jiff::SignedDuration::from_secs(130));
+        }
     }
 }
 
 /// Lets a window turn to a new session, or back to an older one; nothing else of it changes.
 fn turn_to_another_session(world: &mut World) {
-    let Some(window) = some_window(world) else { return };
+    let Some(window) = world.somebody(is_window) else { return };
     let all = world.processes.all.iter().filter(|one| one.sort == Sort::Claude);
     let older: Vec<String> = all.map(|one| one.session.clone()).collect();
     let is_new = world.rng.happens(600);

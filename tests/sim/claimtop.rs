@@ -172,7 +172,7 @@ fn choose_stop(scheduler: &Scheduler, report: &Report) -> Option<Request> {
         let keys = if world.rng.happens(900) { &offered } else { &all };
         let key = world.rng.pick(keys).cloned()?;
         let signal = if world.rng.happens(200) { Signal::Kill } else { Signal::Term };
-        world.rng.happens(600).then_some(Request::Stop { key, signal })
+        world.rng.happens(850).then_some(Request::Stop { key, signal })
     })
 }
 
@@ -199,6 +199,9 @@ fn carry_out(
     }
     let is_stop = matches!(request, Request::Stop { .. });
     let seen = Preview::of(&lock, &report, request.clone(), &rules, observer.now())?;
+    if is_stop {
+        scheduler.with(|world| world.tally.count("stops planned"));
+    }
     let (answer, asked) = match seen.plan.confirmation {
         Confirmation::Yes | Confirmation::Refused => (Answer::Yes, "asked for a yes"),
         Confirmation::Code => (Answer::Typed(seen.code()), "asked for the code"),

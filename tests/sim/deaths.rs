@@ -37,7 +37,7 @@ pub(crate) fn move_away(world: &mut World, life: Life) {
 }
 
 fn ended(world: &mut World, life: Life, end: End) {
-    if world.processes.all[life].sort == Sort::Claude {
+    if matches!(world.processes.all[life].sort, Sort::Claude | Sort::Opencode) {
         let below = kin::below(world, life);
         if !below.is_empty() {
             world.tally.count(format!("ended with children: {end:?}"));

@@ -30,6 +30,8 @@ pub(crate) struct Env {
     /// The number by which a window knows itself.
     pub(crate) window: Option<u32>,
     pub(crate) session: Option<String>,
+    /// Whether the window is one of opencode's, which names no session.
+    pub(crate) is_opencodes: bool,
     /// The number of tmux's server.
     pub(crate) tmux: Option<u32>,
 }
@@ -47,12 +49,16 @@ pub(crate) enum Whose {
 impl SimProcess {
     /// Returns the environment of what it starts.
     pub(crate) fn handed_down(&self) -> Env {
-        let window = || Env {
-            window: Some(self.own_pid()),
-            session: Some(self.session.clone()),
-            ..self.kin.env.clone()
-        };
-        if matches!(self.sort, Sort::Claude | Sort::Worker) { window() } else { self.kin.env.clone() }
+        let env = self.kin.env.clone();
+        let (window, session) = (Some(self.own_pid()), Some(self.session.clone()));
+        match self.sort {
+            Sort::Claude | Sort::Worker => Env { window, session, is_opencodes: false, ..env },
+            // A session of Claude Code's above it stays.
+            Sort::Opencode => Env { window, is_opencodes: true, ..env },
+            Sort::Codex | Sort::Gemini | Sort::Daemon | Sort::PtyHost | Sort::Shell | Sort::Sleep => env,
+            Sort::Mcp | Sort::Wrapper | Sort::Tool | Sort::Server | Sort::Loop => env,
+            Sort::Tmux | Sort::Vim | Sort::Keeper | Sort::Reaper => env,
+        }
     }
 }
 
@@ -63,8 +69,19 @@ pub(crate) fn start(
     sort: Sort,
     kin: Kin,
 ) -> Option<Life> {
+    let container = world.processes.all[by].inside.map(|(container, _)| container);
+    start_in(world, container, (by, parent), sort, kin)
+}
+
+/// Starts a process in a container, or in none.
+pub(crate) fn start_in(
+    world: &mut World,
+    container: Option<u32>,
+    (by, parent): (Life, Option<Life>),
+    sort: Sort,
+    kin: Kin,
+) -> Option<Life> {
     let starter = world.processes.all[by].clone();
-    let container = starter.inside.map(|(container, _)| container);
     let make = |pid, inside, start_ticks, born_at| SimProcess {
         pid,
         inside,

@@ -151,7 +151,11 @@ impl Held for Hold {
             // last look at it and the signal nobody can see.
             if world.steps_left > 0 && world.rng.happens(100) {
                 world.set(self.life, State::Gone);
-                world.reuse_numbers();
+                for _ in 0..10 {
+                    if world.processes.life_at(self.pid, world.fault_model.visibility).is_none() {
+                        world.birth();
+                    }
+                }
             }
             let life = match self.machine.is_by_number {
                 false => Some(self.life),

@@ -165,7 +165,12 @@ fn everything_that_can_happen_does() {
     for what in [
         "release: Done", "release: Changed", "release: never", "migrate: Done", "park: Done", "undo: Done",
         "tombstones", "given away", "dated ahead", "dated by another clock", "written under another owner",
-        "written on another machine",
+        "written on another machine", "left-over: exact", "left-over: strong", "left-over: guess",
+        "left-over: unknown", "left-over: held", "offered", "stops planned", "signals", "end: Done",
+        "end: Partly", "end: changed before", "changes while it is ended", "ended with children: Exit",
+        "ended with children: Hangup", "ended with children: Kill", "ended with children: KillGroup",
+        "ended with children: Move", "nested agents", "became agents", "agents in panes", "a person's nohup",
+        "terminals ended", "jobs of at", "boxed", "/clear", "/resume",
     ] {
         assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());
     }

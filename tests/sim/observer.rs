@@ -13,6 +13,7 @@ use claimtop::core::model::{
 use claimtop::testing::act::Look;
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneLedger, merged};
 use claimtop::testing::format::{self, FileKind, Parsed, Reading};
+use claimtop::testing::source::Descents;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
@@ -55,6 +56,7 @@ pub(crate) struct SimObserver {
     seen: BTreeMap<ProcessId, Timestamp>,
     /// When it listed the processes last, by how long the machine was up.
     listed_at: SignedDuration,
+    descents: Descents,
 }
 
 static POLICY: OnceLock<Policy> = OnceLock::new();
@@ -72,6 +74,7 @@ impl SimObserver {
             ledger: TombstoneLedger::default(),
             seen: BTreeMap::new(),
             listed_at: SignedDuration::ZERO,
+            descents: Descents::default(),
         }
     }
 
@@ -162,7 +165,8 @@ impl Look for SimObserver {
         self.listed_at = self.scheduler.with(|world| world.up_for());
         let scan_mode = self.scan_mode;
         if self.scheduler.with(|world| world.fault_model.background) {
-            self.scheduler.step(self.me, |world| traces::read(world, &mut snapshot, scan_mode));
+            self.scheduler
+                .step(self.me, |world| traces::read(world, &mut snapshot, &self.descents, scan_mode));
         }
         self.remember(&mut snapshot);
         snapshot

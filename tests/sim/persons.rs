@@ -43,6 +43,7 @@ fn work_in_a_pane(world: &mut World) {
     let is_pane = |one: &SimProcess| one.sort == Sort::Shell && one.kin.env.tmux.is_some();
     let Some(pane) = world.somebody(is_pane) else { return };
     let kin = Kin { env: world.processes.all[pane].kin.env.clone(), ..Kin::default() };
+    let pane_kin = kin.clone();
     match world.rng.roll(6) {
         0 => {
             start(world, (pane, Some(pane)), Sort::Vim, kin);
@@ -51,6 +52,11 @@ fn work_in_a_pane(world: &mut World) {
             if let Some(agent) = start(world, (pane, Some(pane)), Sort::Claude, kin) {
                 world.processes.all[agent].session = world.new_session();
                 world.tally.count("agents in panes");
+                if world.rng.happens(300) {
+                    // As `claude -p x | tee` does: it is in the agent's group, and no child of it.
+                    let kin = Kin { group: Some(agent), ..pane_kin };
+                    start(world, (pane, Some(pane)), Sort::Loop, kin);
+                }
             }
         }
         2..=4 => {

@@ -5,6 +5,7 @@
 pub(crate) enum Sort {
     Claude,
     Codex,
+    Opencode,
     /// An agent that an interpreter runs.
     Gemini,
     /// Claude Code's daemon, the keeper of a terminal below it, and the session in that.
@@ -40,6 +41,9 @@ impl Sort {
             Self::Codex => {
                 ("codex", "/opt/node_modules/@openai/codex-linux-x64/vendor/x/bin/codex", &["codex"])
             }
+            Self::Opencode => {
+                ("opencode", "/opt/node_modules/opencode-linux-x64/bin/opencode", &["opencode"])
+            }
             Self::Gemini => ("node", "/usr/bin/node", &["node", "/opt/node_modules/.bin/gemini"]),
             Self::Daemon => ("claude", CLAUDE, &["claude", "daemon", "run"]),
             Self::PtyHost => ("claude", CLAUDE, &["claude", "--bg-pty-host", "/tmp/s"]),
@@ -62,7 +66,13 @@ impl Sort {
     pub(crate) fn is_left_by_windows(self) -> bool {
         match self {
             Self::Mcp | Self::Wrapper | Self::Tool | Self::Server | Self::Loop => true,
-            Self::Claude | Self::Codex | Self::Gemini | Self::Daemon | Self::PtyHost | Self::Worker => false,
+            Self::Claude
+            | Self::Codex
+            | Self::Opencode
+            | Self::Gemini
+            | Self::Daemon
+            | Self::PtyHost
+            | Self::Worker => false,
             Self::Shell | Self::Sleep | Self::Tmux | Self::Vim | Self::Keeper | Self::Reaper => false,
         }
     }

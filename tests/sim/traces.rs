@@ -6,38 +6,47 @@ use claimtop::core::model::{
     Hindrance, InputEnd, Multiplexer, Origin, Port, Process, ProcessTable, Snapshot, Trace,
 };
 
+use claimtop::testing::source::{Descents, left};
+
 use crate::files::USER;
 use crate::observer::{Credit, ScanMode};
 use crate::processes::{Life, SimProcess, State, Visibility};
 use crate::world::World;
 
 /// Reads the traces of those whom nobody stands above, and of what runs below those that name a window.
-pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, scan_mode: ScanMode) {
-    let mut traces = Vec::new();
-    let tops: Vec<Process> = orphans(&snapshot.processes);
+pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, descents: &Descents, scan_mode: ScanMode) {
+    let (mut traces, mut gone) = (Vec::<Trace>::new(), Vec::new());
+    let signatures = &crate::observer::policy().signatures;
+    let seen = descents.note(&snapshot.processes, signatures);
+    let tops: Vec<Process> = left(&snapshot.processes, signatures, &seen).into_iter().cloned().collect();
     for top in tops {
-        let Some(trace) = trace(world, &mut snapshot.processes, &top, scan_mode) else { continue };
-        let names_window = trace.origin.as_ref().is_some_and(|origin| origin.pid.is_some());
-        traces.push(trace);
-        if names_window {
-            let below = below(&snapshot.processes, top.id.pid);
-            let read =
-                below.iter().filter_map(|one| self::trace(world, &mut snapshot.processes, one, scan_mode));
-            traces.extend(read.collect::<Vec<_>>());
+        let trace = trace(world, &mut gone, &top, scan_mode);
+        traces.extend(trace.map(|trace| Trace { seen_below: descents.of(top.id), ..trace }));
+    }
+    let is_named = |trace: &&Trace| {
+        !trace.seen_below.is_empty() || trace.origin.as_ref().is_some_and(|origin| origin.pid.is_some())
+    };
+    let named: Vec<u32> = traces.iter().filter(is_named).map(|trace| trace.id.pid).collect();
+    let table = &snapshot.processes;
+    let parents = named.iter().filter_map(|pid| table.get(table.get(*pid)?.parent).cloned());
+    let more: Vec<Process> = named.iter().flat_map(|pid| below(table, *pid)).chain(parents).collect();
+    for process in more {
+        if traces.iter().all(|trace| trace.id != process.id) {
+            traces.extend(trace(world, &mut gone, &process, scan_mode));
         }
     }
+    let windows: Vec<u32> = traces.iter().filter_map(|trace| trace.origin.as_ref()?.pid).collect();
+    for pid in gone.into_iter().filter(|pid| !windows.contains(pid)) {
+        snapshot.processes.listed.remove(&pid);
+        snapshot.processes.by_pid.remove(&pid);
+    }
     if scan_mode == ScanMode::Credulous(Credit::Orphans) {
-        for pid in traces.iter().filter_map(|trace| trace.origin.as_ref()?.pid) {
+        for pid in windows {
             snapshot.processes.listed.remove(&pid);
             snapshot.processes.by_pid.remove(&pid);
         }
     }
     snapshot.traces = traces;
-}
-
-fn orphans(table: &ProcessTable) -> Vec<Process> {
-    let is_keeper = |pid: u32| table.by_pid.get(&pid).is_some_and(|above| above.comm.raw() == "systemd");
-    table.by_pid.values().filter(|one| one.parent == 1 || is_keeper(one.parent)).cloned().collect()
 }
 
 fn below(table: &ProcessTable, pid: u32) -> Vec<Process> {
@@ -55,19 +64,13 @@ fn below(table: &ProcessTable, pid: u32) -> Vec<Process> {
     found
 }
 
-/// Reads one process; whoever has exited since it was listed is forgotten.
-fn trace(
-    world: &mut World,
-    table: &mut ProcessTable,
-    process: &Process,
-    scan_mode: ScanMode,
-) -> Option<Trace> {
+/// Reads one process, or notes that it has exited since it was listed.
+fn trace(world: &mut World, gone: &mut Vec<u32>, process: &Process, scan_mode: ScanMode) -> Option<Trace> {
     let visibility = world.fault_model.visibility;
     let life = world.processes.life_at(process.id.pid, visibility);
     let life = life.filter(|life| world.processes.id(*life, visibility) == Some(process.id));
     let Some(life) = life else {
-        table.by_pid.remove(&process.id.pid);
-        table.listed.remove(&process.id.pid);
+        gone.push(process.id.pid);
         return None;
     };
     let is_unread = world.fault_model.churn && world.steps_left > 0 && world.rng.happens(60);
@@ -106,7 +109,10 @@ fn made(world: &World, life: Life, person: &SimProcess, visibility: Visibility) 
         argv: argv.iter().map(|argument| (*argument).into()).collect(),
         cwd: Some(person.cwd.into()),
         origin: Some(Origin {
-            agent: kin.env.window.map(|_| "claude-code".into()),
+            agent: kin
+                .env
+                .window
+                .map(|_| if kin.env.is_opencodes { "opencode" } else { "claude-code" }.into()),
             pid: kin.env.window,
             session: kin.env.session.as_deref().map(Into::into),
             multiplexer: kin.env.tmux.map(Multiplexer::Server),

@@ -229,7 +229,7 @@ impl World {
         }
     }
 
-    fn birth(&mut self) {
+    pub(crate) fn birth(&mut self) {
         let sort = match self.rng.roll(10) {
             0..=6 => Sort::Claude,
             7 => Sort::Codex,
@@ -304,6 +304,7 @@ impl World {
             format!("born: life {life} {:?} {pid} inside {inside:?} uid {}", person.sort, person.uid)
         });
         self.processes.all.push(person);
+        self.tally.count("processes");
         Some(life)
     }
 

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::USER;
+use crate::kin::{Kin, Whose};
 use crate::processes::{Life, SimProcess, State};
 use crate::programs::Sort;
 use crate::texts;
@@ -219,6 +220,7 @@ fn by_shell(world: &mut World, life: Life) {
         state: State::Running,
         is_hidden: false,
         names_session: false,
+        kin: Kin { env: agent.handed_down(), whose: Whose::Of(vec![life]), ..Kin::default() },
         ..agent.clone()
     };
     let Some(shell) = world.add(shell, container) else { return };

@@ -10,12 +10,12 @@ use crate::core::model::{Process, ProcessId, ProcessTable, SeenBelow};
 
 /// What was seen; clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Descents(Arc<Mutex<BTreeMap<ProcessId, Vec<SeenBelow>>>>);
+pub struct Descents(Arc<Mutex<BTreeMap<ProcessId, Vec<SeenBelow>>>>);
 
 impl Descents {
     /// Notes who runs below living agents now, and forgets who has exited. Returns who was seen below one
     /// and is so no more.
-    pub(super) fn note(&self, table: &ProcessTable, signatures: &Signatures) -> BTreeSet<ProcessId> {
+    pub fn note(&self, table: &ProcessTable, signatures: &Signatures) -> BTreeSet<ProcessId> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.retain(|id, _| match table.get(id.pid) {
             Some(process) => process.id == *id,
@@ -42,7 +42,7 @@ impl Descents {
     }
 
     /// Returns the agents below which a process was seen, the nearest first.
-    pub(super) fn of(&self, id: ProcessId) -> Vec<SeenBelow> {
+    pub fn of(&self, id: ProcessId) -> Vec<SeenBelow> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned().unwrap_or_default()
     }
 }

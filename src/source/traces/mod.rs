@@ -149,7 +149,7 @@ impl Reader {
 }
 
 /// Returns those that somebody may have left or was seen above, and what an agent has below it is that one's.
-fn left<'a>(
+pub fn left<'a>(
     table: &'a ProcessTable,
     signatures: &Signatures,
     seen: &BTreeSet<ProcessId>,
